@@ -1,0 +1,137 @@
+"""Values that cross from the driver to a task: frozen dataclasses, equal after a pickle and after JSON (invariant I2)."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import ClassVar, TypeVar
+
+import pyarrow as pa
+
+from connector_spi.errors import InternalError
+
+__all__ = ["PlainData", "from_json", "to_json"]
+
+PlainDataT = TypeVar("PlainDataT", bound="PlainData")
+
+
+class PlainData:
+    """Base of the frozen, slotted dataclasses that travel.
+
+    Fields hold only: None, bool, int, float, str, bytes, Decimal, date, datetime, time, timedelta, enums and
+    PlainData classes of this registry, Arrow data types and schemas, and tuples, frozensets and dicts of these.
+    Every subclass is known by ``module:qualified name``, so that JSON can name only classes that are already
+    imported: reading JSON never imports code.
+    """
+
+    __slots__ = ()
+    registry: ClassVar[dict[str, type[PlainData]]] = {}
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        PlainData.registry[f"{cls.__module__}:{cls.__qualname__}"] = cls
+
+
+def to_json(value: object) -> str:
+    """Writes a value made of PlainData as JSON text.
+
+    Raises:
+        InternalError: The value, or something in it, is not plain.
+    """
+    return json.dumps(_encode(value), separators=(",", ":"), allow_nan=True)
+
+
+def from_json(text: str, expected: type[PlainDataT]) -> PlainDataT:
+    """Reads what ``to_json`` wrote.
+
+    Args:
+        text: The JSON text.
+        expected: The class of the value, for the check and for typing.
+
+    Raises:
+        InternalError: The text names a class that is not imported here, or holds another class than expected.
+    """
+    value = _decode(json.loads(text))
+    if not isinstance(value, expected):
+        raise InternalError(f"expected JSON of a {expected.__qualname__}, met {type(value).__qualname__}")
+    return value
+
+
+def _tagged(tag: str, content: object) -> dict[str, object]:
+    return {"@": tag, "v": content}
+
+
+def _encode(value: object) -> object:
+    if value is None or isinstance(value, (bool, int, float, str)) and not isinstance(value, Enum):
+        return value
+    for kind, (tag, write, _) in _CODECS.items():
+        if isinstance(value, kind):
+            return _tagged(tag, write(value))
+    if isinstance(value, (tuple, frozenset)):
+        items = [_encode(item) for item in value]
+        if isinstance(value, frozenset):
+            return _tagged("set", sorted(items, key=lambda item: json.dumps(item)))
+        return items
+    if isinstance(value, dict):
+        return _tagged("map", [[_encode(key), _encode(item)] for key, item in value.items()])
+    if isinstance(value, (PlainData, Enum)):
+        name = f"{type(value).__module__}:{type(value).__qualname__}"
+        if isinstance(value, Enum):
+            return _tagged("enum", [name, value.name])
+        fields = dataclasses.fields(value)  # type: ignore[arg-type]  # every subclass is a dataclass
+        return {"@": "data", "class": name, "v": {field.name: _encode(getattr(value, field.name)) for field in fields}}
+    raise InternalError(f"a {type(value).__qualname__} is not plain data and cannot travel: {value!r:.80}")
+
+
+def _decode(value: object) -> object:
+    if isinstance(value, list):
+        return tuple(_decode(item) for item in value)
+    if not isinstance(value, dict):
+        return value
+    tag, content = value["@"], value["v"]
+    if tag == "data":
+        cls = PlainData.registry.get(value["class"])
+        if cls is None:
+            raise InternalError(f"the JSON names {value['class']}, which is not imported here")
+        return cls(**{name: _decode(item) for name, item in content.items()})
+    if tag == "set":
+        return frozenset(_decode(item) for item in content)
+    if tag == "map":
+        return {_decode(key): _decode(item) for key, item in content}
+    if tag == "enum":
+        return _decode_enum(content[0], content[1])
+    return _READERS[tag](content)
+
+
+def _decode_enum(name: str, member: str) -> object:
+    for cls in Enum.__subclasses__():
+        if f"{cls.__module__}:{cls.__qualname__}" == name:
+            return cls[member]
+    raise InternalError(f"the JSON names the enum {name}, which is not imported here")
+
+
+def _schema_text(schema: pa.Schema) -> str:
+    return base64.b64encode(schema.serialize().to_pybytes()).decode()
+
+
+def _schema(text: str) -> pa.Schema:
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+
+
+# datetime comes before date: a datetime is a date too.
+_CODECS: dict[type, tuple[str, Callable[..., object], Callable[..., object]]] = {
+    bytes: ("bytes", lambda v: base64.b64encode(v).decode(), base64.b64decode),
+    Decimal: ("decimal", str, Decimal),
+    datetime: ("datetime", datetime.isoformat, datetime.fromisoformat),
+    date: ("date", date.isoformat, date.fromisoformat),
+    time: ("time", time.isoformat, time.fromisoformat),
+    timedelta: ("timedelta", lambda v: [v.days, v.seconds, v.microseconds], lambda v: timedelta(*v)),
+    pa.Schema: ("schema", _schema_text, _schema),
+    pa.DataType: ("type", lambda v: _schema_text(pa.schema([("t", v)])), lambda v: _schema(v).field(0).type),
+}
+_READERS = {tag: read for tag, _, read in _CODECS.values()}
