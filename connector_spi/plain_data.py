@@ -67,7 +67,7 @@ def _tagged(tag: str, content: object) -> dict[str, object]:
 
 
 def _encode(value: object) -> object:
-    if value is None or isinstance(value, (bool, int, float, str)) and not isinstance(value, Enum):
+    if value is None or (isinstance(value, (bool, int, float, str)) and not isinstance(value, Enum)):
         return value
     for kind, (tag, write, _) in _CODECS.items():
         if isinstance(value, kind):

@@ -1,0 +1,115 @@
+"""Plugins, connector factories and connectors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.metadata import ConnectorMetadata
+from connector_spi.page_source import PageSourceProvider
+from connector_spi.procedures import Procedure
+from connector_spi.properties import PropertyMetadata
+from connector_spi.session import ConnectorSession
+from connector_spi.splits import SplitManager
+
+__all__ = ["SPI_VERSION", "Connector", "ConnectorContext", "ConnectorFactory", "Plugin"]
+
+SPI_VERSION = 1
+"""Rises when a plugin that was written for the version before could break."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorContext:
+    """What the engine lends to a connector.
+
+    Attributes:
+        spi_version: The engine's ``SPI_VERSION``.
+        engine_version: Version of Lakeport, for agent names and messages.
+    """
+
+    spi_version: int
+    engine_version: str
+
+
+class Connector(ABC):
+    """A live catalog. Made on first use; used by several threads."""
+
+    @abstractmethod
+    def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
+        """Starts a transaction. The engine ends it by exactly one of commit and rollback, also after a read."""
+
+    @abstractmethod
+    def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
+        """The metadata seen by a transaction of this connector; the same object each time."""
+
+    @property
+    @abstractmethod
+    def split_manager(self) -> SplitManager:
+        """Makes splits."""
+
+    @property
+    @abstractmethod
+    def page_source_provider(self) -> PageSourceProvider:
+        """Opens splits in tasks; picklable."""
+
+    @property
+    def procedures(self) -> Sequence[Procedure]:
+        """Procedures of ``CALL catalog.system.name``."""
+        return ()
+
+    @property
+    def session_properties(self) -> Sequence[PropertyMetadata[object]]:
+        """What ``SET spark.lakeport.<catalog>.<property>`` may set."""
+        return ()
+
+    def shutdown(self) -> None:
+        """Frees connections, threads and files; called once, when the catalog is dropped or the engine ends."""
+
+
+class ConnectorFactory(ABC):
+    """Makes connectors of one kind."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What ``connector.name`` says in a catalog file."""
+
+    @property
+    def aliases(self) -> Sequence[str]:
+        """Other values of ``connector.name`` that mean the same."""
+        return ()
+
+    @property
+    def config_properties(self) -> Sequence[PropertyMetadata[object]]:
+        """Properties that a catalog file of this connector may hold, ``connector.name`` left out."""
+        return ()
+
+    @abstractmethod
+    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> Connector:
+        """Makes a connector; opens nothing that is slow.
+
+        Args:
+            catalog: Name of the catalog.
+            properties: A typed value for each of ``config_properties``, defaults filled in.
+            context: What the engine lends.
+
+        Raises:
+            InvalidPropertyError: Properties that do not fit together.
+        """
+
+
+class Plugin(ABC):
+    """What the entry-point group ``connector_spi.plugins`` names: a class with no arguments, or an instance.
+
+    Attributes:
+        spi_version: The ``SPI_VERSION`` that the plugin was written for; another one than the engine's is refused.
+    """
+
+    spi_version: ClassVar[int] = SPI_VERSION
+
+    @abstractmethod
+    def connector_factories(self) -> Iterable[ConnectorFactory]:
+        """The kinds of connectors that the plugin brings."""

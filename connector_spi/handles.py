@@ -1,0 +1,80 @@
+"""What the engine carries around without looking inside.
+
+All of it is PlainData: equal after a pickle and after JSON, without secrets (invariant I2).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connector_spi.plain_data import PlainData
+
+__all__ = ["ColumnHandle", "PlainFile", "Split", "TableHandle"]
+
+
+class TableHandle(PlainData):
+    """A table at one snapshot, with everything that was pushed into it.
+
+    The snapshot is fixed when ``ConnectorMetadata.get_table_handle`` makes the handle (invariant I1).
+    Subclasses are frozen, slotted dataclasses.
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnHandle(PlainData):
+    """A column of a table, or the part of a nested column that a query uses.
+
+    Attributes:
+        name: As in the table's metadata.
+        type: Arrow type of what is read. The engine narrows nested types to the fields used with
+            ``dataclasses.replace(handle, type=...)``: ``struct<x, y>`` becomes ``struct<x>``.
+    """
+
+    name: str
+    type: pa.DataType
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFile(PlainData):
+    """A range of a data file whose rows are the table's rows as they stand: no deletes, logs or coercions.
+
+    The engine may read it with a reader of its own.
+
+    Attributes:
+        format: ``parquet`` or ``orc``.
+        path: URI of the file.
+        start: First byte of the range; rows of row groups or stripes whose middle lies in the range belong to it.
+        length: Bytes of the range.
+        file_size: Bytes of the whole file.
+        modified_millis: Modification time, milliseconds since 1970, UTC.
+        constants: Values of columns that the file does not hold (partition keys, hidden columns), by column name.
+    """
+
+    format: str
+    path: str
+    start: int
+    length: int
+    file_size: int
+    modified_millis: int
+    constants: tuple[tuple[str, object], ...] = ()
+
+
+class Split(PlainData):
+    """One piece of a scan: what one page source reads. Subclasses are frozen, slotted dataclasses."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """Bytes to be read, as far as known; the engine packs small splits into one task by it."""
+
+    @property
+    def plain_file(self) -> PlainFile | None:
+        """The split as a plain file range, or ``None`` where only the connector can read it right."""
+        return None

@@ -1,0 +1,193 @@
+"""What a catalog holds, and what its tables can take over from the engine. Driver side."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Protocol, runtime_checkable
+
+from connector_spi.handles import ColumnHandle, TableHandle
+from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.schema import TableMetadata
+from connector_spi.session import ConnectorSession
+from connector_spi.statistics import TableStatistics
+from connector_spi.system_tables import SystemTable
+
+__all__ = [
+    "ConnectorMetadata",
+    "FilterApplication",
+    "LimitApplication",
+    "ProjectionApplication",
+    "SupportsLimit",
+    "SupportsPartitionListing",
+    "SupportsStatistics",
+    "SupportsTimeTravel",
+    "TableVersion",
+    "VersionKind",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FilterApplication:
+    """A filter that a table took over.
+
+    Attributes:
+        table: The handle with the filter in it.
+        remaining: What the engine must check again, row by row. A connector leaves out only what it guarantees
+            exactly for every row, such as a partition key.
+    """
+
+    table: TableHandle
+    remaining: TupleDomain[ColumnHandle]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionApplication:
+    """Columns that a table took over: the handle, and the columns to read, in the asked order."""
+
+    table: TableHandle
+    columns: tuple[ColumnHandle, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LimitApplication:
+    """A limit that a table took over; ``guaranteed`` says that never more rows come."""
+
+    table: TableHandle
+    guaranteed: bool
+
+
+class ConnectorMetadata(ABC):
+    """Answers of one catalog inside of one transaction; one thread at a time.
+
+    Names come in lower case. ``apply_*`` methods return ``None`` when nothing changes: a connector that keeps
+    returning new handles makes the engine raise InternalError.
+    """
+
+    @abstractmethod
+    def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
+        """All schemas, sorted."""
+
+    def schema_exists(self, session: ConnectorSession, schema: str) -> bool:
+        """Whether the schema is there."""
+        return schema in self.list_schema_names(session)
+
+    def get_schema_properties(self, session: ConnectorSession, schema: str) -> Mapping[str, str]:
+        """Comment, location and the like of a schema that exists."""
+        return {}
+
+    @abstractmethod
+    def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
+        """Tables and views of a schema, sorted; none for an unknown schema."""
+
+    @abstractmethod
+    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableHandle | None:
+        """The table at its newest snapshot; ``None`` where no such table or schema is.
+
+        Raises:
+            NotSupportedError: The table is there but cannot be read right (invariant I7).
+        """
+
+    @abstractmethod
+    def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
+        """Columns, hidden ones included, and properties of a table."""
+
+    @abstractmethod
+    def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
+        """A handle for each column of the metadata, by name, in order."""
+
+    def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
+        """The table ``base$kind``; ``None`` where there is none."""
+        return None
+
+    def list_system_table_kinds(self) -> Sequence[str]:
+        """The kinds that ``get_system_table`` knows, sorted: for completion and for messages."""
+        return ()
+
+    def apply_filter(
+        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+    ) -> FilterApplication | None:
+        """Offers a filter; it is added to what the handle has.
+
+        Args:
+            session: The query.
+            table: The handle so far.
+            constraint: Never NONE. The rest that a TupleDomain cannot say is there as words only.
+        """
+        return None
+
+    def apply_projection(
+        self, session: ConnectorSession, table: TableHandle, columns: tuple[ColumnHandle, ...]
+    ) -> ProjectionApplication | None:
+        """Offers the columns that the query reads, in output order, nested types narrowed to the fields used."""
+        return None
+
+
+class VersionKind(Enum):
+    """``VERSION AS OF`` or ``TIMESTAMP AS OF``."""
+
+    VERSION = "version"
+    TIMESTAMP = "timestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    """An older state of a table.
+
+    Attributes:
+        kind: Which clause the user wrote.
+        value: The text of a version, or an aware UTC datetime.
+    """
+
+    kind: VersionKind
+    value: str | datetime
+
+
+@runtime_checkable
+class SupportsLimit(Protocol):
+    """Metadata whose tables use a limit."""
+
+    def apply_limit(self, session: ConnectorSession, table: TableHandle, limit: int) -> LimitApplication | None:
+        """Offers a limit; ``None`` when nothing changes."""
+
+
+@runtime_checkable
+class SupportsStatistics(Protocol):
+    """Metadata that knows sizes or values without reading data."""
+
+    def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
+        """Statistics of what the handle would read; must be cheap against the read itself."""
+
+
+@runtime_checkable
+class SupportsTimeTravel(Protocol):
+    """Metadata whose tables have older states."""
+
+    def get_table_handle_at(
+        self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
+    ) -> TableHandle | None:
+        """The table as it was; ``None`` where no such table is.
+
+        Raises:
+            InvalidArgumentError: The version is not one of the table, or is no longer there; says what is.
+        """
+
+
+@runtime_checkable
+class SupportsPartitionListing(Protocol):
+    """Metadata whose tables have partitions with typed keys."""
+
+    def list_partitions(
+        self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
+    ) -> Sequence[tuple[object, ...]]:
+        """Key values of each partition, in the order of ``TableMetadata.partitioned_by``, sorted by name.
+
+        Args:
+            session: The query.
+            table: The table.
+            constraint: By key name; partitions outside of it may be left out.
+        """

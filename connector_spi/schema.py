@@ -1,0 +1,56 @@
+"""Tables and columns as the user sees them. Types are Arrow types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connector_spi.names import SchemaTableName
+from connector_spi.plain_data import PlainData
+
+__all__ = ["ColumnMetadata", "TableMetadata"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMetadata(PlainData):
+    """A column.
+
+    Attributes:
+        name: As SQL says it, lower case unless the format keeps case.
+        type: Arrow type of the values. ``timestamp[us]`` without zone is a wall-clock time, with ``UTC`` an instant.
+        nullable: Whether NULL can occur.
+        comment: The user's words, or ``None``.
+        hidden: Not part of ``SELECT *``, such as ``$path``.
+        declared_type: The catalog's own words where Arrow has no type for them, such as ``varchar(10)``.
+    """
+
+    name: str
+    type: pa.DataType
+    nullable: bool = True
+    comment: str | None = None
+    hidden: bool = False
+    declared_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableMetadata(PlainData):
+    """A table.
+
+    Attributes:
+        name: Schema and table.
+        columns: In the user's order, partition keys included, hidden ones last.
+        partitioned_by: Names of the partition keys, in order.
+        comment: The user's words, or ``None``.
+        properties: What ``SHOW CREATE TABLE`` tells: location, format and the like; no secrets.
+    """
+
+    name: SchemaTableName
+    columns: tuple[ColumnMetadata, ...]
+    partitioned_by: tuple[str, ...] = ()
+    comment: str | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+
+    def visible_columns(self) -> tuple[ColumnMetadata, ...]:
+        """The columns of ``SELECT *``, in order."""
+        return tuple(column for column in self.columns if not column.hidden)

@@ -1,0 +1,45 @@
+"""What a connector may know of the query that it serves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from connector_spi.errors import InternalError
+from connector_spi.plain_data import PlainData
+
+__all__ = ["ConnectorSession"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorSession(PlainData):
+    """One query's facts; it travels to the tasks.
+
+    Attributes:
+        query_id: Unique in the process.
+        user: Who asks.
+        time_zone: IANA name of the session's zone, such as ``Europe/Berlin``.
+        start: When the query began, aware, UTC.
+        properties: Session properties of this catalog, typed, each exactly once.
+    """
+
+    query_id: str
+    user: str
+    time_zone: str
+    start: datetime
+    properties: tuple[tuple[str, object], ...] = ()
+
+    def get_property(self, name: str) -> object:
+        """The value of a session property that the connector declares.
+
+        Raises:
+            InternalError: The connector does not declare it.
+        """
+        for known, value in self.properties:
+            if known == name:
+                return value
+        raise InternalError(f"session property '{name}' is not declared by the connector")
+
+    def flag(self, name: str) -> bool:
+        """A boolean session property."""
+        return bool(self.get_property(name))
