@@ -1,0 +1,1 @@
+"""Catalogs by name, and the metastore that the Hive-style connectors share."""

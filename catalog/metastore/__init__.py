@@ -1,0 +1,1 @@
+"""The metastore: its values, its contracts, and the clients that fulfil them."""

@@ -1,0 +1,251 @@
+"""The metastore as three small contracts: reads, writes, transactions.
+
+Every method may raise ``MetastoreError`` when the metastore is down, slow beyond the configured timeout, or answers
+with an error of its own; no call hangs. Names are matched without regard to case, as Hive does, and come back in
+lower case. All implementations may be used by many threads at once. Only the driver holds one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
+from catalog.metastore.transactions import LockComponent, LockedObject, ValidTransactions, ValidWriteIds
+
+if TYPE_CHECKING:
+    from connector_spi.predicate import TupleDomain
+
+__all__ = ["MetastoreClient", "MetastoreWriter", "TransactionClient"]
+
+
+class MetastoreClient(ABC):
+    """Reads of databases, tables, partitions and statistics. Every call is safe to repeat."""
+
+    @abstractmethod
+    def get_databases(self) -> list[str]:
+        """Names of all databases, sorted."""
+
+    @abstractmethod
+    def get_database(self, name: str) -> Database | None:
+        """The database, or ``None`` when there is none of this name."""
+
+    @abstractmethod
+    def get_table_names(self, database: str) -> list[str]:
+        """Names of all tables and views of a database, sorted.
+
+        Raises:
+            SchemaNotFoundError: There is no such database.
+        """
+
+    @abstractmethod
+    def get_table(self, database: str, name: str) -> Table | None:
+        """The table or view, or ``None`` when it or its database is missing.
+
+        Raises:
+            NotSupportedError: The metastore keeps the table from clients with our abilities.
+        """
+
+    @abstractmethod
+    def get_partition_names(self, database: str, table: str) -> list[str]:
+        """Names of all partitions, such as ``ds=2024-01-01/region=a%2Fb``, sorted as text.
+
+        ``partition_names.parse_partition_name`` reads them. A table that is not partitioned has none.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+        """
+
+    @abstractmethod
+    def get_partition_names_by_filter(self, database: str, table: str, predicate: TupleDomain[str]) -> list[str]:
+        """Names of the partitions that may hold rows of which ``predicate`` is true, sorted as text.
+
+        Names too many may come back, never too few: a value that cannot be read as the domain's type is kept.
+
+        Args:
+            database: Name of the database.
+            table: Name of the table.
+            predicate: Domains of partition keys by lower-case name; domains of other names are not looked at.
+                Each domain's type is the Arrow type of the key.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+        """
+
+    @abstractmethod
+    def get_partitions_by_names(self, database: str, table: str, names: Iterable[str]) -> list[Partition]:
+        """The partitions of these names, in the order of the names.
+
+        Names that are not there (dropped since they were listed) are left out; the caller decides what that means.
+        The metastore is asked in batches, so the list may be long.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+        """
+
+    @abstractmethod
+    def get_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> list[ColumnStatistics]:
+        """Statistics of a table's columns, in the order of ``columns``; a column without any is left out.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+        """
+
+    @abstractmethod
+    def get_partition_statistics(
+        self, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
+    ) -> Mapping[str, list[ColumnStatistics]]:
+        """Statistics of columns by partition name; a partition or column without any is left out.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Gives connections back. May be called more than once; no other call may follow."""
+
+
+class MetastoreWriter(ABC):
+    """The few writes that registering tables needs. No call is repeated by itself: it may have been done."""
+
+    @abstractmethod
+    def create_database(self, database: Database) -> None:
+        """Makes a database.
+
+        Raises:
+            MetastoreError: With code ``METASTORE_ALREADY_EXISTS`` when there is one of this name.
+        """
+
+    @abstractmethod
+    def create_table(self, table: Table) -> None:
+        """Makes a table.
+
+        Raises:
+            SchemaNotFoundError: There is no such database.
+            MetastoreError: With code ``METASTORE_ALREADY_EXISTS`` when there is one of this name.
+        """
+
+    @abstractmethod
+    def drop_table(self, database: str, name: str, delete_data: bool = False) -> None:
+        """Drops a table with its partitions and statistics.
+
+        Args:
+            database: Name of the database.
+            name: Name of the table.
+            delete_data: Whether the metastore deletes a managed table's files.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+        """
+
+    @abstractmethod
+    def drop_database(self, name: str, cascade: bool = False) -> None:
+        """Drops a database.
+
+        Args:
+            name: Name of the database.
+            cascade: Whether its tables go too. No files are deleted.
+
+        Raises:
+            SchemaNotFoundError: There is no such database.
+            MetastoreError: It has tables and ``cascade`` is false.
+        """
+
+    @abstractmethod
+    def add_partitions(self, database: str, table: str, partitions: Sequence[Partition]) -> None:
+        """Adds partitions to a table: all of them, or none.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+            MetastoreError: With code ``METASTORE_ALREADY_EXISTS`` when one of them is there.
+        """
+
+    @abstractmethod
+    def set_table_statistics(self, database: str, table: str, statistics: Sequence[ColumnStatistics]) -> None:
+        """Sets or replaces statistics of a table's columns.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+        """
+
+    @abstractmethod
+    def set_partition_statistics(
+        self, database: str, table: str, statistics: Mapping[str, Sequence[ColumnStatistics]]
+    ) -> None:
+        """Sets or replaces statistics of columns by partition name.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+            MetastoreError: A partition is not there.
+        """
+
+
+class TransactionClient(ABC):
+    """Transactions, write ids and locks of Hive 3 and later.
+
+    A transaction that ended or timed out makes a call about it raise ``MetastoreError`` with the code
+    ``METASTORE_TRANSACTION_ENDED``.
+    """
+
+    @abstractmethod
+    def open_transaction(self, user: str, agent: str) -> int:
+        """Opens a transaction and gives its id, which is higher than all before it.
+
+        Args:
+            user: Who asks.
+            agent: What asks, such as a query id; shown by SHOW TRANSACTIONS.
+        """
+
+    @abstractmethod
+    def commit(self, transaction: int) -> None:
+        """Commits; the transaction's locks are let go."""
+
+    @abstractmethod
+    def abort(self, transaction: int) -> None:
+        """Rolls back; the transaction's locks are let go."""
+
+    @abstractmethod
+    def get_valid_transactions(self, current: int = 0) -> ValidTransactions:
+        """The transactions that a reader may see now.
+
+        Args:
+            current: The reader's own transaction, which is not among the open ones and bounds the high watermark
+                (``TxnCommonUtils.createValidReadTxnList``); 0 for a reader without one.
+        """
+
+    @abstractmethod
+    def get_valid_write_ids(
+        self, tables: Sequence[tuple[str, str]], transactions: ValidTransactions
+    ) -> list[ValidWriteIds]:
+        """The write ids of each table that ``transactions`` lets a reader see, in the order of ``tables``.
+
+        Args:
+            tables: Database and table of each.
+            transactions: What ``get_valid_transactions`` gave, after the locks were taken.
+        """
+
+    @abstractmethod
+    def allocate_write_ids(self, transactions: Sequence[int], database: str, table: str) -> Mapping[int, int]:
+        """Gives each open transaction its write id of the table; asked again, the same id."""
+
+    @abstractmethod
+    def lock(self, transaction: int, components: Sequence[LockComponent], user: str, agent: str) -> LockedObject:
+        """Asks for locks within a transaction. Gives at once, held or waiting; ``check_lock`` asks again."""
+
+    @abstractmethod
+    def check_lock(self, lock: int, transaction: int) -> LockedObject:
+        """Tries again to get a waiting lock; also counts as a heartbeat."""
+
+    @abstractmethod
+    def unlock(self, lock: int) -> None:
+        """Lets go of a lock that belongs to no transaction; a transaction's locks end with it.
+
+        Raises:
+            MetastoreError: The lock is gone, or belongs to a transaction.
+        """
+
+    @abstractmethod
+    def heartbeat(self, transaction: int) -> None:
+        """Says that the transaction is alive; without it the metastore aborts it after its timeout."""
