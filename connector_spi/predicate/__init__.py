@@ -1,0 +1,29 @@
+"""Predicates that travel: ranges, sets of values, domains of columns, and rows of domains.
+
+They over-approximate or are exact as each operation says, and never leave out a row that fits (invariant I3).
+"""
+
+from connector_spi.predicate.constraint import Constraint
+from connector_spi.predicate.domain import DEFAULT_SIMPLIFY_THRESHOLD, Domain
+from connector_spi.predicate.range import Range
+from connector_spi.predicate.sorted_range_set import SortedRangeSet
+from connector_spi.predicate.tuple_domain import TupleDomain
+from connector_spi.predicate.unordered_sets import AllOrNoneValueSet, EquatableValueSet
+from connector_spi.predicate.value_set import ValueSet
+from connector_spi.predicate.values import Comparability, Value, comparability, normalize
+
+__all__ = [
+    "DEFAULT_SIMPLIFY_THRESHOLD",
+    "AllOrNoneValueSet",
+    "Comparability",
+    "Constraint",
+    "Domain",
+    "EquatableValueSet",
+    "Range",
+    "SortedRangeSet",
+    "TupleDomain",
+    "Value",
+    "ValueSet",
+    "comparability",
+    "normalize",
+]

@@ -1,0 +1,29 @@
+"""What a query asks of a table's rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from connector_spi.handles import ColumnHandle
+from connector_spi.plain_data import PlainData
+from connector_spi.predicate.tuple_domain import TupleDomain
+
+__all__ = ["Constraint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint(PlainData):
+    """The filter of a query, as far as it can be said.
+
+    Attributes:
+        summary: What every row of the result fits.
+        remaining: Conditions that domains cannot express, as SQL text, only for people to read in ``EXPLAIN``.
+    """
+
+    summary: TupleDomain[ColumnHandle]
+    remaining: tuple[str, ...] = ()
+
+    @classmethod
+    def always_true(cls) -> Constraint:
+        """Asks nothing."""
+        return cls(TupleDomain.all())
