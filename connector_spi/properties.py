@@ -179,7 +179,9 @@ def parse_value(prop: PropertyMetadata[T], text: str, where: str) -> T:
         return prop.parse(text)
     except ValueError as error:
         met = "the value given" if prop.sensitive else repr(text)
-        raise InvalidPropertyError(f"{where}: property '{prop.name}' expects {prop.kind}, met {met}") from error
+        # The reason quotes the text, so it would show a secret in the trace.
+        reason = None if prop.sensitive else error
+        raise InvalidPropertyError(f"{where}: property '{prop.name}' expects {prop.kind}, met {met}") from reason
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -1,0 +1,268 @@
+"""Catalogs by name: registered at any time, built on first use, freed by ``shutdown``."""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from catalog.config import CONNECTOR_NAME, BrokenCatalog, CatalogConfig, load_catalog_directory
+from catalog.plugins import PluginSet
+from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext
+from connector_spi.errors import (
+    CatalogNotFoundError,
+    ConnectorError,
+    ErrorCode,
+    ErrorType,
+    InternalError,
+    InvalidArgumentError,
+    UserError,
+)
+from connector_spi.properties import closest
+
+__all__ = ["CATALOG_ALREADY_EXISTS", "SESSION_CLOSED", "CatalogCheck", "CatalogEvent", "CatalogRegistry"]
+
+CATALOG_ALREADY_EXISTS = ErrorCode("CATALOG_ALREADY_EXISTS", ErrorType.USER_ERROR)
+SESSION_CLOSED = ErrorCode("SESSION_CLOSED", ErrorType.USER_ERROR)
+
+
+class CatalogEvent(StrEnum):
+    """What a listener is told of; equal to its text."""
+
+    REGISTERED = "registered"
+    DROPPED = "dropped"
+
+
+Listener = Callable[[CatalogEvent, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogCheck:
+    """Whether a catalog can be built.
+
+    Attributes:
+        name: The catalog.
+        connector_name: Its connector; ``None`` where the file does not say.
+        error: What is wrong, or ``None``.
+    """
+
+    name: str
+    connector_name: str | None
+    error: ConnectorError | None
+
+
+class CatalogRegistry:
+    """All catalogs of one engine. Every method may be called from any thread.
+
+    Args:
+        plugins: The connectors that are installed.
+        engine_version: Told to the connectors.
+    """
+
+    def __init__(self, plugins: PluginSet, engine_version: str) -> None:
+        self.plugins = plugins
+        self._context = ConnectorContext(SPI_VERSION, engine_version)
+        self._entries: dict[str, _Entry] = {}
+        self._closed = False
+        self._listeners: list[Listener] = []
+        # Guards the three above; held for moments only, never while a connector or a listener runs.
+        self._lock = threading.Lock()
+        # Held over a change and its listeners, so that they see changes in order; re-entrant for listeners that
+        # change something themselves.
+        self._changing = threading.RLock()
+
+    def register(self, name: str, connector_name: str, properties: Mapping[str, str]) -> None:
+        """Adds a catalog; its connector and properties are checked now, the catalog is built on first use.
+
+        Raises:
+            InvalidPropertyError: The name, the connector or a property is wrong.
+            InvalidArgumentError: There is a catalog of this name.
+        """
+        config = CatalogConfig.from_mapping(name, connector_name, properties)
+        factory = self.plugins.factory(connector_name, f"catalog '{name}'")
+        config.typed_properties(factory.config_properties)
+        self.register_config(config)
+
+    def register_config(self, config: CatalogConfig | BrokenCatalog) -> None:
+        """Adds a catalog as its file says; what is wrong with it is raised when it is used.
+
+        Raises:
+            InvalidArgumentError: There is a catalog of this name.
+        """
+        with self._changing:
+            with self._lock:
+                self._refuse_if_closed()
+                if config.name in self._entries:
+                    raise InvalidArgumentError(
+                        f"there is a catalog '{config.name}' already; drop it first", CATALOG_ALREADY_EXISTS
+                    )
+                self._entries[config.name] = _Entry(config)
+            try:
+                self._tell(CatalogEvent.REGISTERED, config.name)
+            except BaseException:
+                with self._lock:
+                    self._entries.pop(config.name, None)
+                raise
+
+    def register_directory(self, folder: str | os.PathLike[str]) -> None:
+        """Adds all catalog files of a folder.
+
+        Raises:
+            InvalidPropertyError: The folder is not there.
+            InvalidArgumentError: There is a catalog of one of the names.
+        """
+        for config in load_catalog_directory(folder):
+            self.register_config(config)
+
+    def drop(self, name: str) -> None:
+        """Takes a catalog away and shuts its connector down; queries that still run on it may fail.
+
+        Raises:
+            CatalogNotFoundError: There is none of this name.
+        """
+        with self._changing:
+            with self._lock:
+                entry = self._find(name)
+                del self._entries[name]
+            try:
+                self._tell(CatalogEvent.DROPPED, name)
+            finally:
+                entry.close()
+
+    def names(self) -> list[str]:
+        """All catalogs, sorted."""
+        with self._lock:
+            self._refuse_if_closed()
+            return sorted(self._entries)
+
+    def connector_name(self, name: str) -> str | None:
+        """What ``connector.name`` of a catalog says; ``None`` where its file is broken.
+
+        Raises:
+            CatalogNotFoundError: There is none of this name.
+        """
+        with self._lock:
+            return self._find(name).connector_name
+
+    def get(self, name: str) -> Connector:
+        """The connector of a catalog, built by the first call; a build that failed is tried again.
+
+        Raises:
+            CatalogNotFoundError: There is none of this name; says what exists that is close.
+            ConnectorError: It cannot be built: whatever its file or its connector says.
+        """
+        with self._lock:
+            entry = self._find(name)
+        return entry.connector(self.plugins, self._context)
+
+    def check(self) -> tuple[CatalogCheck, ...]:
+        """Builds every catalog, and says what is wrong with those that cannot be built; sorted by name."""
+        return tuple(self._check(name) for name in self.names())
+
+    def add_listener(self, listener: Listener) -> None:
+        """Has ``listener(event, name)`` called after each register and before each dropped connector shuts down.
+
+        It runs in the thread of the caller. When it raises, a register is undone and the error goes to the caller.
+        """
+        with self._lock:
+            self._listeners.append(listener)
+
+    def shutdown(self) -> None:
+        """Shuts all connectors down and refuses every later call; a second shutdown does nothing.
+
+        Raises:
+            ConnectorError: The first connector that failed to; the others were shut down nevertheless.
+        """
+        with self._changing, self._lock:
+            self._closed = True
+            entries = list(self._entries.values())
+            self._entries.clear()
+            self._listeners.clear()
+        errors: list[Exception] = []
+        for entry in entries:
+            try:
+                entry.close()
+            except Exception as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def _check(self, name: str) -> CatalogCheck:
+        connector_name = None
+        try:
+            connector_name = self.connector_name(name)
+            self.get(name)
+        except ConnectorError as error:
+            return CatalogCheck(name, connector_name, error)
+        return CatalogCheck(name, connector_name, None)
+
+    def _find(self, name: str) -> _Entry:
+        self._refuse_if_closed()
+        entry = self._entries.get(name)
+        if entry is None:
+            raise _not_found(name, self._entries)
+        return entry
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise UserError("the session was closed, and its catalogs with it; connect again", SESSION_CLOSED)
+
+    def _tell(self, event: CatalogEvent, name: str) -> None:
+        with self._lock:
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener(event, name)
+
+
+class _Entry:
+    """One catalog; its own lock lets others be built at the same time."""
+
+    def __init__(self, config: CatalogConfig | BrokenCatalog) -> None:
+        self._config = config
+        self._connector: Connector | None = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    @property
+    def connector_name(self) -> str | None:
+        return self._config.connector_name if isinstance(self._config, CatalogConfig) else None
+
+    def connector(self, plugins: PluginSet, context: ConnectorContext) -> Connector:
+        with self._lock:
+            if self._closed:
+                raise CatalogNotFoundError(f"catalog '{self._config.name}' was dropped just now")
+            if self._connector is None:
+                self._connector = _build(self._config, plugins, context)
+            return self._connector
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            connector, self._connector = self._connector, None
+        if connector is not None:
+            connector.shutdown()
+
+
+def _build(config: CatalogConfig | BrokenCatalog, plugins: PluginSet, context: ConnectorContext) -> Connector:
+    if isinstance(config, BrokenCatalog):
+        # A copy: an error that is raised again and again would gather the traces of all its uses.
+        raise copy.copy(config.error)
+    factory = plugins.factory(config.connector_name, config.where(CONNECTOR_NAME))
+    properties = config.typed_properties(factory.config_properties)
+    try:
+        return factory.create(config.name, properties, context)
+    except ConnectorError:
+        raise
+    except Exception as error:
+        raise InternalError(
+            f"connector '{factory.name}' failed to make catalog '{config.name}': {type(error).__name__}: {error}"
+        ) from error
+
+
+def _not_found(name: str, known: Iterable[str]) -> CatalogNotFoundError:
+    names = sorted(known)
+    there_are = f"there are: {', '.join(names)}" if names else "there are no catalogs"
+    return CatalogNotFoundError(f"no catalog '{name}'{closest(name, names)}; {there_are}")

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from catalog.plugins import ENTRY_POINT_GROUP, PluginSet, discover_plugins
+from connector_spi.errors import InvalidPropertyError
+from tests.catalog.fake_plugins import CountingPlugin, OldPlugin
+
+HERE = "tests.catalog.fake_plugins"
+
+
+def point(name: str, target: str) -> EntryPoint:
+    return EntryPoint(name, target, ENTRY_POINT_GROUP)
+
+
+def test_one_bad_plugin_does_not_hinder_the_others() -> None:
+    found = discover_plugins(
+        [
+            point("gone", "no_such_package.plugin:Plugin"),
+            point("exits", f"{HERE}:ExitingPlugin"),
+            point("old", f"{HERE}:OldPlugin"),
+            point("strange", "pathlib:Path"),
+            point("good", f"{HERE}:CountingPlugin"),
+        ]
+    )
+    assert sorted(found.factories) == ["counting", "counting-hadoop2"]
+    reasons = {failure.plugin: failure.reason for failure in found.failures}
+    assert sorted(reasons) == ["exits", "gone", "old", "strange"]
+    assert "no_such_package" in reasons["gone"]
+    assert "version 0 of the SPI, this is version 1" in reasons["old"]
+    assert "expected a subclass of connector_spi.Plugin" in reasons["strange"]
+
+
+def test_a_name_is_taken_once_in_a_fixed_order() -> None:
+    found = discover_plugins([point("b", f"{HERE}:CountingPlugin"), point("a", f"{HERE}:CountingPlugin")])
+    assert [failure.plugin for failure in found.failures] == ["b"]
+    assert "'counting' is taken" in found.failures[0].reason
+
+
+def test_the_same_package_twice_on_the_path_is_one_plugin() -> None:
+    found = discover_plugins([point("a", f"{HERE}:CountingPlugin"), point("a", f"{HERE}:CountingPlugin")])
+    assert not found.failures
+
+
+def test_an_alias_means_the_same_connector() -> None:
+    plugins = PluginSet.of(CountingPlugin())
+    assert plugins.factory("counting-hadoop2", "x") is plugins.factory("counting", "x")
+
+
+def test_an_unknown_connector_names_the_closest_and_all() -> None:
+    with pytest.raises(InvalidPropertyError) as met:
+        PluginSet.of(CountingPlugin()).factory("countin", "etc/catalog/a.properties, line 1")
+    assert "etc/catalog/a.properties, line 1: unknown connector 'countin'; did you mean 'counting'?" in str(met.value)
+    assert "known connectors: counting" in str(met.value)
+
+
+def test_an_unknown_connector_says_that_its_plugin_was_left_out() -> None:
+    found = discover_plugins([point("old", f"{HERE}:{OldPlugin.__name__}")])
+    with pytest.raises(InvalidPropertyError, match=r"plugin 'old' .* is left out: it was written for version 0"):
+        found.factory("old", "catalog 'a'")
