@@ -1,0 +1,194 @@
+"""Listing and opening files on any storage that pyarrow reaches. Used on both sides; picklable.
+
+Paths are Hadoop's: ``scheme://authority/path`` with nothing percent-encoded, ``file:/a/b``, or a plain ``/a/b``.
+A ``%`` in a path is a ``%`` in the file's name, as in the partition folder ``p=a%2Fb``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from connector_spi.errors import FileMissingError, InvalidPropertyError, StorageError
+from connector_spi.plain_data import PlainData
+
+__all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path"]
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?")
+_S3_SCHEMES = ("s3", "s3a", "s3n")
+# What a catalog file calls a setting of pyarrow's S3FileSystem.
+_S3_OPTIONS = {
+    "s3.endpoint": "endpoint_override",
+    "s3.region": "region",
+    "s3.aws-access-key": "access_key",
+    "s3.aws-secret-key": "secret_key",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo(PlainData):
+    """A file or folder on storage.
+
+    Attributes:
+        path: As the caller's root is written: listing ``file:/a`` gives ``file:/a/b``.
+        size: Bytes; 0 for a folder.
+        modified_millis: Modification time, milliseconds since 1970 in UTC; 0 where storage does not say.
+        is_directory: Whether it is a folder.
+    """
+
+    path: str
+    size: int
+    modified_millis: int
+    is_directory: bool
+
+    @property
+    def name(self) -> str:
+        """The last component of the path."""
+        return self.path.rstrip("/").rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystem(PlainData):
+    """Storage by the scheme of each path.
+
+    Attributes:
+        options: Settings by Trino's keys, such as ``s3.endpoint``. Without them pyarrow finds its own.
+    """
+
+    options: tuple[tuple[str, str], ...] = ()
+
+    def list(self, uri: str, recursive: bool = False) -> list[FileInfo]:
+        """Files and folders below a folder, sorted by path, hidden ones included.
+
+        Args:
+            uri: The folder.
+            recursive: Whether to go into its folders.
+
+        Raises:
+            FileMissingError: There is no such folder.
+            StorageError: Storage refused, or cannot be reached.
+        """
+        storage, path = self._resolve(uri)
+        with _storage_errors(uri):
+            found = storage.get_file_info(pafs.FileSelector(path, recursive=recursive))
+        root, base = uri.rstrip("/"), path.rstrip("/")
+        infos = [_file_info(f"{root}{info.path[len(base) :]}", info) for info in found]
+        return sorted(infos, key=lambda info: info.path)
+
+    def info(self, uri: str) -> FileInfo | None:
+        """What is at the path, or ``None``."""
+        storage, path = self._resolve(uri)
+        with _storage_errors(uri):
+            info = storage.get_file_info(path)
+        return None if info.type == pafs.FileType.NotFound else _file_info(uri, info)
+
+    def exists(self, uri: str) -> bool:
+        """Whether a file or folder is at the path."""
+        return self.info(uri) is not None
+
+    def open(self, uri: str) -> pa.NativeFile:
+        """Opens a file for random access.
+
+        Raises:
+            FileMissingError: There is no such file.
+            StorageError: Storage refused, or cannot be reached.
+        """
+        storage, path = self._resolve(uri)
+        with _storage_errors(uri):
+            return storage.open_input_file(path)
+
+    def read_bytes(self, uri: str) -> bytes:
+        """All bytes of a file."""
+        with self.open(uri) as file, _storage_errors(uri):
+            content: bytes = file.read()
+        return content
+
+    def read_text(self, uri: str) -> str:
+        """All of a file as UTF-8 text."""
+        return self.read_bytes(uri).decode("utf-8")
+
+    def _resolve(self, uri: str) -> tuple[pafs.FileSystem, str]:
+        scheme, authority, path = _split(uri)
+        if scheme in ("", "file"):
+            return _local(), path
+        with _storage_errors(uri):
+            return _remote(scheme, authority, self.options), _remote_path(scheme, authority, path)
+
+
+def is_hidden(name: str) -> bool:
+    """Whether Hive and Spark pass over a file or folder of this name."""
+    return name.startswith(("_", "."))
+
+
+def join_path(root: str, relative: str) -> str:
+    """Puts a relative path behind a folder's path."""
+    return f"{root.rstrip('/')}/{relative.lstrip('/')}"
+
+
+def _split(uri: str) -> tuple[str, str, str]:
+    if uri.startswith("/"):
+        return "", "", uri
+    match = _SCHEME.fullmatch(uri)
+    if match is None or (match.group(2) is None and match.group(3) is None):
+        raise StorageError(
+            f"cannot read the path {uri!r}: expected an absolute path or a URI such as s3://bucket/folder"
+        )
+    return match.group(1).lower(), match.group(2) or "", match.group(3) or "/"
+
+
+def _file_info(path: str, info: pafs.FileInfo) -> FileInfo:
+    modified = (info.mtime_ns or 0) // 1_000_000
+    return FileInfo(path, info.size or 0, modified, info.type == pafs.FileType.Directory)
+
+
+@lru_cache(maxsize=1)
+def _local() -> pafs.FileSystem:
+    return pafs.LocalFileSystem()
+
+
+@lru_cache(maxsize=64)
+def _remote(scheme: str, authority: str, options: tuple[tuple[str, str], ...]) -> pafs.FileSystem:
+    if scheme in _S3_SCHEMES:
+        return _s3(authority, dict(options))
+    filesystem, _ = pafs.FileSystem.from_uri(f"{scheme}://{authority}/")
+    return filesystem
+
+
+def _s3(bucket: str, options: dict[str, str]) -> pafs.FileSystem:
+    known: dict[str, str] = {_S3_OPTIONS[key]: value for key, value in options.items() if key in _S3_OPTIONS}
+    if not known:
+        filesystem, _ = pafs.FileSystem.from_uri(f"s3://{bucket}/")
+        return filesystem
+    if ("access_key" in known) != ("secret_key" in known):
+        raise InvalidPropertyError("s3.aws-access-key and s3.aws-secret-key go together: give both or none")
+    make: Callable[..., pafs.FileSystem] = pafs.S3FileSystem
+    return make(**known)
+
+
+def _remote_path(scheme: str, authority: str, path: str) -> str:
+    # Object stores of pyarrow take bucket/key; HDFS takes the path alone.
+    return path if scheme in ("hdfs", "viewfs") else f"{authority.rpartition('@')[2]}{path}".rstrip("/")
+
+
+@contextmanager
+def _storage_errors(uri: str) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileMissingError(f"{uri} is not there; it was moved or deleted, or its location is wrong") from error
+    except (StorageError, InvalidPropertyError):
+        raise
+    except NotADirectoryError as error:
+        raise FileMissingError(f"{uri} is no folder") from error
+    except (OSError, pa.ArrowException) as error:
+        raise StorageError(f"cannot read {uri}: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0]

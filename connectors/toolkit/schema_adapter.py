@@ -1,0 +1,189 @@
+"""From the columns of a file to the columns of a table: missing ones, nested ones, other types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+
+from connector_spi.handles import ColumnHandle
+from connectors.toolkit.time_conventions import TimeConventions
+from connectors.toolkit.value_casts import ArrayFunction, leaf_cast
+
+__all__ = ["ColumnSource", "SchemaAdapter", "adaptation", "find_column", "map_nested"]
+
+ColumnSource = str | int | None
+"""Where a table's column is in a file: by name (case does not matter), by position, or nowhere."""
+
+
+class SchemaAdapter:
+    """Brings the columns of one file into the form of a table's columns.
+
+    Args:
+        schema: The file's schema, INT96 columns marked.
+        columns: The columns asked, in output order.
+        sources: Where each column is in the file, by the column's name; its own name where nothing is said.
+        conventions: The file's calendar and zone.
+        where: Names the file for messages.
+        strict: Refuse casts that can lose a value.
+
+    Attributes:
+        positions: The position in the file of each column, or ``None`` where the file lacks it: its values are NULL.
+
+    Raises:
+        NotSupportedError: A column's type in the file cannot become its type in the table.
+    """
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        columns: Sequence[ColumnHandle],
+        *,
+        sources: Mapping[str, ColumnSource] | None = None,
+        conventions: TimeConventions | None = None,
+        where: str = "the file",
+        strict: bool = False,
+    ) -> None:
+        self.columns = tuple(columns)
+        given = sources or {}
+        self.positions = tuple(find_column(schema, given.get(column.name, column.name)) for column in columns)
+        self._functions = tuple(
+            None
+            if position is None
+            else adaptation(
+                schema.field(position).type,
+                column.type,
+                conventions or TimeConventions(),
+                f"column '{column.name}' of {where}",
+                strict,
+            )
+            for column, position in zip(self.columns, self.positions, strict=True)
+        )
+
+    def adapt(self, arrays: Sequence[pa.Array | None], rows: int) -> list[pa.Array]:
+        """The table's columns.
+
+        Args:
+            arrays: One array for each column, as read; ``None`` for one that the file lacks.
+            rows: Number of rows.
+        """
+        return [
+            pa.nulls(rows, column.type) if array is None else function(array) if function else array
+            for column, array, function in zip(self.columns, arrays, self._functions, strict=True)
+        ]
+
+
+def find_column(schema: pa.Schema, source: ColumnSource) -> int | None:
+    """The position of a column in a file: the exact name first, then the first of that name in another case."""
+    if source is None:
+        return None
+    if isinstance(source, int):
+        return source if source < len(schema.names) else None
+    names: list[str] = schema.names
+    if source in names:
+        return names.index(source)
+    lowered = source.lower()
+    return next((index for index, name in enumerate(names) if name.lower() == lowered), None)
+
+
+def adaptation(
+    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, strict: bool = False
+) -> ArrayFunction | None:
+    """The function from arrays of a file's type to arrays of a table's type; ``None`` where they are the same.
+
+    Fields of structs are matched by name, whatever their case; a field that the file lacks is NULL.
+
+    Raises:
+        NotSupportedError: There is no such cast.
+    """
+    source = _storage(source)
+    if _is_list(source) and pa.types.is_list(target):
+        inner = adaptation(source.value_type, target.value_type, conventions, f"the elements of {where}", strict)
+        return None if inner is None and source == target else _list_function(target, inner)
+    if pa.types.is_map(source) and pa.types.is_map(target):
+        return _map_adaptation(source, target, conventions, where, strict)
+    if pa.types.is_struct(source) and pa.types.is_struct(target):
+        return _struct_adaptation(source, target, conventions, where, strict)
+    return leaf_cast(source, target, conventions, where, strict)
+
+
+def map_nested(
+    array: pa.Array, target: pa.DataType, children: Callable[[Sequence[pa.Array]], list[pa.Array]]
+) -> pa.Array:
+    """Rebuilds a list, map or struct array with other children; NULLs and lengths stay.
+
+    Args:
+        array: Of any of these types, sliced or not.
+        target: Type of the result.
+        children: From the children (values; keys and items; fields) to those of the target.
+    """
+    nulls = array.is_null() if array.null_count else None
+    if pa.types.is_struct(target):
+        parts = children(array.flatten())
+        fields = list(target)
+        if not fields:
+            return pa.nulls(len(array), target) if nulls is not None and array.null_count == len(array) else array
+        return pa.StructArray.from_arrays(parts, fields=fields, mask=nulls)
+    if pa.types.is_fixed_size_list(array.type):
+        array = array.cast(pa.list_(array.type.value_field))
+    # Offsets of a slice do not begin at 0, and from_arrays takes a mask only with offsets of their own.
+    offsets = pa.array(array.offsets.to_numpy(zero_copy_only=False).astype("int32"))
+    if pa.types.is_map(target):
+        keys, items = children([array.keys, array.items])
+        return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=nulls)
+    (values,) = children([array.values])
+    return pa.ListArray.from_arrays(offsets, values, type=target, mask=nulls)
+
+
+def _storage(arrow: pa.DataType) -> pa.DataType:
+    return arrow.storage_type if isinstance(arrow, pa.BaseExtensionType) else arrow
+
+
+def _is_list(arrow: pa.DataType) -> bool:
+    return bool(pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_fixed_size_list(arrow))
+
+
+def _apply(function: ArrayFunction | None, array: pa.Array) -> pa.Array:
+    return function(array) if function else array
+
+
+def _list_function(target: pa.DataType, inner: ArrayFunction | None) -> ArrayFunction:
+    return lambda array: map_nested(array, target, lambda children: [_apply(inner, children[0])])
+
+
+def _map_adaptation(
+    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, strict: bool
+) -> ArrayFunction | None:
+    keys = adaptation(source.key_type, target.key_type, conventions, f"the keys of {where}", strict)
+    items = adaptation(source.item_type, target.item_type, conventions, f"the values of {where}", strict)
+    if keys is None and items is None and source == target:
+        return None
+
+    def convert(children: Sequence[pa.Array]) -> list[pa.Array]:
+        return [_apply(keys, children[0]), _apply(items, children[1])]
+
+    return lambda array: map_nested(array, target, convert)
+
+
+def _struct_adaptation(
+    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, strict: bool
+) -> ArrayFunction | None:
+    schema = pa.schema(list(source))
+    positions = [find_column(schema, field.name) for field in target]
+    functions = [
+        None
+        if position is None
+        else adaptation(source[position].type, field.type, conventions, f"{field.name} in {where}", strict)
+        for field, position in zip(target, positions, strict=True)
+    ]
+    if source == target and not any(functions):
+        return None
+
+    def convert(children: Sequence[pa.Array]) -> list[pa.Array]:
+        rows = len(children[0]) if children else 0
+        return [
+            pa.nulls(rows, field.type) if position is None else _apply(function, children[position])
+            for field, position, function in zip(target, positions, functions, strict=True)
+        ]
+
+    return lambda array: map_nested(array, target, convert)
