@@ -1,0 +1,1 @@
+"""File groups and file slices: which files hold a table's rows at an instant."""

@@ -1,0 +1,177 @@
+"""From a partition's listing to its file slices at one instant. Pure (invariant I6)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from connector_spi.errors import CorruptFileError
+from connector_spi.plain_data import PlainData
+from connectors.hudi.error_codes import HUDI_DUPLICATE_BASE_FILE, HUDI_UNKNOWN_FILE_NAME
+from connectors.hudi.file_group.names import (
+    BaseFileName,
+    LogFileName,
+    looks_like_data,
+    parse_base_file_name,
+    parse_log_file_name,
+)
+from connectors.hudi.timeline.view import TimelineView, committed_test
+
+__all__ = ["DataFile", "FileSlice", "latest_file_slices", "parse_listing"]
+
+WrittenNames = Callable[[str], Collection[str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile(PlainData):
+    """A base or log file on storage.
+
+    Attributes:
+        name: What its name says.
+        path: Path as listed.
+        size: Bytes.
+        modified_millis: Modification time, milliseconds since 1970, UTC.
+    """
+
+    name: BaseFileName | LogFileName
+    path: str
+    size: int
+    modified_millis: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice(PlainData):
+    """One state of a file group: a base file and the logs written onto it.
+
+    Attributes:
+        file_id: Id of the file group.
+        base_instant: Requested time of the base file, or of the first log where there is none.
+        base: The base file, or ``None`` while the group has logs only.
+        logs: Logs in the order of merging (HoodieLogFile.LogFileComparator), change-data logs left out.
+    """
+
+    file_id: str
+    base_instant: str
+    base: DataFile | None
+    logs: tuple[DataFile, ...]
+
+
+def parse_listing(entries: Iterable[tuple[str, int, int]]) -> list[DataFile]:
+    """Picks the data files of a partition.
+
+    Args:
+        entries: Path, bytes and modification time of each file in the partition's folder.
+
+    Raises:
+        CorruptFileError: A file may hold rows, and its name is not understood.
+    """
+    files: list[DataFile] = []
+    for path, size, modified in entries:
+        bare = path.rpartition("/")[2]
+        name = parse_base_file_name(bare) or parse_log_file_name(bare)
+        if name is not None:
+            files.append(DataFile(name, path, size, modified))
+        elif looks_like_data(bare):
+            raise CorruptFileError(
+                f"{path} is named like no base or log file of Hudi, expected <file id>_<write token>_<instant> and an "
+                "extension such as .parquet; move it out of the table, or have its writer commit it natively",
+                HUDI_UNKNOWN_FILE_NAME,
+            )
+    return files
+
+
+def latest_file_slices(
+    files: Iterable[DataFile],
+    view: TimelineView,
+    layout: int,
+    replaced: Collection[str],
+    written_names: WrittenNames,
+) -> list[FileSlice]:
+    """The newest visible slice of each file group of a partition, sorted by file id.
+
+    Pending compactions of layout 1, whose logs need the slice before too, are not handled here.
+
+    Args:
+        files: All data files of the partition.
+        view: The timeline of the query.
+        layout: Timeline layout.
+        replaced: Ids of the file groups that visible writes replaced in this partition.
+        written_names: Names of the files that an instant's metadata says it wrote, ``None`` when the instant is
+            no longer on the active timeline; decides between base files that differ only in the write token.
+
+    Raises:
+        CorruptFileError: Two base files of one group and instant, and nothing says which one is true.
+    """
+    is_committed = committed_test(view)
+    bases: dict[str, list[DataFile]] = defaultdict(list)
+    logs: dict[str, list[DataFile]] = defaultdict(list)
+    for file in files:
+        name = file.name
+        if name.file_id in replaced:
+            continue
+        if isinstance(name, BaseFileName):
+            if is_committed(name.instant):
+                bases[name.file_id].append(file)
+        elif not name.change_data and (layout == 1 or is_committed(name.instant)):
+            logs[name.file_id].append(file)
+    slices = []
+    for file_id in sorted(bases.keys() | logs.keys()):
+        by_instant = _by_instant(bases[file_id], written_names)
+        attached = _attach(logs[file_id], by_instant, view, layout)
+        newest = max((*by_instant, *attached), default=None)
+        if newest is not None:
+            ordered = sorted(attached.get(newest, ()), key=_log_order)
+            slices.append(FileSlice(file_id, newest, by_instant.get(newest), tuple(ordered)))
+    return slices
+
+
+def _by_instant(files: Iterable[DataFile], written_names: WrittenNames) -> dict[str, DataFile]:
+    candidates: dict[str, list[DataFile]] = defaultdict(list)
+    for file in files:
+        candidates[file.name.instant].append(file)
+    return {instant: _true_file(instant, found, written_names) for instant, found in candidates.items()}
+
+
+def _true_file(instant: str, candidates: list[DataFile], written_names: WrittenNames) -> DataFile:
+    if len(candidates) == 1:
+        return candidates[0]
+    named = written_names(instant) or ()
+    written = [file for file in candidates if file.path.rpartition("/")[2] in named]
+    if len(written) == 1:
+        return written[0]
+    raise CorruptFileError(
+        f"{' and '.join(sorted(file.path for file in candidates))} are base files of one file group at instant "
+        f"{instant}, and the timeline does not say which one was committed; remove the one of the failed task",
+        HUDI_DUPLICATE_BASE_FILE,
+    )
+
+
+def _attach(
+    logs: Iterable[DataFile], bases: Mapping[str, DataFile], view: TimelineView, layout: int
+) -> dict[str, list[DataFile]]:
+    """Gives each log its slice, by the slice's base instant."""
+    attached: dict[str, list[DataFile]] = defaultdict(list)
+    if layout == 1:
+        is_committed = committed_test(view)
+        for log in logs:
+            # The name says the slice; a log-only slice shows nothing until its instant is complete.
+            if log.name.instant in bases or is_committed(log.name.instant):
+                attached[log.name.instant].append(log)
+        return attached
+    # HoodieFileGroup.getBaseInstantTime: the newest base file requested before the log was complete.
+    completions = view.completions
+    keys = set(bases)
+    for log in sorted(logs, key=_log_order):
+        completion = completions.get(log.name.instant, log.name.instant)
+        earlier = [key for key in keys if key <= completion]
+        key = max(earlier) if earlier else log.name.instant
+        keys.add(key)
+        attached[key].append(log)
+    return attached
+
+
+def _log_order(log: DataFile) -> tuple[str, int, str]:
+    name = log.name
+    version = name.version if isinstance(name, LogFileName) else 0
+    return name.instant, version, name.write_token

@@ -1,0 +1,253 @@
+"""``hoodie.properties``: what a table is and how its timeline and files are laid out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
+from connector_spi.plain_data import PlainData
+from connectors.hudi.error_codes import (
+    HUDI_BAD_PROPERTIES,
+    HUDI_NOT_A_HUDI_TABLE,
+    HUDI_UNSUPPORTED_BASE_FILE,
+    HUDI_UNSUPPORTED_TABLE_FORMAT,
+    HUDI_UNSUPPORTED_TABLE_VERSION,
+)
+from connectors.hudi.java_properties import parse_java_properties
+from connectors.toolkit.filesystem import FileSystem, join_path
+
+__all__ = ["SUPPORTED_TABLE_VERSIONS", "TableConfig", "is_hudi_table", "parse_table_config", "read_table_config"]
+
+SUPPORTED_TABLE_VERSIONS = (5, 6, 8, 9)
+_LAYOUT_OF_VERSION = {5: 1, 6: 1, 8: 2, 9: 2}
+_BASE_FORMATS = ("parquet", "orc")
+_PROPERTIES = ".hoodie/hoodie.properties"
+_ATTEMPTS = 3
+_PAUSE_SECONDS = 0.2
+
+# Key generators whose path segment is the text of the field's value (KeyGeneratorType and its classes).
+_FAITHFUL_TYPES = frozenset({"SIMPLE", "COMPLEX", "SIMPLE_AVRO", "COMPLEX_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO"})
+_FAITHFUL_CLASSES = frozenset(
+    f"org.apache.hudi.keygen.{name}"
+    for name in (
+        "SimpleKeyGenerator",
+        "SimpleAvroKeyGenerator",
+        "ComplexKeyGenerator",
+        "ComplexAvroKeyGenerator",
+        "NonpartitionedKeyGenerator",
+        "NonpartitionedAvroKeyGenerator",
+    )
+)
+
+_TIMESTAMP_KEYS = ("hoodie.keygen.timebased.", "hoodie.deltastreamer.keygen.timebased.")
+
+
+@dataclass(frozen=True, slots=True)
+class TableConfig(PlainData):
+    """The table's properties that a reader needs.
+
+    Attributes:
+        name: ``hoodie.table.name``.
+        merge_on_read: The table type is MERGE_ON_READ, not COPY_ON_WRITE.
+        version: ``hoodie.table.version``.
+        layout: Timeline layout: 1 (instants in ``.hoodie``) or 2 (instants with completion times in a folder).
+        timeline_folder: Folder of the instants, relative to the table.
+        base_format: ``parquet`` or ``orc``.
+        partition_fields: Names of the partition fields, in order.
+        path_tells_values: A partition's path holds the very values of its fields: the key generator is a simple or
+            complex one. Otherwise (timestamp, custom, unknown) the path says nothing certain.
+        hive_style: Folders are named ``field=value``.
+        url_encoded: Values in folder names are escaped as in Hive.
+        drop_partition_columns: Data files lack the partition fields.
+        populate_meta_fields: The ``_hoodie_`` columns hold values.
+        bootstrap: The table was bootstrapped from plain files, some of which may still hold its data.
+        create_schema: Avro schema in JSON from the table's creation, or ``None``.
+        properties: All properties, sorted by key.
+    """
+
+    name: str
+    merge_on_read: bool
+    version: int
+    layout: int
+    timeline_folder: str
+    base_format: str
+    partition_fields: tuple[str, ...]
+    path_tells_values: bool
+    hive_style: bool
+    url_encoded: bool
+    drop_partition_columns: bool
+    populate_meta_fields: bool
+    bootstrap: bool
+    create_schema: str | None
+    properties: tuple[tuple[str, str], ...]
+
+
+def is_hudi_table(files: FileSystem, location: str) -> bool:
+    """Whether a folder holds a Hudi table."""
+    return any(files.exists(join_path(location, name)) for name in (_PROPERTIES, f"{_PROPERTIES}.backup"))
+
+
+def read_table_config(files: FileSystem, location: str) -> TableConfig:
+    """Reads the properties of a table.
+
+    A writer replaces the file by way of ``.backup``, so both may be missing or half-written for a moment
+    (HoodieTableConfig.recoverIfNeeded): the other is tried, and both again after a pause.
+
+    Raises:
+        NotSupportedError: There is no Hudi table, or one that this connector does not understand.
+        CorruptFileError: The properties cannot be read.
+    """
+    found = False
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(_PAUSE_SECONDS)
+        for name in (_PROPERTIES, f"{_PROPERTIES}.backup"):
+            try:
+                properties = parse_java_properties(files.read_text(join_path(location, name)))
+            except FileMissingError:
+                continue
+            except ValueError:
+                properties = {}
+            found = True
+            if "hoodie.table.name" in properties and "hoodie.table.type" in properties:
+                return parse_table_config(properties, location)
+        if not found and not files.exists(join_path(location, ".hoodie")):
+            break
+    if not found:
+        raise NotSupportedError(
+            f"{location} is no Hudi table: it has no {_PROPERTIES}; check the location", HUDI_NOT_A_HUDI_TABLE
+        )
+    raise CorruptFileError(
+        f"{join_path(location, _PROPERTIES)} holds no hoodie.table.name and hoodie.table.type, nor does its backup; "
+        "restore it, or repair the table with Hudi's own tools",
+        HUDI_BAD_PROPERTIES,
+    )
+
+
+def parse_table_config(properties: Mapping[str, str], location: str) -> TableConfig:
+    """Makes sense of the properties.
+
+    Args:
+        properties: Parsed ``hoodie.properties``.
+        location: The table's folder, for messages.
+
+    Raises:
+        NotSupportedError: A version, layout or format that is not understood.
+        CorruptFileError: A number is no number.
+    """
+    _refuse_formats(properties, location)
+    version = _version(properties, location)
+    layout = _layout(properties, version, location)
+    folder = properties.get("hoodie.timeline.path", "timeline").strip("/")
+    return TableConfig(
+        name=properties["hoodie.table.name"],
+        merge_on_read=_merge_on_read(properties, location),
+        version=version,
+        layout=layout,
+        timeline_folder=".hoodie" if layout == 1 else f".hoodie/{folder}",
+        base_format=_base_format(properties, location),
+        partition_fields=_partition_fields(properties),
+        path_tells_values=_path_tells_values(properties),
+        hive_style=_flag(properties, "hoodie.datasource.write.hive_style_partitioning", False),
+        url_encoded=_flag(properties, "hoodie.datasource.write.partitionpath.urlencode", False),
+        drop_partition_columns=_flag(properties, "hoodie.datasource.write.drop.partition.columns", False),
+        populate_meta_fields=_flag(properties, "hoodie.populate.meta.fields", True),
+        bootstrap=bool(properties.get("hoodie.bootstrap.base.path")),
+        create_schema=properties.get("hoodie.table.create.schema") or None,
+        properties=tuple(sorted(properties.items())),
+    )
+
+
+def _flag(properties: Mapping[str, str], key: str, default: bool) -> bool:
+    return properties.get(key, str(default)).strip().lower() == "true"
+
+
+def _refuse_formats(properties: Mapping[str, str], location: str) -> None:
+    table_format = properties.get("hoodie.table.format", "native")
+    if table_format.strip().lower() != "native":
+        raise NotSupportedError(
+            f"{location}: hoodie.table.format is {table_format!r}; only 'native' can be read",
+            HUDI_UNSUPPORTED_TABLE_FORMAT,
+        )
+    storage_layout = properties.get("hoodie.table.storage.layout", "default")
+    if storage_layout.strip().lower() not in ("default", "base_log", "bucket"):
+        raise NotSupportedError(
+            f"{location}: hoodie.table.storage.layout is {storage_layout!r}, which is not understood",
+            HUDI_UNSUPPORTED_TABLE_FORMAT,
+        )
+
+
+def _version(properties: Mapping[str, str], location: str) -> int:
+    text = properties.get("hoodie.table.version")
+    supported = ", ".join(map(str, SUPPORTED_TABLE_VERSIONS))
+    if text is None:
+        raise NotSupportedError(
+            f"{location}: hoodie.table.version is missing, as in tables of Hudi before 0.6; versions {supported} "
+            "can be read: upgrade the table with Hudi's upgrade command",
+            HUDI_UNSUPPORTED_TABLE_VERSION,
+        )
+    version = _number(text, "hoodie.table.version", location)
+    if version not in SUPPORTED_TABLE_VERSIONS:
+        raise NotSupportedError(
+            f"{location}: hoodie.table.version is {version}; versions {supported} can be read",
+            HUDI_UNSUPPORTED_TABLE_VERSION,
+        )
+    return version
+
+
+def _layout(properties: Mapping[str, str], version: int, location: str) -> int:
+    text = properties.get("hoodie.timeline.layout.version")
+    layout = _LAYOUT_OF_VERSION[version] if text is None else _number(text, "hoodie.timeline.layout.version", location)
+    if layout not in (1, 2):
+        raise NotSupportedError(
+            f"{location}: hoodie.timeline.layout.version is {layout}; layouts 1 and 2 can be read",
+            HUDI_UNSUPPORTED_TABLE_VERSION,
+        )
+    return layout
+
+
+def _number(text: str, key: str, location: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise CorruptFileError(f"{location}: {key} is {text!r}, not a number", HUDI_BAD_PROPERTIES) from error
+
+
+def _merge_on_read(properties: Mapping[str, str], location: str) -> bool:
+    kind = properties["hoodie.table.type"].strip().upper()
+    if kind not in ("COPY_ON_WRITE", "MERGE_ON_READ"):
+        raise NotSupportedError(
+            f"{location}: hoodie.table.type is {kind!r}; COPY_ON_WRITE and MERGE_ON_READ are known",
+            HUDI_UNSUPPORTED_TABLE_FORMAT,
+        )
+    return kind == "MERGE_ON_READ"
+
+
+def _base_format(properties: Mapping[str, str], location: str) -> str:
+    text = properties.get("hoodie.table.base.file.format") or properties.get("hoodie.table.ro.file.format")
+    base_format = (text or "parquet").strip().lower()
+    if base_format not in _BASE_FORMATS:
+        raise NotSupportedError(
+            f"{location}: hoodie.table.base.file.format is {text!r}; PARQUET and ORC can be read",
+            HUDI_UNSUPPORTED_BASE_FILE,
+        )
+    return base_format
+
+
+def _partition_fields(properties: Mapping[str, str]) -> tuple[str, ...]:
+    # A custom key generator stores "field:SIMPLE" or "field:TIMESTAMP" since version 8.
+    fields = properties.get("hoodie.table.partition.fields", "").split(",")
+    return tuple(field.strip().partition(":")[0] for field in fields if field.strip())
+
+
+def _path_tells_values(properties: Mapping[str, str]) -> bool:
+    if _flag(properties, "hoodie.datasource.write.slash.separated.date.partitioning", False):
+        return False
+    if any(key.startswith(_TIMESTAMP_KEYS) for key in properties):
+        return False
+    kind = properties.get("hoodie.table.keygenerator.type")
+    if kind is not None:
+        return kind.strip().upper() in _FAITHFUL_TYPES
+    return properties.get("hoodie.table.keygenerator.class", "").strip() in _FAITHFUL_CLASSES

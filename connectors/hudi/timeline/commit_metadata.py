@@ -1,0 +1,146 @@
+"""What a completed write says it did: JSON in layout 1, an Avro container file in layout 2."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import fastavro
+
+from connector_spi.errors import CorruptFileError
+from connector_spi.plain_data import PlainData
+from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
+
+__all__ = ["CommitMetadata", "WriteStat", "parse_commit_metadata"]
+
+_AVRO_MAGIC = b"Obj\x01"
+# WriteOperationType.canUpdateSchema: these rewrite rows with the schema that they find.
+_KEEP_SCHEMA = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})
+
+
+@dataclass(frozen=True, slots=True)
+class WriteStat(PlainData):
+    """One file that a write made.
+
+    Attributes:
+        partition: Path of the partition, relative to the table; empty for a table without.
+        file_id: Id of the file group.
+        path: Path of the file, relative to the table; ``None`` where the write made none.
+        rows: Rows that the file holds after the write; ``None`` is unknown.
+        size: Bytes of the file; ``None`` is unknown.
+    """
+
+    partition: str
+    file_id: str
+    path: str | None
+    rows: int | None
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMetadata(PlainData):
+    """The metadata of a commit, deltacommit or replacecommit.
+
+    Attributes:
+        operation: Such as ``UPSERT``; empty where the writer did not say.
+        stats: The files written.
+        replaced: Partition and file group ids that the write replaced.
+        extra: The writer's notes, the schema among them.
+    """
+
+    operation: str
+    stats: tuple[WriteStat, ...]
+    replaced: tuple[tuple[str, tuple[str, ...]], ...]
+    extra: tuple[tuple[str, str], ...]
+
+    @property
+    def schema(self) -> str | None:
+        """Avro schema of the rows written, as JSON, or ``None``."""
+        return dict(self.extra).get("schema") or None
+
+    @property
+    def may_update_schema(self) -> bool:
+        """Whether the table takes its schema from such a write."""
+        return self.operation not in _KEEP_SCHEMA
+
+    @property
+    def has_schema_history(self) -> bool:
+        """Whether the write belongs to a table whose columns have ids (schema on read)."""
+        return bool(dict(self.extra).get("latest_schema"))
+
+
+def parse_commit_metadata(data: bytes, where: str) -> CommitMetadata:
+    """Reads the content of a completed instant's file.
+
+    Unknown keys are passed over: old writers add derived ones, new ones bring more.
+
+    Args:
+        data: The file; JSON or an Avro container.
+        where: The file's path, for messages.
+
+    Raises:
+        CorruptFileError: It is neither, or is cut off.
+    """
+    try:
+        record = _avro_record(data) if data.startswith(_AVRO_MAGIC) else json.loads(data)
+        return _commit_metadata(record)
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, StopIteration, IndexError) as error:
+        raise CorruptFileError(
+            f"{where} is no commit metadata in JSON or Avro ({type(error).__name__}); "
+            "the write may have been cut off: restore the file, or roll the instant back with Hudi",
+            HUDI_BAD_TIMELINE,
+        ) from error
+
+
+def _avro_record(data: bytes) -> Mapping[str, object]:
+    # The embedded writer schema decides: unions come in either order, and fields were added over time.
+    record = next(iter(fastavro.reader(io.BytesIO(data))))
+    if not isinstance(record, dict):
+        raise TypeError("not a record")
+    return record
+
+
+def _commit_metadata(record: Mapping[str, object]) -> CommitMetadata:
+    stats = _mapping(record.get("partitionToWriteStats"))
+    replaced = _mapping(record.get("partitionToReplaceFileIds"))
+    extra = _mapping(record.get("extraMetadata"))
+    return CommitMetadata(
+        operation=str(record.get("operationType") or ""),
+        stats=tuple(_write_stat(partition, stat) for partition, items in stats.items() for stat in _items(items)),
+        replaced=tuple((partition, tuple(str(item) for item in _items(ids))) for partition, ids in replaced.items()),
+        extra=tuple((key, str(value)) for key, value in extra.items() if value is not None),
+    )
+
+
+def _write_stat(partition: str, stat: object) -> WriteStat:
+    fields = _mapping(stat)
+    path = fields.get("path")
+    return WriteStat(
+        partition=partition,
+        file_id=str(fields.get("fileId") or ""),
+        path=str(path) if path else None,
+        rows=_count(fields.get("numWrites")),
+        size=_count(fields.get("fileSizeInBytes")) or None,
+    )
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise TypeError("expected a map")
+    return value
+
+
+def _items(value: object) -> Iterable[object]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise TypeError("expected an array")
+    return value
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None

@@ -1,0 +1,58 @@
+"""Reading the timeline's folder. Driver side; lists once per query."""
+
+from __future__ import annotations
+
+from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
+from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
+from connectors.hudi.table_config import TableConfig
+from connectors.hudi.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
+from connectors.hudi.timeline.instant import KNOWN_ACTIONS, Instant, InstantState, parse_instant
+from connectors.toolkit.filesystem import FileSystem, join_path
+
+__all__ = ["list_instants", "read_commit_metadata"]
+
+
+def list_instants(files: FileSystem, location: str, config: TableConfig) -> list[Instant]:
+    """All files of the active timeline, sorted by requested time, then name.
+
+    Raises:
+        CorruptFileError: The timeline's folder is not there.
+        NotSupportedError: A completed action is of a kind that is not understood: it may have changed data.
+    """
+    folder = join_path(location, config.timeline_folder)
+    try:
+        listing = files.list(folder)
+    except FileMissingError as error:
+        raise CorruptFileError(
+            f"the timeline {folder} of {location} is not there (table version {config.version}, timeline layout "
+            f"{config.layout}); an upgrade may be running: try again, or restore the folder",
+            HUDI_BAD_TIMELINE,
+        ) from error
+    parsed = (parse_instant(info.name, config.layout) for info in listing if not info.is_directory)
+    instants = sorted((item for item in parsed if item is not None), key=lambda item: (item.requested, item.file_name))
+    for instant in instants:
+        if instant.state is InstantState.COMPLETED and instant.action not in KNOWN_ACTIONS:
+            raise NotSupportedError(
+                f"{location}: instant {instant.file_name} is of the unknown action {instant.action!r}; "
+                f"known are {', '.join(sorted(KNOWN_ACTIONS))}",
+                HUDI_BAD_TIMELINE,
+            )
+    return instants
+
+
+def read_commit_metadata(files: FileSystem, location: str, config: TableConfig, instant: Instant) -> CommitMetadata:
+    """Reads what a completed write did.
+
+    Raises:
+        FileMissingError: The instant was archived or rolled back since the timeline was listed.
+        CorruptFileError: The file is cut off.
+    """
+    path = join_path(join_path(location, config.timeline_folder), instant.file_name)
+    try:
+        data = files.read_bytes(path)
+    except FileMissingError as error:
+        raise FileMissingError(
+            f"instant {path} was archived or rolled back while the query was planned; run the query again",
+            HUDI_BAD_TIMELINE,
+        ) from error
+    return parse_commit_metadata(data, path)

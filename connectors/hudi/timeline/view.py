@@ -1,0 +1,82 @@
+"""The timeline as one query sees it. Pure: from instants to a set of completed writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from connector_spi.plain_data import PlainData
+from connectors.hudi.timeline.instant import WRITE_ACTIONS, Instant, InstantState
+
+__all__ = ["TimelineView", "committed_test", "timeline_view"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineView(PlainData):
+    """The writes that were complete when the query began; fixed in the table handle (invariant I1).
+
+    Attributes:
+        instants: Completed writes on the active timeline, by requested time.
+        pending: Requested times of writes that are on the active timeline and not complete, sorted.
+        start: First completed write that is not pinned by a savepoint; files of older instants that the active
+            timeline does not hold belong to archived, completed writes. ``None`` on an empty timeline.
+    """
+
+    instants: tuple[Instant, ...]
+    pending: tuple[str, ...]
+    start: str | None
+
+    @property
+    def latest(self) -> Instant | None:
+        """The completed write that was requested last."""
+        return self.instants[-1] if self.instants else None
+
+    @property
+    def completed(self) -> frozenset[str]:
+        """Requested times of the completed writes on the active timeline."""
+        return frozenset(instant.requested for instant in self.instants)
+
+    @property
+    def completions(self) -> dict[str, str]:
+        """Completion time by requested time, of layout 2."""
+        return {instant.requested: instant.completion for instant in self.instants if instant.completion is not None}
+
+
+def timeline_view(instants: Iterable[Instant]) -> TimelineView:
+    """Chooses what a query may see.
+
+    Args:
+        instants: All files of the active timeline, in any order. Middle states may be missing: a listing can fall
+            between the steps of a writer.
+    """
+    everything = list(instants)
+    completed = sorted(
+        (item for item in everything if item.state is InstantState.COMPLETED and item.action in WRITE_ACTIONS),
+        key=lambda item: (item.requested, item.completion or ""),
+    )
+    finished = {item.requested for item in completed}
+    pending = {
+        item.requested
+        for item in everything
+        if item.state is not InstantState.COMPLETED and item.requested not in finished
+    }
+    savepoints = {item.requested for item in everything if item.action == "savepoint"}
+    # Archival stops at a savepoint's instant and may go on behind it, so that instant says nothing of what is
+    # between it and the next (BaseHoodieTimeline.getFirstNonSavepointCommit).
+    starts = [item.requested for item in completed if item.requested not in savepoints]
+    start = starts[0] if starts else (completed[0].requested if completed else None)
+    return TimelineView(tuple(completed), tuple(sorted(pending)), start)
+
+
+def committed_test(view: TimelineView) -> Callable[[str], bool]:
+    """Says of a requested time whether files written then are visible: complete, or older than the active timeline.
+
+    BaseHoodieTimeline.containsOrBeforeTimelineStarts; but an instant that is on the active timeline and not
+    complete is never visible, however old.
+    """
+    completed, pending, start = view.completed, frozenset(view.pending), view.start
+
+    def is_committed(requested: str) -> bool:
+        return requested in completed or (start is not None and requested < start and requested not in pending)
+
+    return is_committed
