@@ -1,0 +1,1 @@
+"""Lakeport: Hive and Hudi tables in Python and Spark by catalog name."""

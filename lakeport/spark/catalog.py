@@ -1,0 +1,198 @@
+"""A Lakeport catalog as a Spark catalog."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from py4j.java_gateway import JavaObject
+
+from catalog.registry import CatalogRegistry
+from catalog.resolver import resolve_schema
+from connector_spi.errors import NotSupportedError, ProcedureNotFoundError, SchemaNotFoundError, TableNotFoundError
+from connector_spi.names import quote_identifier
+from connector_spi.properties import closest
+from lakeport.spark.errors import no_such_namespace, no_such_table, read_only
+from lakeport.spark.jvm import CATALOG, Jvm
+from lakeport.spark.loading import load_table, statement_of_thread, table_version
+from lakeport.spark.procedures import ProcedureProxy
+from lakeport.spark.proxies import Proxy
+from lakeport.statement import CatalogAccess
+
+__all__ = ["CatalogProxy"]
+
+_IDENTIFIER = CATALOG + "Identifier"
+
+
+class CatalogProxy(Proxy):
+    """Names, tables and procedures of one catalog. Spark calls it from many threads."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [
+            CATALOG + "TableCatalog",
+            CATALOG + "SupportsNamespaces",
+            CATALOG + "ProcedureCatalog",
+        ]
+
+    def __init__(self, jvm: Jvm, registry: CatalogRegistry, catalog: str) -> None:
+        super().__init__(jvm)
+        self._registry = registry
+        self._catalog = catalog
+
+    def toString(self) -> str:
+        """The catalog's name."""
+        return self._catalog
+
+    def initialize(self, name: str, options: JavaObject) -> None:
+        """Nothing: the registry has the configuration."""
+
+    def name(self) -> str:
+        """The catalog's name."""
+        return self._catalog
+
+    def capabilities(self) -> JavaObject:
+        """None of the optional ones."""
+        return self._jvm.cls("java.util.Collections").emptySet()
+
+    def defaultNamespace(self) -> JavaObject:
+        """``default``, as in Hive."""
+        return self._jvm.strings(["default"])
+
+    # namespaces
+
+    def listNamespaces(self, *parent: JavaObject) -> JavaObject:
+        """All schemas; none below a schema."""
+        if parent and len(parent[0]):
+            self._schema(list(parent[0]))
+            return self._jvm.string_rows([])
+        access = self._access()
+        with access.lock:
+            names = access.metadata.list_schema_names(access.session)
+        return self._jvm.string_rows([[name] for name in names])
+
+    def namespaceExists(self, namespace: JavaObject) -> bool:
+        """Whether the schema is there."""
+        parts = list(namespace)
+        if not parts:
+            return True
+        access = self._access()
+        with access.lock:
+            return len(parts) == 1 and access.metadata.schema_exists(access.session, parts[0].lower())
+
+    def loadNamespaceMetadata(self, namespace: JavaObject) -> JavaObject:
+        """Comment, location and the like."""
+        parts = list(namespace)
+        if not parts:
+            return self._jvm.string_map([])
+        schema = self._schema(parts)
+        access = self._access()
+        with access.lock:
+            properties = access.metadata.get_schema_properties(access.session, schema)
+        return self._jvm.string_map(properties.items())
+
+    def createNamespace(self, namespace: JavaObject, metadata: JavaObject) -> None:
+        """Refused."""
+        raise read_only(self._catalog, "CREATE SCHEMA")
+
+    def alterNamespace(self, namespace: JavaObject, changes: JavaObject) -> None:
+        """Refused."""
+        raise read_only(self._catalog, "ALTER SCHEMA")
+
+    def dropNamespace(self, namespace: JavaObject, cascade: bool) -> bool:
+        """Refused."""
+        raise read_only(self._catalog, "DROP SCHEMA")
+
+    # tables
+
+    def listTables(self, namespace: JavaObject) -> JavaObject:
+        """Tables of a schema."""
+        identifier = self._jvm.cls(_IDENTIFIER)
+        return self._jvm.array(_IDENTIFIER, [identifier.of(namespace, name) for name in self._table_names(namespace)])
+
+    def listTableSummaries(self, namespace: JavaObject) -> JavaObject:
+        """Tables of a schema with their kind, without loading each."""
+        identifier, summary = self._jvm.cls(_IDENTIFIER), self._jvm.cls(CATALOG + "TableSummary")
+        made = [summary.of(identifier.of(namespace, name), "EXTERNAL") for name in self._table_names(namespace)]
+        return self._jvm.array(CATALOG + "TableSummary", made)
+
+    def tableExists(self, ident: JavaObject) -> bool:
+        """Whether the table is there, be it readable or not."""
+        try:
+            load_table(self._jvm, self._access(), ident, None)
+        except (TableNotFoundError, SchemaNotFoundError):
+            return False
+        except NotSupportedError:
+            return True
+        return True
+
+    def loadTable(self, ident: JavaObject, *context: object) -> Proxy:
+        """The table at its newest snapshot, or as of the version that the query names."""
+        version = table_version(self._jvm, context)
+        try:
+            return load_table(self._jvm, self._access(), ident, version)
+        except (TableNotFoundError, SchemaNotFoundError) as error:
+            raise no_such_table(self._jvm, ident, error) from error
+
+    def invalidateTable(self, ident: JavaObject) -> None:
+        """Nothing is kept between statements here."""
+
+    def createTable(self, *args: object) -> object:
+        """Refused."""
+        raise read_only(self._catalog, "CREATE TABLE")
+
+    def alterTable(self, *args: object) -> object:
+        """Refused."""
+        raise read_only(self._catalog, "ALTER TABLE")
+
+    def dropTable(self, ident: JavaObject) -> bool:
+        """Refused."""
+        raise read_only(self._catalog, "DROP TABLE")
+
+    def purgeTable(self, ident: JavaObject) -> bool:
+        """Refused."""
+        raise read_only(self._catalog, "DROP TABLE PURGE")
+
+    def renameTable(self, old: JavaObject, new: JavaObject) -> None:
+        """Refused."""
+        raise read_only(self._catalog, "RENAME TABLE")
+
+    # procedures
+
+    def loadProcedure(self, ident: JavaObject) -> ProcedureProxy:
+        """The procedure of a ``system`` name."""
+        access = self._access()
+        schema, name = ".".join(ident.namespace()).lower(), str(ident.name()).lower()
+        for procedure in access.connector.procedures:
+            if (procedure.schema, procedure.name) == (schema, name):
+                return ProcedureProxy(self._jvm, procedure, access)
+        known = [procedure.name for procedure in access.connector.procedures]
+        hint = closest(name, known) + (f"; there are: {', '.join(sorted(known))}" if known else "")
+        raise ProcedureNotFoundError(f"no procedure {schema}.{name} in catalog {quote_identifier(self._catalog)}{hint}")
+
+    def listProcedures(self, namespace: JavaObject) -> JavaObject:
+        """The procedures of ``system``."""
+        identifier, parts = self._jvm.cls(_IDENTIFIER), [str(part).lower() for part in namespace]
+        made = [
+            identifier.of(self._jvm.strings([procedure.schema]), procedure.name)
+            for procedure in self._access().connector.procedures
+            if parts in ([], [procedure.schema])
+        ]
+        return self._jvm.array(_IDENTIFIER, made)
+
+    def _access(self) -> CatalogAccess:
+        return statement_of_thread(self._jvm, self._registry).access(self._catalog)
+
+    def _schema(self, parts: list[str]) -> str:
+        access = self._access()
+        if len(parts) != 1:
+            raise no_such_namespace(self._jvm, parts)
+        try:
+            with access.lock:
+                return resolve_schema(access.session, access.metadata, self._catalog, parts[0])
+        except SchemaNotFoundError as error:
+            raise no_such_namespace(self._jvm, parts) from error
+
+    def _table_names(self, namespace: JavaObject) -> list[str]:
+        schema = self._schema(list(namespace))
+        access = self._access()
+        with access.lock:
+            return [name.table for name in access.metadata.list_tables(access.session, schema)]

@@ -1,0 +1,99 @@
+"""Our errors in Spark's clothes, and back.
+
+Spark shows an ``AnalysisException`` without a Java stack, so that is what a proxy raises, with our code as the error
+class. ``original`` finds our own error again for callers of Lakeport's session and shell.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from py4j.java_gateway import JavaObject
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from connector_spi import errors as spi_errors
+from connector_spi.errors import ConnectorError, ErrorCode, ErrorType, InternalError, NotSupportedError
+from lakeport.spark.jvm import Jvm
+
+__all__ = ["as_java", "no_such_namespace", "no_such_table", "original", "read_only"]
+
+_remembered: OrderedDict[str, ConnectorError] = OrderedDict()
+_lock = threading.Lock()
+_KEEP = 256
+_ANALYSIS_EXCEPTION = "org.apache.spark.sql.AnalysisException"
+_IN_TASK = re.compile(r"^(?:\w+\.)*(\w+Error): \[([A-Z0-9_]+)\] (.*)$", re.MULTILINE)
+
+
+def as_java(jvm: Jvm, error: BaseException) -> Py4JJavaError:
+    """The Java exception that Spark shall see for an error in a proxy."""
+    if isinstance(error, Py4JJavaError):
+        return error
+    if not isinstance(error, ConnectorError):
+        error = InternalError(f"{type(error).__name__}: {error}")
+    message = str(error)
+    _remember(message, error)
+    contexts = jvm.array("org.apache.spark.QueryContext", [])
+    java = jvm.cls(_ANALYSIS_EXCEPTION)(
+        message, jvm.none, jvm.none, jvm.none, jvm.some(error.code.name), jvm.empty_map, contexts
+    )
+    return Py4JJavaError("", java)
+
+
+def no_such_table(jvm: Jvm, identifier: JavaObject, error: ConnectorError) -> Py4JJavaError:
+    """Spark's own TABLE_OR_VIEW_NOT_FOUND; our error, with the close names, is kept for ``original``."""
+    _remember(".".join((*identifier.namespace(), identifier.name())), error)
+    return Py4JJavaError("", jvm.cls("org.apache.spark.sql.catalyst.analysis.NoSuchTableException")(identifier))
+
+
+def no_such_namespace(jvm: Jvm, namespace: Sequence[str]) -> Py4JJavaError:
+    """Spark's own SCHEMA_NOT_FOUND."""
+    exception = jvm.cls("org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException")
+    return Py4JJavaError("", exception(jvm.strings(list(namespace))))
+
+
+def read_only(catalog: str, statement: str) -> NotSupportedError:
+    """The refusal of a statement that would write."""
+    return NotSupportedError(
+        f"catalog '{catalog}' is read-only: {statement} is refused; write with the engine that owns the table",
+        ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR),
+    )
+
+
+def original(error: BaseException) -> ConnectorError | None:
+    """The error of ours behind what PySpark raised, from the driver or from a task; ``None`` where there is none."""
+    if isinstance(error, ConnectorError):
+        return error
+    text = str(error)
+    if isinstance(error, PySparkException):
+        with _lock:
+            found = next(
+                (kept for message, kept in _remembered.items() if message.startswith("[") and message in text), None
+            )
+        if found is not None:
+            return found
+    matches = list(_IN_TASK.finditer(text))
+    if not matches:
+        return None
+    match = matches[-1]
+    cls = getattr(spi_errors, match.group(1), ConnectorError)
+    if not issubclass(cls, ConnectorError):
+        return None
+    return cls(match.group(3), ErrorCode(match.group(2), cls.default_code.type))
+
+
+def missing_table(name: str) -> ConnectorError | None:
+    """The error kept for a table that Spark did not find, by its name inside of the catalog."""
+    with _lock:
+        return _remembered.get(name)
+
+
+def _remember(message: str, error: ConnectorError) -> None:
+    with _lock:
+        _remembered[message] = error
+        _remembered.move_to_end(message)
+        while len(_remembered) > _KEEP:
+            _remembered.popitem(last=False)

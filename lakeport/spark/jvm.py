@@ -1,0 +1,161 @@
+"""The one door to the JVM: classes, arrays, options, defaults of interfaces.
+
+Looking a class up by its dotted name is a round trip for each part, so what is used is looked up once and kept.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from py4j.java_gateway import JavaGateway, JavaObject
+from pyspark import SparkContext
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import SparkSession
+
+__all__ = ["CATALOG", "READ", "Jvm"]
+
+CATALOG = "org.apache.spark.sql.connector.catalog."
+READ = "org.apache.spark.sql.connector.read."
+
+
+class Jvm:
+    """The gateway of one Spark application with its classes looked up once.
+
+    Args:
+        spark: Any classic (not Connect) session of the application.
+
+    Attributes:
+        context: The application's ``SparkContext``.
+        gateway: py4j's gateway.
+        python_source: The Java object that says which Python the tasks start.
+        shared: Proxies that serve the whole application, by a key of their kind.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        context: SparkContext = spark.sparkContext
+        self.context = context
+        self.gateway: JavaGateway = context._gateway
+        self._view = context._jvm
+        self._classes: dict[str, JavaObject] = {}
+        self._lock = threading.Lock()
+        self.python_source: JavaObject | None = None
+        self.shared: dict[object, object] = {}
+        ensure_callback_server_started(self.gateway)  # type: ignore[no-untyped-call]
+        for side in ("python_parameters", "callback_server_parameters"):
+            # A Java exception that a proxy raises reaches Spark as it is, not wrapped in Py4JException.
+            parameters = getattr(self.gateway, side, None)
+            if parameters is not None:
+                parameters.propagate_java_exceptions = True
+
+    def cls(self, name: str) -> JavaObject:
+        """A Java class by its full name; call it for an instance, or its static methods."""
+        found = self._classes.get(name)
+        if found is None:
+            found = self._view
+            for part in name.split("."):
+                found = getattr(found, part)
+            with self._lock:
+                self._classes[name] = found
+        return found
+
+    def scala_object(self, name: str) -> JavaObject:
+        """The single instance of a Scala object."""
+        return getattr(self.cls(name + "$"), "MODULE$")
+
+    def array(self, element_class: str, items: Sequence[object]) -> JavaObject:
+        """A Java array; items may be proxies."""
+        from_proxy = self.cls("java.util.Objects").requireNonNull
+        out = self.gateway.new_array(self.cls(element_class), len(items))
+        for index, item in enumerate(items):
+            # py4j cannot store a Python object in an array until Java has handed it back once.
+            out[index] = from_proxy(item) if hasattr(item, "Java") else item
+        return out
+
+    def strings(self, items: Sequence[str]) -> JavaObject:
+        """A ``String[]``."""
+        return self.array("java.lang.String", items)
+
+    @cached_property
+    def no_strings(self) -> JavaObject:
+        """An empty ``String[]``."""
+        return self.strings([])
+
+    def string_rows(self, rows: Sequence[Sequence[str]]) -> JavaObject:
+        """A ``String[][]``."""
+        out = self.cls("java.lang.reflect.Array").newInstance(self._string_array_class, len(rows))
+        for index, row in enumerate(rows):
+            out[index] = self.strings(row)
+        return out
+
+    def string_map(self, items: Iterable[tuple[str, str]]) -> JavaObject:
+        """A mutable ``Map<String, String>`` in the given order."""
+        out = self.cls("java.util.LinkedHashMap")()
+        for key, value in items:
+            out.put(key, value)
+        return out
+
+    def data_type(self, json: str) -> JavaObject:
+        """A Spark ``DataType`` from its JSON."""
+        return self.cls("org.apache.spark.sql.types.DataType").fromJson(json)
+
+    @cached_property
+    def none(self) -> JavaObject:
+        """Scala's ``None``."""
+        return self.cls("scala.Option").empty()
+
+    def some(self, value: object) -> JavaObject:
+        """Scala's ``Some(value)``; ``None`` for Python's."""
+        return self.cls("scala.Option").apply(value)
+
+    @cached_property
+    def empty_seq(self) -> JavaObject:
+        """An empty immutable Scala ``Seq``."""
+        return self.cls("org.apache.spark.api.python.PythonUtils").toSeq([])
+
+    @cached_property
+    def empty_map(self) -> JavaObject:
+        """An empty immutable Scala ``Map``."""
+        return self.cls("org.apache.spark.api.python.PythonUtils").toScalaMap({})
+
+    def class_name(self, value: JavaObject) -> str:
+        """The simple name of a Java object's class."""
+        return str(value.getClass().getSimpleName())
+
+    def invoke_default(self, proxy: object, interfaces: Sequence[str], name: str, args: Sequence[object]) -> object:
+        """Runs the default method that an interface itself gives.
+
+        Raises:
+            AttributeError: No interface has such a default.
+        """
+        method = self._default_method(tuple(interfaces), name, len(args))
+        if method is None:
+            raise AttributeError(name)
+        me = self.cls("java.util.Objects").requireNonNull(proxy)
+        arguments = self.array("java.lang.Object", list(args))
+        return self.cls("java.lang.reflect.InvocationHandler").invokeDefault(me, method, arguments)
+
+    def sql_conf(self) -> JavaObject:
+        """The configuration of the Spark session that is active in this thread."""
+        return self.cls("org.apache.spark.sql.internal.SQLConf").get()
+
+    @cached_property
+    def _string_array_class(self) -> JavaObject:
+        return self.no_strings.getClass()
+
+    def _default_method(self, interfaces: tuple[str, ...], name: str, count: int) -> JavaObject | None:
+        key = (interfaces, name, count)
+        if key not in self._defaults:
+            self._defaults[key] = next(iter(self._find_defaults(interfaces, name, count)), None)
+        return self._defaults[key]
+
+    @cached_property
+    def _defaults(self) -> dict[tuple[tuple[str, ...], str, int], JavaObject | None]:
+        return {}
+
+    def _find_defaults(self, interfaces: tuple[str, ...], name: str, count: int) -> Iterable[JavaObject]:
+        for interface in interfaces:
+            for method in self.cls("java.lang.Class").forName(interface).getMethods():
+                if method.getName() == name and method.getParameterCount() == count and method.isDefault():
+                    yield method

@@ -1,0 +1,113 @@
+"""From a Spark identifier to a table proxy, inside of the statement that the thread is in."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime, timedelta
+
+from py4j.java_gateway import JavaObject
+
+from catalog.registry import CatalogRegistry
+from catalog.resolver import ResolvedSystemTable, ResolvedTable
+from connector_spi.errors import InvalidArgumentError, SchemaNotFoundError
+from connector_spi.handles import ColumnHandle
+from connector_spi.metadata import SupportsPartitionListing, TableVersion, VersionKind
+from connector_spi.names import CatalogSchemaTableName
+from connector_spi.predicate import TupleDomain
+from lakeport.planning import ScanPlan
+from lakeport.redirection import resolve
+from lakeport.spark.jvm import Jvm
+from lakeport.spark.proxies import Proxy
+from lakeport.spark.scan import ScannedTable
+from lakeport.spark.system_table import SystemTableProxy
+from lakeport.spark.table import PartitionedTableProxy, TableProxy
+from lakeport.spark.types import spark_schema_json
+from lakeport.statement import CatalogAccess, Statement, current_statement
+
+__all__ = ["load_table", "new_statement", "statement_of_thread", "table_version"]
+
+PREFIX = "spark.lakeport."
+
+
+def statement_of_thread(jvm: Jvm, registry: CatalogRegistry) -> Statement:
+    """The statement that this thread is in; with plain ``spark.sql`` each table gets one of its own."""
+    found = current_statement()
+    return new_statement(jvm, registry) if found is None else found
+
+
+def new_statement(jvm: Jvm, registry: CatalogRegistry) -> Statement:
+    """A statement with the settings of the Spark session that is active in this thread."""
+    conf = jvm.sql_conf()
+    settings = conf.settings()
+    # One look at all keys is one round trip; most sessions set none of ours.
+    keys = [key for key in str(settings.keySet().toString()).strip("[]").split(", ") if key.startswith(PREFIX)]
+    given = {key[len(PREFIX) :]: str(settings.get(key)) for key in keys}
+
+    def properties(catalog: str) -> dict[str, str]:
+        prefix = catalog + "."
+        return {key[len(prefix) :]: text for key, text in given.items() if key.startswith(prefix)}
+
+    return Statement(registry, getpass.getuser(), str(conf.sessionLocalTimeZone()), properties)
+
+
+def load_table(jvm: Jvm, access: CatalogAccess, ident: JavaObject, version: TableVersion | None) -> Proxy:
+    """The proxy of a table or system table.
+
+    Raises:
+        TableNotFoundError: There is none, or its name has more than one schema.
+        NotSupportedError: It is there, but cannot be read right.
+    """
+    namespace = list(ident.namespace())
+    if len(namespace) != 1:
+        raise SchemaNotFoundError(
+            f"'{'.'.join(namespace)}' is not a schema of catalog '{access.catalog}': a name has catalog, schema, table"
+        )
+    name = CatalogSchemaTableName(access.catalog, str(namespace[0]).lower(), str(ident.name()).lower())
+    access, resolved = resolve(access, name, version)
+    if isinstance(resolved, ResolvedSystemTable):
+        return SystemTableProxy(jvm, resolved.name, resolved.system_table, access)
+    return _table(jvm, access, resolved)
+
+
+def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
+    """What ``VERSION AS OF`` or ``TIMESTAMP AS OF`` asks for, in each of the forms that Spark calls ``loadTable`` with.
+
+    Raises:
+        InvalidArgumentError: A form that is not known.
+    """
+    if not context:
+        return None
+    first = context[0]
+    if isinstance(first, str):
+        return TableVersion(VersionKind.VERSION, first)
+    if isinstance(first, int):
+        return TableVersion(VersionKind.TIMESTAMP, _instant(first))
+    assert isinstance(first, JavaObject)
+    if jvm.class_name(first) != "TableContext":
+        return None  # write privileges: they are refused when the write comes
+    travel = first.timeTravel()
+    if not travel.isPresent():
+        return None
+    asked = travel.get()
+    kind = jvm.class_name(asked)
+    if kind == "AsOfVersion":
+        return TableVersion(VersionKind.VERSION, str(asked.version()))
+    if kind == "AsOfTimestamp":
+        return TableVersion(VersionKind.TIMESTAMP, _instant(int(asked.timestamp())))
+    raise InvalidArgumentError(f"cannot read a table {asked.toString()}: expected VERSION AS OF or TIMESTAMP AS OF")
+
+
+def _table(jvm: Jvm, access: CatalogAccess, resolved: ResolvedTable) -> TableProxy:
+    visible = resolved.table.visible_columns()
+    columns = tuple(resolved.columns[column.name] for column in visible)
+    everything = TupleDomain[ColumnHandle].all()
+    plan = ScanPlan(access, resolved.handle, columns, everything, everything)
+    keys = resolved.table.partitioned_by
+    scanned = ScannedTable(resolved.name, plan, dict(resolved.columns), keys, spark_schema_json(visible))
+    if keys and isinstance(access.metadata, SupportsPartitionListing):
+        return PartitionedTableProxy(jvm, scanned, resolved.table)
+    return TableProxy(jvm, scanned, resolved.table)
+
+
+def _instant(micros: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)

@@ -1,0 +1,136 @@
+"""Spark's own Parquet and ORC readers over files and ranges that our split managers choose.
+
+The reader comes from Spark's ``ParquetScan`` or ``OrcScan`` made over an empty file index; Spark's planning, listing
+and pruning of partitions take no part. See docs/adr/0003.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from py4j.java_gateway import JavaObject
+
+from connector_spi.errors import InternalError
+from connector_spi.handles import PlainFile, Split
+from lakeport.spark.jvm import Jvm
+from lakeport.spark.rows import internal_row
+from lakeport.spark.versions import orc_scan, parquet_scan
+
+__all__ = ["NativeReader", "constant_names"]
+
+_DATASOURCES = "org.apache.spark.sql.execution.datasources."
+_FORMATS = ("parquet", "orc")
+
+
+def constant_names(splits: Sequence[Split], columns: pa.Schema) -> tuple[str, ...] | None:
+    """Which of the last columns come as constants, when Spark's reader can read every split.
+
+    Returns:
+        The names, in order; ``None`` where a split is not a plain file, formats differ, or constants are not the last
+        columns of the scan.
+    """
+    formats, names = set(), set()
+    for split in splits:
+        plain = split.plain_file
+        if plain is None or plain.format not in _FORMATS:
+            return None
+        given = {name for name, _ in plain.constants}
+        formats.add(plain.format)
+        names.add(tuple(name for name in columns.names if name in given))
+    if len(formats) != 1 or len(names) != 1:
+        return None
+    [constants] = names
+    return constants if tuple(columns.names[len(columns) - len(constants) :]) == constants else None
+
+
+class NativeReader:
+    """Spark's reader for one scan.
+
+    Args:
+        jvm: The door to the JVM.
+        spark_session: The JVM's classic ``SparkSession``.
+        file_format: ``parquet`` or ``orc``.
+        columns: The scan's columns with Spark's types, constants last.
+        constants: Names of the columns that the files do not hold.
+        read_schema: The scan's columns as a Spark ``StructType``.
+        filters: V1 filters for row groups and stripes (a Java array).
+    """
+
+    def __init__(
+        self,
+        jvm: Jvm,
+        spark_session: JavaObject,
+        file_format: str,
+        columns: pa.Schema,
+        constants: tuple[str, ...],
+        read_schema: JavaObject,
+        filters: JavaObject,
+    ) -> None:
+        self._jvm = jvm
+        self._session = spark_session
+        self._format = file_format
+        self._columns = columns
+        self._constants = constants
+        self._filters = filters
+        field_class = "org.apache.spark.sql.types.StructField"
+        struct_type = jvm.cls("org.apache.spark.sql.types.StructType")
+        fields = list(read_schema.fields())
+        at = len(fields) - len(constants)
+        self._data_schema = struct_type(jvm.array(field_class, fields[:at]))
+        self._constant_schema = struct_type(jvm.array(field_class, fields[at:]))
+        self._rows: dict[tuple[object, ...], JavaObject] = {}
+
+    def factory(self) -> JavaObject:
+        """The ``PartitionReaderFactory``."""
+        jvm = self._jvm
+        index = jvm.cls(_DATASOURCES + "InMemoryFileIndex")(
+            self._session,
+            jvm.empty_seq,
+            jvm.empty_map,
+            jvm.some(self._data_schema),
+            jvm.scala_object(_DATASOURCES + "NoopCache"),
+            jvm.none,
+            jvm.none,
+        )
+        make = parquet_scan if self._format == "parquet" else orc_scan
+        scan = make(jvm, self._session, index, self._data_schema, self._constant_schema, self._filters)
+        return scan.createReaderFactory()
+
+    def partitions(self, tasks: Sequence[Sequence[Split]]) -> JavaObject:
+        """The ``InputPartition[]`` of the tasks."""
+        jvm = self._jvm
+        partition = jvm.cls(_DATASOURCES + "FilePartition")
+        partitioned_file = _DATASOURCES + "PartitionedFile"
+        made = [
+            partition(index, jvm.array(partitioned_file, [self._file(split) for split in task]))
+            for index, task in enumerate(tasks)
+        ]
+        return jvm.array("org.apache.spark.sql.connector.read.InputPartition", made)
+
+    def _file(self, split: Split) -> JavaObject:
+        plain = split.plain_file
+        if plain is None:
+            raise InternalError("a split that only its connector can read came to Spark's own reader")
+        jvm = self._jvm
+        return jvm.cls(_DATASOURCES + "PartitionedFile")(
+            self._constant_row(plain),
+            jvm.cls("org.apache.spark.paths.SparkPath").fromUrlString(plain.path),
+            plain.start,
+            plain.length,
+            jvm.no_strings,
+            plain.modified_millis,
+            plain.file_size,
+            jvm.empty_map,
+        )
+
+    def _constant_row(self, plain: PlainFile) -> JavaObject:
+        values = dict(plain.constants)
+        key = tuple(values[name] for name in self._constants)
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = internal_row(self._jvm, self._constant_schema, self._constant_types(), key)
+        return row
+
+    def _constant_types(self) -> list[pa.DataType]:
+        return [self._columns.field(name).type for name in self._constants]

@@ -1,0 +1,226 @@
+"""A scan of one table: what Spark pushes, the splits, and who reads them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pyarrow as pa
+from py4j.java_gateway import JavaObject
+
+from connector_spi.handles import ColumnHandle, Split
+from connector_spi.metadata import SupportsStatistics
+from connector_spi.names import CatalogSchemaTableName
+from connector_spi.predicate import TupleDomain
+from connector_spi.schema import ColumnMetadata
+from connector_spi.statistics import TableStatistics
+from lakeport.planning import PlannedSplits, ScanPlan, pack_splits, plan_splits
+from lakeport.spark.explain import describe_scan
+from lakeport.spark.jvm import READ, Jvm
+from lakeport.spark.native import NativeReader, constant_names
+from lakeport.spark.proxies import Proxy, java_hash
+from lakeport.spark.pushdown import translate
+from lakeport.spark.python_tasks import split_partitions, split_reader_factory
+from lakeport.spark.statistics import StatisticsProxy
+from lakeport.spark.task import TaskReader
+from lakeport.spark.types import spark_schema_json, task_schema
+
+__all__ = ["PREDICATE", "ScanProxy", "ScannedTable"]
+
+_FIELD_REFERENCE = "org.apache.spark.sql.connector.expressions.FieldReference"
+PREDICATE = "org.apache.spark.sql.connector.expressions.filter.Predicate"
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedTable:
+    """A resolved table, as its scans need it.
+
+    Attributes:
+        name: Full name.
+        plan: The scan with nothing pushed yet; its columns are all that are visible.
+        columns: Handles by name, hidden ones included.
+        partition_keys: Names of the partition keys.
+        schema_json: Spark's schema of the visible columns.
+    """
+
+    name: CatalogSchemaTableName
+    plan: ScanPlan
+    columns: dict[str, ColumnHandle]
+    partition_keys: tuple[str, ...]
+    schema_json: str
+
+
+class ScanProxy(Proxy):
+    """One scan; planned once, on first need."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [
+            READ + "SupportsReportStatistics",
+            READ + "SupportsRuntimeV2Filtering",
+            READ + "Batch",
+        ]
+
+    def __init__(
+        self,
+        jvm: Jvm,
+        table: ScannedTable,
+        plan: ScanPlan,
+        wanted: pa.Schema,
+        left: tuple[str, ...],
+        pushed: list[JavaObject],
+    ) -> None:
+        super().__init__(jvm)
+        self._table = table
+        self._plan = plan
+        self._left = left
+        self._pushed = pushed
+        self._schema = pa.schema([wanted.field(column.name) for column in plan.columns])
+        self._schema_json = spark_schema_json(ColumnMetadata(f.name, f.type, f.nullable) for f in self._schema)
+        self._read_schema = jvm.data_type(self._schema_json)
+        self._dynamic = TupleDomain[ColumnHandle].all()
+        self._lock = threading.RLock()
+        self._planned: PlannedSplits | None = None
+        self._tasks: list[tuple[Split, ...]] = []
+        self._native: tuple[str, ...] | None = None
+        self._reader_is_chosen = False
+        self._reader: NativeReader | None = None
+
+    def equals(self, other: object) -> bool:
+        """Scans that read the same rows and columns of one snapshot are one: Spark then reads once."""
+        return isinstance(other, ScanProxy) and self._key() == other._key()
+
+    def hashCode(self) -> int:
+        """Agrees with ``equals``."""
+        return java_hash(hash(self._key()))
+
+    def toString(self) -> str:
+        """The table's name."""
+        return str(self._table.name)
+
+    def readSchema(self) -> JavaObject:
+        """The columns as they come, constants last."""
+        return self._read_schema
+
+    def description(self) -> str:
+        """What EXPLAIN shows."""
+        planned = self._plan_splits()
+        return describe_scan(
+            self._table.name,
+            planned.summary,
+            (len(self._plan.columns), len(self._table.plan.columns)),
+            self._plan.pushed.intersect(self._dynamic),
+            self._left,
+            (len(planned.splits), len(self._tasks), planned.size_bytes),
+            self._native is not None,
+        )
+
+    def toBatch(self) -> ScanProxy:
+        """The scan is its own batch."""
+        return self
+
+    def columnarSupportMode(self) -> JavaObject:
+        """Python tasks are always columnar; Spark's reader says it for each partition."""
+        self._plan_splits()
+        mode = "PARTITION_DEFINED" if self._native is not None else "SUPPORTED"
+        return getattr(self._jvm.cls(READ + "Scan.ColumnarSupportMode"), mode)
+
+    def supportedCustomMetrics(self) -> JavaObject:
+        """None."""
+        return self._jvm.array("org.apache.spark.sql.connector.metric.CustomMetric", [])
+
+    def reportDriverMetrics(self) -> JavaObject:
+        """None."""
+        return self._jvm.array("org.apache.spark.sql.connector.metric.CustomTaskMetric", [])
+
+    def estimateStatistics(self) -> StatisticsProxy:
+        """What the connector knows, without planning splits."""
+        access, metadata = self._plan.access, self._plan.access.metadata
+        known = TableStatistics()
+        if isinstance(metadata, SupportsStatistics):
+            with access.lock:
+                known = metadata.get_table_statistics(access.session, self._plan.table)
+        return StatisticsProxy(self._jvm, known)
+
+    def filterAttributes(self) -> JavaObject:
+        """The columns by which a join may prune while the query runs: partition keys that are read."""
+        reference = self._jvm.cls(_FIELD_REFERENCE)
+        keys = [column.name for column in self._plan.columns if column.name in self._table.partition_keys]
+        references = [reference.apply(f"`{name}`") for name in keys]
+        return self._jvm.array("org.apache.spark.sql.connector.expressions.NamedReference", references)
+
+    def filter(self, predicates: JavaObject) -> None:
+        """Learns at run time which partitions a join needs; the splits are planned again."""
+        with self._lock:
+            before = self._dynamic
+            for predicate in predicates:
+                self._dynamic = self._dynamic.intersect(translate(self._jvm, predicate, self._table.columns).domain)
+            if self._dynamic != before:
+                self._planned = None
+
+    def pushedPredicates(self) -> JavaObject:
+        """What the connector got when the scan was built."""
+        return self._jvm.array(PREDICATE, self._pushed)
+
+    def planInputPartitions(self) -> JavaObject:
+        """The tasks."""
+        self._plan_splits()
+        if self._native is not None:
+            return self._native_reader(self._native).partitions(self._tasks)
+        return split_partitions(self._jvm, self._tasks)
+
+    def createReaderFactory(self) -> JavaObject:
+        """Spark's own reader where every split is a plain file, else the tasks' Python."""
+        self._plan_splits()
+        if self._native is not None:
+            return self._native_reader(self._native).factory()
+        access = self._plan.access
+        reader = TaskReader(
+            access.connector.page_source_provider,
+            access.session,
+            self._plan.table,
+            self._plan.columns,
+            self._dynamic,
+            task_schema(self._schema),
+        )
+        return split_reader_factory(self._jvm, reader, self._read_schema, self._schema_json)
+
+    def _key(self) -> tuple[object, ...]:
+        plan = self._plan
+        return (self._table.name, plan.table, plan.columns, plan.pushed, plan.limit, self._dynamic)
+
+    def _plan_splits(self) -> PlannedSplits:
+        with self._lock:
+            if self._planned is None:
+                planned = plan_splits(self._plan, self._dynamic)
+                self._choose_reader(planned)
+                conf = self._jvm.sql_conf()
+                self._tasks = pack_splits(
+                    planned.splits,
+                    int(self._jvm.context._jsc.sc().defaultParallelism()),
+                    int(conf.filesMaxPartitionBytes()),
+                    int(conf.filesOpenCostInBytes()),
+                )
+                self._planned = planned
+            return self._planned
+
+    def _choose_reader(self, planned: PlannedSplits) -> None:
+        # Spark keeps the reader factory of the first planning, so a later one may not change the choice.
+        if self._reader_is_chosen:
+            return
+        self._reader_is_chosen = True
+        if planned.splits and self._plan.access.native_reader:
+            self._native = constant_names(planned.splits, self._schema)
+
+    def _native_reader(self, constants: tuple[str, ...]) -> NativeReader:
+        if self._reader is None:
+            planned = self._plan_splits()
+            [file_format] = {split.plain_file.format for split in planned.splits if split.plain_file is not None}
+            filters = self._jvm.cls("org.apache.spark.sql.internal.connector.PredicateUtils").toV1(
+                self._jvm.array(PREDICATE, self._pushed)
+            )
+            session = self._jvm.cls("org.apache.spark.sql.classic.SparkSession").active()
+            self._reader = NativeReader(
+                self._jvm, session, file_format, self._schema, constants, self._read_schema, filters
+            )
+        return self._reader

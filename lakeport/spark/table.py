@@ -1,0 +1,228 @@
+"""A table as Spark sees it: one snapshot, loaded once for each use of the name."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+import pyarrow as pa
+from py4j.java_gateway import JavaObject
+
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.metadata import SupportsPartitionListing
+from connector_spi.predicate import TupleDomain
+from connector_spi.schema import TableMetadata
+from lakeport.spark.errors import read_only
+from lakeport.spark.jvm import CATALOG, Jvm
+from lakeport.spark.proxies import Proxy, java_hash
+from lakeport.spark.rows import internal_row, python_value
+from lakeport.spark.scan import ScannedTable
+from lakeport.spark.scan_builder import ScanBuilderProxy
+from lakeport.spark.types import spark_schema_json, spark_type_json
+
+__all__ = ["PartitionedTableProxy", "TableProxy"]
+
+_INTERNAL_ROW = "org.apache.spark.sql.catalyst.InternalRow"
+
+
+class TableProxy(Proxy):
+    """A table that is read only."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [CATALOG + "SupportsRead", CATALOG + "SupportsMetadataColumns"]
+
+    def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata) -> None:
+        super().__init__(jvm)
+        self._table = table
+        self._metadata = metadata
+        self._struct = jvm.data_type(table.schema_json)
+        self._columns = jvm.cls(CATALOG + "CatalogV2Util").structTypeToV2Columns(self._struct, False)
+
+    def equals(self, other: object) -> bool:
+        """Tables of one name and snapshot are one."""
+        return isinstance(other, TableProxy) and self._key() == other._key()
+
+    def hashCode(self) -> int:
+        """Agrees with ``equals``."""
+        return java_hash(hash(self._key()))
+
+    def toString(self) -> str:
+        """The full name."""
+        return str(self._table.name)
+
+    def name(self) -> str:
+        """The full name."""
+        return str(self._table.name)
+
+    def id(self) -> None:
+        """Tables have no identity but their name."""
+        return
+
+    def version(self) -> None:
+        """Spark compares versions to refresh a table that it loaded before; ours keep the snapshot they have."""
+        return
+
+    def schema(self) -> JavaObject:
+        """The visible columns as a struct."""
+        return self._struct
+
+    def columns(self) -> JavaObject:
+        """The visible columns."""
+        return self._columns
+
+    def partitioning(self) -> JavaObject:
+        """The partition keys as identity transforms."""
+        expressions = self._jvm.cls("org.apache.spark.sql.connector.expressions.Expressions")
+        transforms = [expressions.identity(f"`{name}`") for name in self._metadata.partitioned_by]
+        return self._jvm.array("org.apache.spark.sql.connector.expressions.Transform", transforms)
+
+    def properties(self) -> JavaObject:
+        """What SHOW CREATE TABLE and DESCRIBE EXTENDED tell."""
+        comment = [("comment", self._metadata.comment)] if self._metadata.comment else []
+        return self._jvm.string_map([*self._metadata.properties, *comment])
+
+    def capabilities(self) -> JavaObject:
+        """Batch reads only."""
+        return batch_read(self._jvm)
+
+    def constraints(self) -> JavaObject:
+        """None."""
+        return self._jvm.array(CATALOG + "constraints.Constraint", [])
+
+    def metadataColumns(self) -> JavaObject:
+        """The hidden columns."""
+        hidden = [column for column in self._metadata.columns if column.hidden]
+        proxies = [
+            metadata_column(self._jvm, column.name, spark_type_json(column.type, column.name)) for column in hidden
+        ]
+        return self._jvm.array(CATALOG + "MetadataColumn", proxies)
+
+    def newScanBuilder(self, options: JavaObject) -> ScanBuilderProxy:
+        """A scan; read options are not known yet, and one that is not understood could change the rows."""
+        refuse_options(self._table.name, options)
+        return ScanBuilderProxy(self._jvm, self._table)
+
+    def _key(self) -> tuple[object, ...]:
+        return (self._table.name, self._table.plan.table)
+
+
+class PartitionedTableProxy(TableProxy):
+    """A table whose partitions can be listed."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [*TableProxy.Java.implements, CATALOG + "SupportsPartitionManagement"]
+
+    def partitionSchema(self) -> JavaObject:
+        """The partition keys as a struct."""
+        return self._jvm.data_type(self._key_schema_json())
+
+    def listPartitionIdentifiers(self, names: JavaObject, ident: JavaObject) -> JavaObject:
+        """The partitions whose keys ``names`` have the values of the row ``ident``, for SHOW PARTITIONS."""
+        access = self._table.plan.access
+        metadata = access.metadata
+        assert isinstance(metadata, SupportsPartitionListing)
+        with access.lock:
+            partitions = metadata.list_partitions(access.session, self._table.plan.table, TupleDomain.all())
+        keys = self._metadata.partitioned_by
+        types = self._key_types()
+        schema = self._jvm.data_type(self._key_schema_json())
+        wanted = self._wanted(list(names), ident, types)
+        rows = [
+            internal_row(self._jvm, schema, types, values)
+            for values in partitions
+            if all(values[keys.index(name)] == value for name, value in wanted.items())
+        ]
+        return self._jvm.array(_INTERNAL_ROW, rows)
+
+    def loadPartitionMetadata(self, ident: JavaObject) -> JavaObject:
+        """Nothing is known of one partition."""
+        return self._jvm.string_map([])
+
+    def createPartition(self, ident: JavaObject, properties: JavaObject) -> None:
+        """Refused."""
+        raise read_only(self._table.name.catalog, "ADD PARTITION")
+
+    def dropPartition(self, ident: JavaObject) -> bool:
+        """Refused."""
+        raise read_only(self._table.name.catalog, "DROP PARTITION")
+
+    def replacePartitionMetadata(self, ident: JavaObject, properties: JavaObject) -> None:
+        """Refused."""
+        raise read_only(self._table.name.catalog, "ALTER PARTITION")
+
+    def _wanted(self, names: list[str], ident: JavaObject, types: list[pa.DataType]) -> dict[str, object]:
+        keys = self._metadata.partitioned_by
+        return {name: python_value(ident, index, types[keys.index(name)]) for index, name in enumerate(names)}
+
+    def _key_types(self) -> list[pa.DataType]:
+        by_name = {column.name: column.type for column in self._metadata.columns}
+        return [by_name[name] for name in self._metadata.partitioned_by]
+
+    def _key_schema_json(self) -> str:
+        by_name = {column.name: column for column in self._metadata.columns}
+        return spark_schema_json(by_name[name] for name in self._metadata.partitioned_by)
+
+
+class MetadataColumnProxy(Proxy):
+    """A hidden column such as ``$path``."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [CATALOG + "MetadataColumn"]
+
+    def __init__(self, jvm: Jvm, name: str, type_json: str) -> None:
+        super().__init__(jvm)
+        self._name = name
+        self._type = jvm.data_type(type_json)
+
+    def name(self) -> str:
+        """The column's name."""
+        return self._name
+
+    def dataType(self) -> JavaObject:
+        """The column's type."""
+        return self._type
+
+    def isNullable(self) -> bool:
+        """Always, as far as Spark is told."""
+        return True
+
+    def comment(self) -> None:
+        """None."""
+        return
+
+    def transform(self) -> None:
+        """None: it is not derived."""
+        return
+
+    def metadataInJSON(self) -> str:
+        """No marks."""
+        return json.dumps({})
+
+
+def metadata_column(jvm: Jvm, name: str, type_json: str) -> MetadataColumnProxy:
+    """The hidden column of this name and type; one proxy serves all tables of the application."""
+    found = jvm.shared.get((name, type_json))
+    if not isinstance(found, MetadataColumnProxy):
+        found = MetadataColumnProxy(jvm, name, type_json)
+        jvm.shared[(name, type_json)] = found
+    return found
+
+
+def batch_read(jvm: Jvm) -> JavaObject:
+    """The set of capabilities of a table that is read in batches."""
+    capabilities = jvm.cls("java.util.HashSet")()
+    capabilities.add(jvm.cls(CATALOG + "TableCapability").BATCH_READ)
+    return capabilities
+
+
+def refuse_options(name: object, options: JavaObject) -> None:
+    """Refuses read options.
+
+    Raises:
+        InvalidArgumentError: There is one.
+    """
+    if not options.isEmpty():
+        names = ", ".join(sorted(str(key) for key in options.keySet()))
+        raise InvalidArgumentError(
+            f"table {name} is read with the option {names}, which it does not know; leave it out"
+        )

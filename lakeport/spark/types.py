@@ -1,0 +1,167 @@
+"""Arrow types and Spark's types, both ways, as Spark's JSON.
+
+Arrow ``timestamp[us]`` without zone is Spark's TIMESTAMP_NTZ, with a zone it is TIMESTAMP.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from connector_spi.errors import NotSupportedError
+from connector_spi.schema import ColumnMetadata
+
+__all__ = ["arrow_schema", "arrow_type", "spark_schema_json", "spark_type_json", "task_schema"]
+
+_SIMPLE: dict[pa.DataType, str] = {
+    pa.bool_(): "boolean",
+    pa.int8(): "byte",
+    pa.int16(): "short",
+    pa.int32(): "integer",
+    pa.int64(): "long",
+    pa.float32(): "float",
+    pa.float64(): "double",
+    pa.string(): "string",
+    pa.large_string(): "string",
+    pa.string_view(): "string",
+    pa.binary(): "binary",
+    pa.large_binary(): "binary",
+    pa.binary_view(): "binary",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp_ntz",
+    pa.duration("us"): "interval day to second",
+    pa.null(): "void",
+}
+_BACK: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "interval day to second": pa.duration("us"),
+    "void": pa.null(),
+}
+_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_TEXT = re.compile(r"(?:char|varchar)\(\d+\)|string collate .*")
+_MAX_PRECISION = 38
+
+
+def spark_schema_json(columns: Iterable[ColumnMetadata]) -> str:
+    """The Spark struct of a table's columns, as JSON text; comments are kept.
+
+    Raises:
+        NotSupportedError: A column's type is one that Spark has not; names the column.
+    """
+    fields = []
+    for column in columns:
+        metadata = {"comment": column.comment} if column.comment else {}
+        fields.append(_field(column.name, _spark_type(column.type, column.name), column.nullable, metadata))
+    return json.dumps({"type": "struct", "fields": fields})
+
+
+def spark_type_json(data_type: pa.DataType, column: str) -> str:
+    """One Spark type as JSON text; ``column`` is named where Spark has no such type."""
+    return json.dumps(_spark_type(data_type, column))
+
+
+def arrow_schema(struct_json: str) -> pa.Schema:
+    """The Arrow schema of a Spark struct given as JSON text."""
+    return pa.schema([_arrow_field(field) for field in json.loads(struct_json)["fields"]])
+
+
+def arrow_type(type_json: object) -> pa.DataType:
+    """The Arrow type of a Spark type in its parsed JSON form.
+
+    Raises:
+        NotSupportedError: A type that no table of ours can have.
+    """
+    if isinstance(type_json, str):
+        return _arrow_simple(type_json)
+    assert isinstance(type_json, dict)
+    kind = type_json["type"]
+    if kind == "struct":
+        return pa.struct([_arrow_field(field) for field in type_json["fields"]])
+    if kind == "array":
+        return pa.list_(pa.field("element", arrow_type(type_json["elementType"]), type_json["containsNull"]))
+    if kind == "map":
+        value = pa.field("value", arrow_type(type_json["valueType"]), type_json["valueContainsNull"])
+        return pa.map_(arrow_type(type_json["keyType"]), value)
+    raise NotSupportedError(f"Spark type {kind} has no counterpart in Lakeport")
+
+
+def task_schema(schema: pa.Schema) -> pa.Schema:
+    """The exact Arrow schema that Spark wants from a task: plain strings, microseconds, fields nullable."""
+    return pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
+
+
+def _spark_type(data_type: pa.DataType, column: str) -> object:
+    simple = _SIMPLE.get(data_type)
+    if simple is not None:
+        return simple
+    types = pa.types
+    if types.is_timestamp(data_type):
+        return "timestamp_ntz" if data_type.tz is None else "timestamp"
+    if types.is_decimal(data_type) and data_type.precision <= _MAX_PRECISION:
+        return f"decimal({data_type.precision},{data_type.scale})"
+    if types.is_fixed_size_binary(data_type):
+        return "binary"
+    if types.is_dictionary(data_type):
+        return _spark_type(data_type.value_type, column)
+    if types.is_list(data_type) or types.is_large_list(data_type) or types.is_fixed_size_list(data_type):
+        element = _spark_type(data_type.value_type, column)
+        return {"type": "array", "elementType": element, "containsNull": data_type.value_field.nullable}
+    if types.is_map(data_type):
+        return {
+            "type": "map",
+            "keyType": _spark_type(data_type.key_type, column),
+            "valueType": _spark_type(data_type.item_type, column),
+            "valueContainsNull": data_type.item_field.nullable,
+        }
+    if types.is_struct(data_type):
+        fields = [_field(f.name, _spark_type(f.type, f"{column}.{f.name}"), f.nullable, {}) for f in data_type]
+        return {"type": "struct", "fields": fields}
+    raise NotSupportedError(f"column '{column}' has the type {data_type}, which Spark cannot hold; select the others")
+
+
+def _field(name: str, data_type: object, nullable: bool, metadata: dict[str, str]) -> dict[str, object]:
+    return {"name": name, "type": data_type, "nullable": nullable, "metadata": metadata}
+
+
+def _arrow_field(field: dict[str, object]) -> pa.Field:
+    return pa.field(str(field["name"]), arrow_type(field["type"]), bool(field["nullable"]))
+
+
+def _arrow_simple(name: str) -> pa.DataType:
+    if name == "decimal":
+        return pa.decimal128(10, 0)
+    decimal = _DECIMAL.fullmatch(name)
+    if decimal:
+        return pa.decimal128(int(decimal.group(1)), int(decimal.group(2)))
+    if _TEXT.fullmatch(name):
+        return pa.string()
+    found = _BACK.get(name)
+    if found is None:
+        raise NotSupportedError(f"Spark type {name} has no counterpart in Lakeport")
+    return found
+
+
+def _plain(data_type: pa.DataType) -> pa.DataType:
+    """The one Arrow type that Spark's reader takes for a type: what goes to Spark and comes back."""
+    types = pa.types
+    if types.is_struct(data_type):
+        return pa.struct([pa.field(f.name, _plain(f.type)) for f in data_type])
+    if types.is_map(data_type):
+        return pa.map_(_plain(data_type.key_type), _plain(data_type.item_type))
+    if types.is_list(data_type) or types.is_large_list(data_type) or types.is_fixed_size_list(data_type):
+        return pa.list_(pa.field("element", _plain(data_type.value_type)))
+    return arrow_type(_spark_type(data_type, ""))

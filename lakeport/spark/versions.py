@@ -1,0 +1,69 @@
+"""What differs between the Spark versions that are supported: constructors, and nothing else."""
+
+from __future__ import annotations
+
+from py4j.java_gateway import JavaObject
+
+from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
+from lakeport.spark.jvm import READ, Jvm
+
+__all__ = ["check_version", "orc_scan", "parquet_scan", "python_reader_factory"]
+
+_V2 = "org.apache.spark.sql.execution.datasources.v2."
+_OLDEST = (4, 0)
+_NEWEST_MAJOR = 4
+
+
+def check_version(jvm: Jvm) -> tuple[int, int]:
+    """Major and minor version of the running Spark.
+
+    Raises:
+        NotSupportedError: A version that Lakeport was not made for.
+    """
+    text = str(jvm.context.version)
+    major, minor = (int(part) for part in text.split(".")[:2])
+    if (major, minor) < _OLDEST or major > _NEWEST_MAJOR:
+        raise NotSupportedError(
+            f"Spark {text} is running; Lakeport needs Spark 4.0 or later, below 5: pip install 'pyspark>=4.0,<5'",
+            ErrorCode("UNSUPPORTED_SPARK_VERSION", ErrorType.USER_ERROR),
+        )
+    return major, minor
+
+
+def parquet_scan(
+    jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject, filters: JavaObject
+) -> JavaObject:
+    """A ``ParquetScan`` of ``data`` columns followed by ``constants``."""
+    args = [*_file_scan_start(jvm, session, index, data, constants), filters, _no_options(jvm)]
+    args += [jvm.none, jvm.empty_seq, jvm.empty_seq]
+    if check_version(jvm) >= (4, 1):
+        args.append(jvm.array(READ + "VariantExtraction", []))
+    return jvm.cls(_V2 + "parquet.ParquetScan")(*args)
+
+
+def orc_scan(
+    jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject, filters: JavaObject
+) -> JavaObject:
+    """An ``OrcScan`` of ``data`` columns followed by ``constants``."""
+    start = _file_scan_start(jvm, session, index, data, constants)
+    args = [*start, _no_options(jvm), jvm.none, filters, jvm.empty_seq, jvm.empty_seq]
+    return jvm.cls(_V2 + "orc.OrcScan")(*args)
+
+
+def python_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: JavaObject) -> JavaObject:
+    """A ``PythonPartitionReaderFactory`` that runs a pickled function in a task's Python."""
+    args: list[object] = [source, bytearray(command), schema, jvm.none]
+    if check_version(jvm) >= (4, 1):
+        args.append(jvm.none)
+    return jvm.cls(_V2 + "python.PythonPartitionReaderFactory")(*args)
+
+
+def _file_scan_start(
+    jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject
+) -> list[object]:
+    conf = session.sessionState().newHadoopConf()
+    return [session, conf, index, data, data, constants]
+
+
+def _no_options(jvm: Jvm) -> JavaObject:
+    return jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap").empty()
