@@ -1,0 +1,172 @@
+"""What pyarrow and pyorc do not tell of an ORC file's footer: stripes' places, writer and calendar (ORC v1 spec).
+
+The footer is a protobuf message of a few known fields; the rest is passed over.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connector_spi.errors import CorruptFileError, NotSupportedError
+
+__all__ = ["OrcFooter", "OrcStripe", "read_orc_footer"]
+
+_TAIL = 32 * 1024
+_MAGIC = b"ORC"
+_JAVA_WRITER = 0
+_CODECS = ("none", "zlib", "snappy", "lzo", "lz4_raw", "zstd", "brotli")
+_UNKNOWN_CALENDAR, _HYBRID_CALENDAR = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class OrcStripe:
+    """A stripe: its first byte, its bytes, its rows."""
+
+    offset: int
+    length: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrcFooter:
+    """The parts of a footer that are used.
+
+    Attributes:
+        stripes: In the file's order.
+        rows: Rows of the file.
+        writer: Number of the writing library; 0 is ORC's Java library.
+        hybrid_calendar: Dates and timestamps before 1582-10-15 are in the Julian calendar. So says the footer, and
+            so did the Java library before it could say (``OrcProto.CalendarKind``, ORC-414).
+    """
+
+    stripes: tuple[OrcStripe, ...]
+    rows: int
+    writer: int
+    hybrid_calendar: bool
+
+
+def read_orc_footer(file: pa.NativeFile, path: str) -> OrcFooter:
+    """Reads the footer of an open file.
+
+    Raises:
+        CorruptFileError: It is no ORC file, or is truncated.
+    """
+    try:
+        return _read(file, path)
+    except (IndexError, ValueError, zlib.error, pa.ArrowException) as error:
+        raise _corrupt(path, "its footer is damaged") from error
+
+
+def _corrupt(path: str, reason: str) -> CorruptFileError:
+    return CorruptFileError(f"{path} cannot be read as ORC: {reason}; it is truncated, damaged or of another format")
+
+
+def _read(file: pa.NativeFile, path: str) -> OrcFooter:
+    size = file.size()
+    if size < len(_MAGIC) + 1:
+        raise _corrupt(path, f"it has {size} bytes only")
+    tail = _last(file, size, _TAIL)
+    script_length = tail[-1]
+    script = tail[-1 - script_length : -1]
+    if _MAGIC not in script[-len(_MAGIC) - 1 :] and file.read_at(len(_MAGIC), 0) != _MAGIC:
+        raise _corrupt(path, "its last bytes are no ORC postscript")
+    fields = dict(_fields(script))
+    footer_length, codec = _number(fields.get(1, 0)), _number(fields.get(2, 0))
+    if not 0 < footer_length + script_length < size:
+        raise _corrupt(path, f"a footer of {footer_length} bytes does not fit in {size} bytes")
+    if footer_length + script_length + 1 > len(tail):
+        tail = _last(file, size, footer_length + script_length + 1)
+    raw = tail[-1 - script_length - footer_length : -1 - script_length]
+    if codec >= len(_CODECS):
+        raise NotSupportedError(f"{path} is compressed by ORC's codec {codec}, which is unknown; rewrite the file")
+    return _footer(_decompress(raw, _CODECS[codec], _number(fields.get(3, 0)) or 1 << 18))
+
+
+def _footer(content: bytes) -> OrcFooter:
+    stripes: list[OrcStripe] = []
+    rows, writer, calendar = 0, _JAVA_WRITER, _UNKNOWN_CALENDAR
+    for tag, value in _fields(content):
+        if tag == 3 and isinstance(value, bytes):
+            stripe = {key: _number(number) for key, number in _fields(value)}
+            length = sum(stripe.get(part, 0) for part in (2, 3, 4))
+            stripes.append(OrcStripe(stripe.get(1, 0), length, stripe.get(5, 0)))
+        elif tag == 6:
+            rows = _number(value)
+        elif tag == 9:
+            writer = _number(value)
+        elif tag == 11:
+            calendar = _number(value)
+    hybrid = calendar == _HYBRID_CALENDAR or (calendar == _UNKNOWN_CALENDAR and writer == _JAVA_WRITER)
+    return OrcFooter(tuple(stripes), rows, writer, hybrid)
+
+
+def _last(file: pa.NativeFile, size: int, count: int) -> bytes:
+    count = min(count, size)
+    content: bytes = file.read_at(count, size - count)
+    return content
+
+
+def _number(value: int | bytes) -> int:
+    if isinstance(value, bytes):
+        raise ValueError("expected a number")
+    return value
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Field numbers and values of a protobuf message."""
+    position = 0
+    while position < len(message):
+        key, position = _varint(message, position)
+        kind = key & 7
+        if kind == 0:
+            number, position = _varint(message, position)
+            yield key >> 3, number
+            continue
+        length, position = (8, position) if kind == 1 else (4, position) if kind == 5 else _varint(message, position)
+        if kind not in (1, 2, 5) or position + length > len(message):
+            raise ValueError("not a protobuf message")
+        yield key >> 3, message[position : position + length]
+        position += length
+
+
+def _varint(message: bytes, position: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = message[position]
+        position += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, position
+        shift += 7
+
+
+def _decompress(raw: bytes, codec: str, block_size: int) -> bytes:
+    if codec == "none":
+        return raw
+    parts: list[bytes] = []
+    position = 0
+    while position < len(raw):
+        header = int.from_bytes(raw[position : position + 3], "little")
+        chunk = raw[position + 3 : position + 3 + (header >> 1)]
+        position += 3 + (header >> 1)
+        parts.append(chunk if header & 1 else _decompress_chunk(chunk, codec, block_size))
+    return b"".join(parts)
+
+
+def _decompress_chunk(chunk: bytes, codec: str, block_size: int) -> bytes:
+    if codec == "zlib":
+        return zlib.decompressobj(-15).decompress(chunk)
+    if codec in ("zstd", "brotli"):
+        with pa.CompressedInputStream(pa.BufferReader(chunk), codec) as stream:
+            content: bytes = stream.read()
+        return content
+    if codec == "snappy":
+        block_size, _ = _varint(chunk, 0)
+    if codec == "lzo":
+        raise NotSupportedError("an ORC file compressed by LZO cannot be read; rewrite it with zlib, snappy or zstd")
+    decompressed: bytes = pa.Codec(codec).decompress(chunk, block_size, asbytes=True)
+    return decompressed
