@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
+from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
 from catalog.metastore.transactions import LockComponent, LockedObject, ValidTransactions, ValidWriteIds
 
 if TYPE_CHECKING:
@@ -58,7 +58,13 @@ class MetastoreClient(ABC):
         """
 
     @abstractmethod
-    def get_partition_names_by_filter(self, database: str, table: str, predicate: TupleDomain[str]) -> list[str]:
+    def get_partition_names_by_filter(
+        self,
+        database: str,
+        table: str,
+        predicate: TupleDomain[str],
+        partition_keys: Sequence[FieldSchema] = (),
+    ) -> list[str]:
         """Names of the partitions that may hold rows of which ``predicate`` is true, sorted as text.
 
         Names too many may come back, never too few: a value that cannot be read as the domain's type is kept.
@@ -68,6 +74,8 @@ class MetastoreClient(ABC):
             table: Name of the table.
             predicate: Domains of partition keys by lower-case name; domains of other names are not looked at.
                 Each domain's type is the Arrow type of the key.
+            partition_keys: The table's keys in order, if the caller has them: they let the metastore do some of
+                the work.
 
         Raises:
             TableNotFoundError: There is no such table.
@@ -120,7 +128,7 @@ class MetastoreWriter(ABC):
 
     @abstractmethod
     def create_table(self, table: Table) -> None:
-        """Makes a table.
+        """Makes a table. One of type ``EXTERNAL_TABLE`` also gets the property ``EXTERNAL=TRUE``.
 
         Raises:
             SchemaNotFoundError: There is no such database.

@@ -1,0 +1,552 @@
+// The calls of the Hive metastore that Lakeport makes, and no others.
+// Written from the wire: names of calls and numbers of fields are those of metastores of Hive 2.3, 3.1 and 4.x.
+// A field that only newer metastores know is optional here; older ones skip what they do not know, and so do we.
+
+namespace py lakeport_metastore
+
+// ---- values ----
+
+struct FieldSchema {
+  1: string name
+  2: string type
+  3: string comment
+}
+
+struct SerDeInfo {
+  1: string name
+  2: string serializationLib
+  3: map<string, string> parameters
+}
+
+struct Order {
+  1: string col
+  2: i32 order
+}
+
+struct SkewedInfo {
+  1: list<string> skewedColNames
+  2: list<list<string>> skewedColValues
+}
+
+struct StorageDescriptor {
+  1: list<FieldSchema> cols
+  2: string location
+  3: string inputFormat
+  4: string outputFormat
+  5: bool compressed
+  6: i32 numBuckets
+  7: SerDeInfo serdeInfo
+  8: list<string> bucketCols
+  9: list<Order> sortCols
+  10: map<string, string> parameters
+  11: optional SkewedInfo skewedInfo
+  12: optional bool storedAsSubDirectories
+}
+
+enum PrincipalType {
+  USER = 1
+  ROLE = 2
+  GROUP = 3
+}
+
+struct Database {
+  1: string name
+  2: string description
+  3: string locationUri
+  4: map<string, string> parameters
+  6: optional string ownerName
+  7: optional PrincipalType ownerType
+  8: optional string catalogName          // Hive 3
+  10: optional string managedLocationUri  // Hive 4
+}
+
+struct Table {
+  1: string tableName
+  2: string dbName
+  3: string owner
+  4: i32 createTime
+  5: i32 lastAccessTime
+  6: i32 retention
+  7: StorageDescriptor sd
+  8: list<FieldSchema> partitionKeys
+  9: map<string, string> parameters
+  10: string viewOriginalText
+  11: string viewExpandedText
+  12: string tableType
+  14: optional bool temporary = false
+  15: optional bool rewriteEnabled
+  17: optional string catName                          // Hive 3
+  19: optional i64 writeId = -1                        // Hive 3
+  22: optional i8 accessType                           // Hive 4
+  23: optional list<string> requiredReadCapabilities   // Hive 4
+  24: optional list<string> requiredWriteCapabilities  // Hive 4
+}
+
+struct Partition {
+  1: list<string> values
+  2: string dbName
+  3: string tableName
+  4: i32 createTime
+  5: i32 lastAccessTime
+  6: StorageDescriptor sd
+  7: map<string, string> parameters
+  9: optional string catName         // Hive 3
+  10: optional i64 writeId = -1      // Hive 3
+}
+
+// ---- statistics ----
+
+struct BooleanColumnStatsData {
+  1: required i64 numTrues
+  2: required i64 numFalses
+  3: required i64 numNulls
+}
+
+struct LongColumnStatsData {
+  1: optional i64 lowValue
+  2: optional i64 highValue
+  3: required i64 numNulls
+  4: required i64 numDVs
+}
+
+struct DoubleColumnStatsData {
+  1: optional double lowValue
+  2: optional double highValue
+  3: required i64 numNulls
+  4: required i64 numDVs
+}
+
+struct StringColumnStatsData {
+  1: required i64 maxColLen
+  2: required double avgColLen
+  3: required i64 numNulls
+  4: required i64 numDVs
+}
+
+struct BinaryColumnStatsData {
+  1: required i64 maxColLen
+  2: required double avgColLen
+  3: required i64 numNulls
+}
+
+struct Decimal {
+  1: required binary unscaled
+  3: required i16 scale
+}
+
+struct DecimalColumnStatsData {
+  1: optional Decimal lowValue
+  2: optional Decimal highValue
+  3: required i64 numNulls
+  4: required i64 numDVs
+}
+
+struct Date {
+  1: required i64 daysSinceEpoch
+}
+
+struct DateColumnStatsData {
+  1: optional Date lowValue
+  2: optional Date highValue
+  3: required i64 numNulls
+  4: required i64 numDVs
+}
+
+struct Timestamp {
+  1: required i64 secondsSinceEpoch
+}
+
+struct TimestampColumnStatsData {
+  1: optional Timestamp lowValue
+  2: optional Timestamp highValue
+  3: required i64 numNulls
+  4: required i64 numDVs
+}
+
+union ColumnStatisticsData {
+  1: BooleanColumnStatsData booleanStats
+  2: LongColumnStatsData longStats
+  3: DoubleColumnStatsData doubleStats
+  4: StringColumnStatsData stringStats
+  5: BinaryColumnStatsData binaryStats
+  6: DecimalColumnStatsData decimalStats
+  7: DateColumnStatsData dateStats
+  8: TimestampColumnStatsData timestampStats  // Hive 4
+}
+
+struct ColumnStatisticsObj {
+  1: required string colName
+  2: required string colType
+  3: required ColumnStatisticsData statsData
+}
+
+struct ColumnStatisticsDesc {
+  1: required bool isTblLevel
+  2: required string dbName
+  3: required string tableName
+  4: optional string partName
+  5: optional i64 lastAnalyzed
+  6: optional string catName
+}
+
+struct ColumnStatistics {
+  1: required ColumnStatisticsDesc statsDesc
+  2: required list<ColumnStatisticsObj> statsObj
+  3: optional bool isStatsCompliant  // Hive 3
+  4: optional string engine          // Hive 4
+}
+
+struct TableStatsRequest {
+  1: required string dbName
+  2: required string tblName
+  3: required list<string> colNames
+  4: optional string catName           // Hive 3
+  5: optional string validWriteIdList  // Hive 3
+  6: optional string engine            // required by Hive 4
+}
+
+struct TableStatsResult {
+  1: required list<ColumnStatisticsObj> tableStats
+}
+
+struct PartitionsStatsRequest {
+  1: required string dbName
+  2: required string tblName
+  3: required list<string> colNames
+  4: required list<string> partNames
+  5: optional string catName           // Hive 3
+  6: optional string validWriteIdList  // Hive 3
+  7: optional string engine            // required by Hive 4
+}
+
+struct PartitionsStatsResult {
+  1: required map<string, list<ColumnStatisticsObj>> partStats
+}
+
+// ---- requests for tables and partitions ----
+
+enum ClientCapability {
+  TEST_CAPABILITY = 1
+  INSERT_ONLY_TABLES = 2
+}
+
+struct ClientCapabilities {
+  1: required list<ClientCapability> values
+}
+
+struct GetTableRequest {
+  1: required string dbName
+  2: required string tblName
+  3: optional ClientCapabilities capabilities
+  4: optional string catName                      // Hive 3
+  6: optional string validWriteIdList             // Hive 3
+  7: optional bool getColumnStats                 // Hive 4
+  8: optional list<string> processorCapabilities  // Hive 4
+  9: optional string processorIdentifier          // Hive 4
+  10: optional string engine                      // Hive 4
+}
+
+struct GetTableResult {
+  1: required Table table
+}
+
+struct GetPartitionsByNamesRequest {
+  1: required string db_name
+  2: required string tbl_name
+  3: optional list<string> names
+  4: optional bool get_col_stats
+  5: optional list<string> processorCapabilities
+  6: optional string processorIdentifier
+  7: optional string engine
+}
+
+struct GetPartitionsByNamesResult {
+  1: required list<Partition> partitions
+}
+
+struct EnvironmentContext {
+  1: map<string, string> properties
+}
+
+struct CreateTableRequest {
+  1: required Table table
+  2: optional EnvironmentContext envContext
+  9: optional list<string> processorCapabilities
+  10: optional string processorIdentifier
+}
+
+struct AddPartitionsRequest {
+  1: required string dbName
+  2: required string tblName
+  3: required list<Partition> parts
+  4: required bool ifNotExists
+  5: optional bool needResult = true
+  6: optional string catName
+}
+
+struct AddPartitionsResult {
+  1: optional list<Partition> partitions
+}
+
+// ---- transactions ----
+
+enum LockType {
+  SHARED_READ = 1
+  SHARED_WRITE = 2
+  EXCLUSIVE = 3
+  EXCL_WRITE = 4
+}
+
+enum LockLevel {
+  DB = 1
+  TABLE = 2
+  PARTITION = 3
+}
+
+enum LockState {
+  ACQUIRED = 1
+  WAITING = 2
+  ABORT = 3
+  NOT_ACQUIRED = 4
+}
+
+enum DataOperationType {
+  SELECT = 1
+  INSERT = 2
+  UPDATE = 3
+  DELETE = 4
+  UNSET = 5
+  NO_TXN = 6
+}
+
+struct OpenTxnRequest {
+  1: required i32 num_txns
+  2: required string user
+  3: required string hostname
+  4: optional string agentInfo
+}
+
+struct OpenTxnsResponse {
+  1: required list<i64> txn_ids
+}
+
+struct GetOpenTxnsResponse {
+  1: required i64 txn_high_water_mark
+  2: optional list<i64> open_txns    // Hive 2 sends a set, which is skipped here
+  3: optional i64 min_open_txn
+  4: optional binary abortedBits     // Hive 3
+}
+
+struct CommitTxnRequest {
+  1: required i64 txnid
+}
+
+struct AbortTxnRequest {
+  1: required i64 txnid
+}
+
+struct GetValidWriteIdsRequest {
+  1: required list<string> fullTableNames
+  2: optional string validTxnList
+}
+
+struct TableValidWriteIds {
+  1: required string fullTableName
+  2: required i64 writeIdHighWaterMark
+  3: required list<i64> invalidWriteIds
+  4: optional i64 minOpenWriteId
+  5: required binary abortedBits
+}
+
+struct GetValidWriteIdsResponse {
+  1: required list<TableValidWriteIds> tblValidWriteIds
+}
+
+struct AllocateTableWriteIdsRequest {
+  1: required string dbName
+  2: required string tableName
+  3: optional list<i64> txnIds
+}
+
+struct TxnToWriteId {
+  1: required i64 txnId
+  2: required i64 writeId
+}
+
+struct AllocateTableWriteIdsResponse {
+  1: required list<TxnToWriteId> txnToWriteIds
+}
+
+struct LockComponent {
+  1: required LockType type
+  2: required LockLevel level
+  3: required string dbname
+  4: optional string tablename
+  5: optional string partitionname
+  6: optional DataOperationType operationType = DataOperationType.UNSET
+  7: optional bool isTransactional = false
+  8: optional bool isDynamicPartitionWrite = false
+}
+
+struct LockRequest {
+  1: required list<LockComponent> component
+  2: optional i64 txnid
+  3: required string user
+  4: required string hostname
+  5: optional string agentInfo
+}
+
+struct LockResponse {
+  1: required i64 lockid
+  2: required LockState state
+  3: optional string errorMessage  // Hive 4
+}
+
+struct CheckLockRequest {
+  1: required i64 lockid
+  2: optional i64 txnid
+  3: optional i64 elapsed_ms
+}
+
+struct UnlockRequest {
+  1: required i64 lockid
+}
+
+struct HeartbeatRequest {
+  1: optional i64 lockid
+  2: optional i64 txnid
+}
+
+struct HeartbeatTxnRangeRequest {
+  1: required i64 min
+  2: required i64 max
+}
+
+struct HeartbeatTxnRangeResponse {
+  1: required set<i64> aborted
+  2: required set<i64> nosuch
+}
+
+// ---- what a metastore complains of ----
+
+exception MetaException {
+  1: string message
+}
+
+exception UnknownTableException {
+  1: string message
+}
+
+exception UnknownDBException {
+  1: string message
+}
+
+exception AlreadyExistsException {
+  1: string message
+}
+
+exception InvalidObjectException {
+  1: string message
+}
+
+exception NoSuchObjectException {
+  1: string message
+}
+
+exception InvalidOperationException {
+  1: string message
+}
+
+exception InvalidInputException {
+  1: string message
+}
+
+exception ConfigValSecurityException {
+  1: string message
+}
+
+exception NoSuchTxnException {
+  1: string message
+}
+
+exception TxnAbortedException {
+  1: string message
+}
+
+exception TxnOpenException {
+  1: string message
+}
+
+exception NoSuchLockException {
+  1: string message
+}
+
+// ---- calls ----
+
+service ThriftHiveMetastore {
+  string getVersion()
+  list<string> set_ugi(1: string user_name, 2: list<string> group_names) throws (1: MetaException o1)
+  string getMetaConf(1: string key) throws (1: MetaException o1)
+  string get_config_value(1: string name, 2: string defaultValue) throws (1: ConfigValSecurityException o1)
+
+  list<string> get_all_databases() throws (1: MetaException o1)
+  Database get_database(1: string name) throws (1: NoSuchObjectException o1, 2: MetaException o2)
+  list<string> get_all_tables(1: string db_name) throws (1: MetaException o1)
+  Table get_table(1: string dbname, 2: string tbl_name) throws (1: MetaException o1, 2: NoSuchObjectException o2)
+  GetTableResult get_table_req(1: GetTableRequest req) throws (1: MetaException o1, 2: NoSuchObjectException o2)
+
+  list<string> get_partition_names(1: string db_name, 2: string tbl_name, 3: i16 max_parts = -1)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2)
+  list<string> get_partition_names_ps(
+    1: string db_name, 2: string tbl_name, 3: list<string> part_vals, 4: i16 max_parts = -1)
+    throws (1: MetaException o1, 2: NoSuchObjectException o2)
+  list<Partition> get_partitions_by_names(1: string db_name, 2: string tbl_name, 3: list<string> names)
+    throws (1: MetaException o1, 2: NoSuchObjectException o2)
+  GetPartitionsByNamesResult get_partitions_by_names_req(1: GetPartitionsByNamesRequest req)
+    throws (1: MetaException o1, 2: NoSuchObjectException o2)
+  list<Partition> get_partitions_by_filter(
+    1: string db_name, 2: string tbl_name, 3: string filter, 4: i16 max_parts = -1)
+    throws (1: MetaException o1, 2: NoSuchObjectException o2)
+
+  TableStatsResult get_table_statistics_req(1: TableStatsRequest request)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2)
+  PartitionsStatsResult get_partitions_statistics_req(1: PartitionsStatsRequest request)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2)
+  bool update_table_column_statistics(1: ColumnStatistics stats_obj)
+    throws (1: NoSuchObjectException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: InvalidInputException o4)
+  bool update_partition_column_statistics(1: ColumnStatistics stats_obj)
+    throws (1: NoSuchObjectException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: InvalidInputException o4)
+
+  void create_database(1: Database database)
+    throws (1: AlreadyExistsException o1, 2: InvalidObjectException o2, 3: MetaException o3)
+  void drop_database(1: string name, 2: bool deleteData, 3: bool cascade)
+    throws (1: NoSuchObjectException o1, 2: InvalidOperationException o2, 3: MetaException o3)
+  void create_table(1: Table tbl)
+    throws (1: AlreadyExistsException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: NoSuchObjectException o4)
+  void create_table_req(1: CreateTableRequest request)
+    throws (1: AlreadyExistsException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: NoSuchObjectException o4)
+  void drop_table(1: string dbname, 2: string name, 3: bool deleteData)
+    throws (1: NoSuchObjectException o1, 2: MetaException o3)
+  void alter_table(1: string dbname, 2: string tbl_name, 3: Table new_tbl)
+    throws (1: InvalidOperationException o1, 2: MetaException o2)
+  i32 add_partitions(1: list<Partition> new_parts)
+    throws (1: InvalidObjectException o1, 2: AlreadyExistsException o2, 3: MetaException o3)
+  AddPartitionsResult add_partitions_req(1: AddPartitionsRequest request)
+    throws (1: InvalidObjectException o1, 2: AlreadyExistsException o2, 3: MetaException o3)
+
+  OpenTxnsResponse open_txns(1: OpenTxnRequest rqst)
+  void commit_txn(1: CommitTxnRequest rqst) throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2)
+  void abort_txn(1: AbortTxnRequest rqst) throws (1: NoSuchTxnException o1)
+  GetOpenTxnsResponse get_open_txns()
+  GetValidWriteIdsResponse get_valid_write_ids(1: GetValidWriteIdsRequest rqst)
+    throws (1: NoSuchTxnException o1, 2: MetaException o2)
+  AllocateTableWriteIdsResponse allocate_table_write_ids(1: AllocateTableWriteIdsRequest rqst)
+    throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2, 3: MetaException o3)
+  LockResponse lock(1: LockRequest rqst) throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2)
+  LockResponse check_lock(1: CheckLockRequest rqst)
+    throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2, 3: NoSuchLockException o3)
+  void unlock(1: UnlockRequest rqst) throws (1: NoSuchLockException o1, 2: TxnOpenException o2)
+  void heartbeat(1: HeartbeatRequest ids)
+    throws (1: NoSuchLockException o1, 2: NoSuchTxnException o2, 3: TxnAbortedException o3)
+  HeartbeatTxnRangeResponse heartbeat_txn_range(1: HeartbeatTxnRangeRequest txns)
+}

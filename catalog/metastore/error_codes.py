@@ -1,0 +1,23 @@
+"""Codes of the errors that any metastore raises, beside those of the SPI."""
+
+from __future__ import annotations
+
+from connector_spi.errors import ErrorCode, ErrorType
+
+__all__ = [
+    "ALREADY_EXISTS",
+    "CONNECTION_FAILED",
+    "NO_SUCH_CALL",
+    "REFUSED_REQUEST",
+    "TIMED_OUT",
+    "TRANSACTION_ENDED",
+]
+
+ALREADY_EXISTS = ErrorCode("METASTORE_ALREADY_EXISTS", ErrorType.USER_ERROR)
+CONNECTION_FAILED = ErrorCode("METASTORE_CONNECTION_FAILED", ErrorType.EXTERNAL)
+"""No connection, or it was lost. The call may be repeated if it is safe to do twice."""
+TIMED_OUT = ErrorCode("METASTORE_TIMED_OUT", ErrorType.EXTERNAL)
+NO_SUCH_CALL = ErrorCode("METASTORE_NO_SUCH_CALL", ErrorType.EXTERNAL)
+"""The metastore is of a version that lacks the call."""
+REFUSED_REQUEST = ErrorCode("METASTORE_REFUSED_REQUEST", ErrorType.EXTERNAL)
+TRANSACTION_ENDED = ErrorCode("METASTORE_TRANSACTION_ENDED", ErrorType.EXTERNAL)

@@ -1,0 +1,222 @@
+"""The metastore over Thrift: reads, for Hive 2.3, 3.1 and 4.x."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+from catalog.metastore import error_codes
+from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore, ttypes
+from catalog.metastore.client import MetastoreClient
+from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
+from catalog.metastore.partition_names import parse_partition_name, prune_partition_names
+from catalog.metastore.thrift_connection import (
+    ABILITIES,
+    ENGINE,
+    IDENTIFIER,
+    ThriftConnections,
+)
+from catalog.metastore.thrift_convert import PartitionReader, database_from_thrift, table_from_thrift
+from catalog.metastore.thrift_errors import no_database, no_table
+from catalog.metastore.thrift_statistics import statistics_from_thrift
+from connector_spi.errors import MetastoreError, SchemaNotFoundError, TableNotFoundError
+
+if TYPE_CHECKING:
+    from connector_spi.predicate import TupleDomain
+
+__all__ = ["ThriftMetastore"]
+
+ResultT = TypeVar("ResultT")
+
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+class ThriftMetastore(MetastoreClient):
+    """Reads of a metastore over Thrift.
+
+    Args:
+        connections: The pool; closed with this client.
+        partition_batch_size: Most partitions asked for in one call.
+    """
+
+    def __init__(self, connections: ThriftConnections, partition_batch_size: int = 5000) -> None:
+        self._connections = connections
+        self._partition_batch_size = partition_batch_size
+
+    def get_databases(self) -> list[str]:
+        return sorted(self._connections.call("get_all_databases", lambda client: client.get_all_databases()))
+
+    def get_database(self, name: str) -> Database | None:
+        try:
+            raw = self._connections.call(
+                "get_database", lambda client: client.get_database(name.lower()), SchemaNotFoundError
+            )
+        except SchemaNotFoundError:
+            return None
+        return database_from_thrift(raw)
+
+    def get_table_names(self, database: str) -> list[str]:
+        names = self._connections.call("get_all_tables", lambda client: client.get_all_tables(database.lower()))
+        # The metastore answers "none" for a database that is not there.
+        if not names and self.get_database(database) is None:
+            raise no_database(database)
+        return sorted(names)
+
+    def get_table(self, database: str, name: str) -> Table | None:
+        request = ttypes.GetTableRequest(
+            database.lower(),
+            name.lower(),
+            ttypes.ClientCapabilities([ttypes.ClientCapability.INSERT_ONLY_TABLES]),
+            processorCapabilities=ABILITIES,
+            processorIdentifier=IDENTIFIER,
+        )
+        try:
+            # Hive 1.2 has get_table only, Hive 4.0.1 and later get_table_req only (HIVE-26537).
+            raw = self._connections.call_first_known(
+                ("get_table_req", lambda client: client.get_table_req(request).table),
+                ("get_table", lambda client: client.get_table(database.lower(), name.lower())),
+                TableNotFoundError,
+            )
+        except TableNotFoundError:
+            return None
+        return table_from_thrift(raw)
+
+    def get_partition_names(self, database: str, table: str) -> list[str]:
+        return self._list_partitions(
+            database,
+            table,
+            "get_partition_names",
+            lambda client: client.get_partition_names(database.lower(), table.lower(), -1),
+        )
+
+    def get_partition_names_by_filter(
+        self,
+        database: str,
+        table: str,
+        predicate: TupleDomain[str],
+        partition_keys: Sequence[FieldSchema] = (),
+    ) -> list[str]:
+        if predicate.is_none:
+            return self._nothing_in(database, table)
+        pattern = _equality_pattern(predicate, partition_keys)
+        if pattern is None:
+            return prune_partition_names(self.get_partition_names(database, table), predicate)
+        names = self._list_partitions(
+            database,
+            table,
+            "get_partition_names_ps",
+            lambda client: client.get_partition_names_ps(database.lower(), table.lower(), pattern, -1),
+        )
+        return prune_partition_names(names, predicate)
+
+    def get_partitions_by_names(self, database: str, table: str, names: Iterable[str]) -> list[Partition]:
+        wanted = list(names)
+        found: dict[tuple[str, ...], Partition] = {}
+        reader = PartitionReader()
+        for batch in _batches(dict.fromkeys(wanted), self._partition_batch_size):
+            for raw in self._get_partitions(database.lower(), table.lower(), batch):
+                partition = reader.read(raw)
+                found[partition.values] = partition
+        if wanted and not found:
+            return self._nothing_in(database, table)
+        ordered = (found.get(tuple(value for _, value in parse_partition_name(name))) for name in wanted)
+        return [partition for partition in ordered if partition is not None]
+
+    def get_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> list[ColumnStatistics]:
+        names = [column.lower() for column in columns]
+        if not names:
+            return []
+        request = ttypes.TableStatsRequest(database.lower(), table.lower(), names, engine=ENGINE)
+        raw = self._connections.call(
+            "get_table_statistics_req",
+            lambda client: client.get_table_statistics_req(request).tableStats,
+            lambda _: no_table(database, table),
+        )
+        return _in_order(raw or self._nothing_in(database, table), names)
+
+    def get_partition_statistics(
+        self, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
+    ) -> Mapping[str, list[ColumnStatistics]]:
+        names = [column.lower() for column in columns]
+        found: dict[str, list[ColumnStatistics]] = {}
+        if not names:
+            return found
+        for batch in _batches(partitions, self._partition_batch_size):
+            request = ttypes.PartitionsStatsRequest(database.lower(), table.lower(), names, batch, engine=ENGINE)
+            raw = self._get_partition_statistics(request)
+            found.update({name: _in_order(columns_of, names) for name, columns_of in raw.items() if columns_of})
+        if partitions and not found:
+            self._nothing_in(database, table)
+        return {name: found[name] for name in partitions if name in found}
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def _list_partitions(
+        self, database: str, table: str, method: str, request: Callable[[ThriftHiveMetastore.Client], list[str]]
+    ) -> list[str]:
+        try:
+            names = self._connections.call(method, request, lambda _: no_table(database, table))
+        except MetastoreError as error:
+            # Hive 2 meets a table that is not there with an internal error.
+            if error.code == error_codes.REFUSED_REQUEST:
+                self._nothing_in(database, table)
+            raise
+        return sorted(names or self._nothing_in(database, table))
+
+    def _get_partition_statistics(
+        self, request: ttypes.PartitionsStatsRequest
+    ) -> Mapping[str, list[ttypes.ColumnStatisticsObj]]:
+        answer: Mapping[str, list[ttypes.ColumnStatisticsObj]] = self._connections.call(
+            "get_partitions_statistics_req",
+            lambda client: client.get_partitions_statistics_req(request).partStats,
+            lambda _: no_table(request.dbName, request.tblName),
+        )
+        return answer
+
+    def _get_partitions(self, database: str, table: str, names: list[str]) -> list[ttypes.Partition]:
+        request = ttypes.GetPartitionsByNamesRequest(
+            database, table, names, processorCapabilities=ABILITIES, processorIdentifier=IDENTIFIER, engine=ENGINE
+        )
+        return self._connections.call_first_known(
+            ("get_partitions_by_names", lambda client: client.get_partitions_by_names(database, table, names)),
+            ("get_partitions_by_names_req", lambda client: client.get_partitions_by_names_req(request).partitions),
+            lambda _: no_table(database, table),
+        )
+
+    def _nothing_in(self, database: str, table: str) -> list[ResultT]:
+        """An empty list, once it is sure that the table is there: metastores answer "none" also where it is not."""
+        if self.get_table(database, table) is None:
+            raise no_table(database, table)
+        return []
+
+
+def _equality_pattern(predicate: TupleDomain[str], keys: Sequence[FieldSchema]) -> list[str] | None:
+    """One value per key, "" for any; ``None`` when nothing can be asked for safely.
+
+    Only equality of ``string`` keys goes to the metastore. Its database may order text by a collation of its own,
+    and may keep the number 1 as ``01``, so ranges and other types are looked at here, where both are right. The
+    metastore makes a pattern of the values, hence plain characters only.
+    """
+    domains = predicate.domains or {}
+    pattern = []
+    for key in keys:
+        domain = domains.get(key.name.lower())
+        is_text = domain is not None and key.type.lower() == "string" and domain.is_single_value
+        value = domain.values.single_value if domain is not None and is_text else None
+        plain = isinstance(value, str) and _PLAIN_VALUE.fullmatch(value) is not None
+        pattern.append(str(value) if plain else "")
+    return pattern if any(pattern) else None
+
+
+def _batches(names: Iterable[str], size: int) -> Iterator[list[str]]:
+    remaining = iter(names)
+    while batch := list(islice(remaining, size)):
+        yield batch
+
+
+def _in_order(raw: Iterable[ttypes.ColumnStatisticsObj], names: Sequence[str]) -> list[ColumnStatistics]:
+    found = {one.column: one for one in map(statistics_from_thrift, raw)}
+    return [found[name] for name in names if name in found]

@@ -1,0 +1,176 @@
+"""Thrift structs of the metastore to our values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from catalog.metastore._thrift.lakeport_metastore import ttypes
+from catalog.metastore.model import (
+    Database,
+    FieldSchema,
+    Parameters,
+    Partition,
+    SerDeInfo,
+    SortColumn,
+    StorageDescriptor,
+    Table,
+)
+
+__all__ = [
+    "PartitionReader",
+    "database_from_thrift",
+    "database_to_thrift",
+    "partition_to_thrift",
+    "table_from_thrift",
+    "table_to_thrift",
+]
+
+
+def database_from_thrift(raw: ttypes.Database) -> Database:
+    """Reads a database."""
+    return Database(
+        raw.name, raw.description or None, raw.locationUri or None, Parameters.of(raw.parameters), raw.ownerName
+    )
+
+
+def database_to_thrift(database: Database) -> ttypes.Database:
+    """Writes a database; without a location the metastore chooses one."""
+    return ttypes.Database(
+        name=database.name.lower(),
+        description=database.description,
+        locationUri=database.location,
+        parameters=dict(database.parameters),
+        ownerName=database.owner,
+        ownerType=None if database.owner is None else ttypes.PrincipalType.USER,
+    )
+
+
+def table_from_thrift(raw: ttypes.Table) -> Table:
+    """Reads a table or view."""
+    return Table(
+        database=raw.dbName.lower(),
+        name=raw.tableName.lower(),
+        storage=_storage_from_thrift(raw.sd),
+        partition_keys=_fields_from_thrift(raw.partitionKeys),
+        parameters=Parameters.of(raw.parameters),
+        table_type=raw.tableType or "MANAGED_TABLE",
+        owner=raw.owner,
+        create_time=raw.createTime or 0,
+        last_access_time=raw.lastAccessTime or 0,
+        view_original_text=raw.viewOriginalText,
+        view_expanded_text=raw.viewExpandedText,
+    )
+
+
+def table_to_thrift(table: Table, owner: str) -> ttypes.Table:
+    """Writes a table.
+
+    Args:
+        table: The table.
+        owner: Its owner where it names none.
+    """
+    return ttypes.Table(
+        tableName=table.name.lower(),
+        dbName=table.database.lower(),
+        owner=table.owner or owner,
+        createTime=table.create_time,
+        lastAccessTime=table.last_access_time,
+        retention=0,
+        sd=_storage_to_thrift(table.storage, table.name.lower()),
+        partitionKeys=[_field_to_thrift(key) for key in table.partition_keys],
+        parameters=dict(table.parameters),
+        viewOriginalText=table.view_original_text,
+        viewExpandedText=table.view_expanded_text,
+        tableType=table.table_type,
+    )
+
+
+class PartitionReader:
+    """Reads partitions of one answer; lists of columns that are the same become one object."""
+
+    def __init__(self) -> None:
+        self._columns: dict[tuple[tuple[str, str, str | None], ...], tuple[FieldSchema, ...]] = {}
+
+    def read(self, raw: ttypes.Partition) -> Partition:
+        """Reads one partition."""
+        return Partition(
+            database=raw.dbName.lower(),
+            table=raw.tableName.lower(),
+            values=tuple(raw.values),
+            storage=_storage_from_thrift(raw.sd, self._shared_columns),
+            parameters=Parameters.of(raw.parameters),
+            create_time=raw.createTime or 0,
+        )
+
+    def _shared_columns(self, raw: list[ttypes.FieldSchema] | None) -> tuple[FieldSchema, ...]:
+        key = tuple([(field.name, field.type, field.comment) for field in raw or ()])
+        columns = self._columns.get(key)
+        if columns is None:
+            columns = self._columns[key] = _fields_from_thrift(raw)
+        return columns
+
+
+def partition_to_thrift(partition: Partition) -> ttypes.Partition:
+    """Writes a partition."""
+    return ttypes.Partition(
+        values=list(partition.values),
+        dbName=partition.database.lower(),
+        tableName=partition.table.lower(),
+        createTime=partition.create_time,
+        lastAccessTime=0,
+        sd=_storage_to_thrift(partition.storage, partition.table.lower()),
+        parameters=dict(partition.parameters),
+    )
+
+
+def _fields_from_thrift(raw: list[ttypes.FieldSchema] | None) -> tuple[FieldSchema, ...]:
+    return tuple(FieldSchema(field.name.lower(), field.type, field.comment) for field in raw or ())
+
+
+def _field_to_thrift(field: FieldSchema) -> ttypes.FieldSchema:
+    return ttypes.FieldSchema(field.name.lower(), field.type, field.comment)
+
+
+def _storage_from_thrift(
+    raw: ttypes.StorageDescriptor | None,
+    read_columns: Callable[[list[ttypes.FieldSchema] | None], tuple[FieldSchema, ...]] = _fields_from_thrift,
+) -> StorageDescriptor:
+    if raw is None:
+        return StorageDescriptor()
+    serde = raw.serdeInfo or ttypes.SerDeInfo()
+    return StorageDescriptor(
+        columns=read_columns(raw.cols),
+        location=raw.location or None,
+        input_format=raw.inputFormat,
+        output_format=raw.outputFormat,
+        compressed=bool(raw.compressed),
+        bucket_count=-1 if raw.numBuckets is None else raw.numBuckets,
+        serde=SerDeInfo(serde.serializationLib or "", Parameters.of(serde.parameters), serde.name),
+        bucket_columns=_lower(raw.bucketCols),
+        sort_columns=tuple(SortColumn(order.col.lower(), order.order != 0) for order in raw.sortCols or ()),
+        parameters=Parameters.of(raw.parameters),
+        stored_as_subdirectories=bool(raw.storedAsSubDirectories),
+    )
+
+
+def _storage_to_thrift(storage: StorageDescriptor, name: str) -> ttypes.StorageDescriptor:
+    return ttypes.StorageDescriptor(
+        cols=[_field_to_thrift(column) for column in storage.columns],
+        location=storage.location,
+        inputFormat=storage.input_format,
+        outputFormat=storage.output_format,
+        compressed=storage.compressed,
+        numBuckets=storage.bucket_count,
+        serdeInfo=ttypes.SerDeInfo(
+            storage.serde.name or name, storage.serde.serialization_lib, dict(storage.serde.parameters)
+        ),
+        bucketCols=list(storage.bucket_columns),
+        sortCols=[ttypes.Order(sort.name, int(sort.ascending)) for sort in storage.sort_columns],
+        parameters=dict(storage.parameters),
+        skewedInfo=ttypes.SkewedInfo([], []),
+        storedAsSubDirectories=storage.stored_as_subdirectories,
+    )
+
+
+def _lower(names: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(name.lower() for name in names or ())

@@ -1,0 +1,105 @@
+"""The one place where errors of Thrift, of sockets and of the metastore become ours."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from thrift.protocol.TProtocol import TProtocolException
+from thrift.Thrift import TApplicationException, TException
+from thrift.transport.TTransport import TTransportException
+
+from catalog.metastore import error_codes
+from catalog.metastore._thrift.lakeport_metastore import ttypes
+from connector_spi.errors import ConnectorError, MetastoreError, SchemaNotFoundError, TableNotFoundError
+
+__all__ = ["ANSWERS", "Timeouts", "is_timeout", "mapped_errors", "no_database", "no_table", "reason"]
+
+_MISSING = (ttypes.NoSuchObjectException, ttypes.UnknownTableException, ttypes.UnknownDBException)
+_CODES = {
+    ttypes.AlreadyExistsException: error_codes.ALREADY_EXISTS,
+    ttypes.NoSuchTxnException: error_codes.TRANSACTION_ENDED,
+    ttypes.TxnAbortedException: error_codes.TRANSACTION_ENDED,
+}
+ANSWERS = (
+    *_MISSING,
+    *_CODES,
+    ttypes.MetaException,
+    ttypes.InvalidObjectException,
+    ttypes.InvalidOperationException,
+    ttypes.InvalidInputException,
+    ttypes.ConfigValSecurityException,
+    ttypes.TxnOpenException,
+    ttypes.NoSuchLockException,
+    TApplicationException,
+)
+"""Errors that are a whole answer: after them the connection is still in step with the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds to wait for a connection to one address, and for the next bytes of an answer."""
+
+    connect: float
+    read: float
+
+
+@contextmanager
+def mapped_errors(what: str, timeouts: Timeouts, missing: Callable[[str], ConnectorError]) -> Iterator[None]:
+    """Turns every error of Thrift, of sockets and of the metastore into one of ours.
+
+    Args:
+        what: The call and the address, for the message.
+        timeouts: For the message.
+        missing: Makes the error for "no such object" out of the message.
+    """
+    try:
+        yield
+    except _MISSING as error:
+        raise missing(f"{what} says: {error.message}") from error
+    except TApplicationException as error:
+        unknown = error.type == TApplicationException.UNKNOWN_METHOD
+        code = error_codes.NO_SUCH_CALL if unknown else error_codes.REFUSED_REQUEST
+        raise MetastoreError(f"{what} says: {error.message}", code) from error
+    except ANSWERS as error:
+        code = _CODES.get(type(error), error_codes.REFUSED_REQUEST)
+        raise MetastoreError(f"{what} says: {error.message}", code) from error
+    except (OSError, EOFError, TException, struct.error, ValueError, MemoryError) as error:
+        code = error_codes.TIMED_OUT if is_timeout(error) else error_codes.CONNECTION_FAILED
+        raise MetastoreError(f"{what}: {reason(error, timeouts)}", code) from error
+
+
+def reason(error: Exception, timeouts: Timeouts) -> str:
+    """Why a connection or a call failed, in words."""
+    if isinstance(error, TimeoutError):
+        return f"no connection within {timeouts.connect:g} s"
+    if is_timeout(error):
+        return f"no answer within {timeouts.read:g} s"
+    if isinstance(error, TTransportException) and error.type == TTransportException.END_OF_FILE:
+        return "it closed the connection"
+    if isinstance(error, TTransportException) and error.inner is not None:
+        return f"the connection broke: {error.inner}"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, (TProtocolException, struct.error, ValueError)):
+        return f"it does not speak Thrift's binary protocol without SASL or TLS: {error}"
+    return str(error) or type(error).__name__
+
+
+def is_timeout(error: Exception) -> bool:
+    """Whether the error is that something took too long."""
+    if isinstance(error, TTransportException):
+        return bool(error.type == TTransportException.TIMED_OUT) or isinstance(error.inner, TimeoutError)
+    return isinstance(error, TimeoutError)
+
+
+def no_table(database: str, table: str) -> TableNotFoundError:
+    """The error for a table that is not there."""
+    return TableNotFoundError(f"the metastore has no table {database.lower()}.{table.lower()}")
+
+
+def no_database(database: str) -> SchemaNotFoundError:
+    """The error for a database that is not there."""
+    return SchemaNotFoundError(f"the metastore has no database {database.lower()}")
