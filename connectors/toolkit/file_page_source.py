@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.partition_values import constant_array, constant_batch
 from connectors.toolkit.schema_adapter import ColumnSource
 
-__all__ = ["BATCH_ROWS", "FilePageSource", "FileRange", "ReadOptions", "SourceResolver", "resolve_sources"]
+__all__ = ["BATCH_ROWS", "FilePageSource", "FileRange", "SourceResolver", "resolve_sources"]
 
 BATCH_ROWS = 65536
 
@@ -43,50 +43,47 @@ class FileRange:
         return self.start <= offset < self.start + self.length
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """How a file is read.
+class FilePageSource(PageSource):
+    """Reads one range of a file. Opens the file on the first batch.
 
-    Attributes:
+    Args:
+        files: Storage.
+        path: The file.
+        start: First byte of the range.
+        length: Bytes of the range.
+        columns: What to read, in output order; nested types may be narrowed.
+        constants: Values of the columns that are not read from the file, by name.
+        predicate: Parts of the file that by their statistics hold no row of it are skipped. Columns in it whose
+            values the caller changes after reading have to be left out.
         sources: Where a column is in the file; by its own name where nothing is said.
         zone: Zone to show instants in where the table's type is a wall-clock time and the file names no zone.
         strict: Refuse casts that can lose a value (which else becomes NULL).
         batch_rows: Most rows of a batch.
     """
 
-    sources: Mapping[str, ColumnSource] | SourceResolver = field(default_factory=dict)
-    zone: str = "UTC"
-    strict: bool = False
-    batch_rows: int = BATCH_ROWS
-
-
-class FilePageSource(PageSource):
-    """Reads one range of a file. Opens the file on the first batch.
-
-    Args:
-        files: Storage.
-        where: The range.
-        columns: What to read, in output order; nested types may be narrowed.
-        constants: Values of the columns that are not read from the file, by name.
-        predicate: Parts of the file that by their statistics hold no row of it are skipped. Columns in it whose
-            values the caller changes after reading have to be left out.
-        options: How to read.
-    """
-
     def __init__(
         self,
         files: FileSystem,
-        where: FileRange,
+        path: str,
+        start: int,
+        length: int,
         columns: tuple[ColumnHandle, ...],
         constants: Mapping[str, Value | None] | None = None,
         predicate: TupleDomain[ColumnHandle] | None = None,
-        options: ReadOptions | None = None,
+        *,
+        sources: Mapping[str, ColumnSource] | SourceResolver | None = None,
+        zone: str = "UTC",
+        strict: bool = False,
+        batch_rows: int = BATCH_ROWS,
     ) -> None:
         self.files = files
-        self.where = where
+        self.where = FileRange(path, start, length)
         self.constants = dict(constants or {})
         self.predicate: TupleDomain[ColumnHandle] = predicate if predicate is not None else TupleDomain.all()
-        self.options = options or ReadOptions()
+        self.sources = sources if sources is not None else {}
+        self.zone = zone
+        self.strict = strict
+        self.batch_rows = batch_rows
         self.file_columns = tuple(column for column in columns if column.name not in self.constants)
         self.bytes_read = 0
         self._schema = pa.schema([pa.field(column.name, column.type) for column in columns])
@@ -132,7 +129,7 @@ class FilePageSource(PageSource):
         """Batches of ``rows`` rows in all where no column has to be read: constants, and NULL for file columns."""
         nulls: dict[str, Value | None] = dict.fromkeys((column.name for column in self.file_columns), None)
         while rows > 0:
-            taken = min(rows, self.options.batch_rows)
+            taken = min(rows, self.batch_rows)
             rows -= taken
             yield constant_batch(self._schema, {**nulls, **self.constants}, taken)
 

@@ -44,7 +44,7 @@ class OrcPageSource(FilePageSource):
 
     def _read(self, source: pa.NativeFile, footer: OrcFooter, stripes: list[int]) -> Iterator[pa.RecordBatch]:
         file = orc.ORCFile(source)
-        sources = resolve_sources(self.options.sources, file.schema)
+        sources = resolve_sources(self.sources, file.schema)
         hybrid = footer.hybrid_calendar
         stripes = matching_stripes(source, stripes, file.schema, self.predicate, sources, hybrid)
         narrowed, names = _narrow_schema(file.schema, self.file_columns, sources)
@@ -55,9 +55,9 @@ class OrcPageSource(FilePageSource):
             narrowed,
             self.file_columns,
             sources=sources,
-            conventions=TimeConventions(hybrid, hybrid, self.options.zone, hybrid),
+            conventions=TimeConventions(hybrid, hybrid, self.zone, hybrid),
             where=self.where.path,
-            strict=self.options.strict,
+            strict=self.strict,
         )
         every_column = len(set(file.schema.names)) < len(file.schema.names) or any("." in n for n in file.schema.names)
         for index in stripes:
@@ -72,8 +72,8 @@ class OrcPageSource(FilePageSource):
         columns = stripe.columns
         if every_column:
             columns = [columns[position] for position in read]
-        for start in range(0, stripe.num_rows, self.options.batch_rows):
-            rows = min(self.options.batch_rows, stripe.num_rows - start)
+        for start in range(0, stripe.num_rows, self.batch_rows):
+            rows = min(self.batch_rows, stripe.num_rows - start)
             arrays = [None if at is None else columns[read.index(at)].slice(start, rows) for at in adapter.positions]
             yield self.batch(adapter.adapt(arrays, rows), rows)
 

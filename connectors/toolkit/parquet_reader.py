@@ -37,9 +37,9 @@ class ParquetPageSource(FilePageSource):
 
     def _read(self, file: pq.ParquetFile) -> Iterator[pa.RecordBatch]:
         metadata = file.metadata
-        conventions = parquet_conventions(metadata.metadata, metadata.created_by, self.options.zone)
+        conventions = parquet_conventions(metadata.metadata, metadata.created_by, self.zone)
         schema = typed_schema(file)
-        sources = resolve_sources(self.options.sources, schema)
+        sources = resolve_sources(self.sources, schema)
         narrowed, leaves = narrow_schema(schema, self.file_columns, sources)
         adapter = SchemaAdapter(
             narrowed,
@@ -47,7 +47,7 @@ class ParquetPageSource(FilePageSource):
             sources=sources,
             conventions=conventions,
             where=self.where.path,
-            strict=self.options.strict,
+            strict=self.strict,
         )
         groups = [
             group
@@ -69,7 +69,7 @@ class ParquetPageSource(FilePageSource):
             self.bytes_read += sum(row_group.column(leaf).total_compressed_size for leaf in leaves)
             # By index, since a dotted path does not tell a nested field from a name that holds a dot.
             batches = file.reader.iter_batches(
-                self.options.batch_rows, row_groups=[group], column_indices=leaves, use_threads=True
+                self.batch_rows, row_groups=[group], column_indices=leaves, use_threads=True
             )
             for batch in batches:
                 arrays = [None if at is None else batch.column(read.index(at)) for at in adapter.positions]
