@@ -87,8 +87,8 @@ class ConnectorError(Exception):
         return f"[{self.code.name}] {self.message}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        # OSError has a __reduce__ of its own that would drop the code.
-        return (type(self), (self.message, self.code))
+        # OSError has a __reduce__ of its own that would drop the code; the state keeps the notes of add_note.
+        return (type(self), (self.message, self.code), dict(self.__dict__))
 
 
 class UserError(ConnectorError):

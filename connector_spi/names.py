@@ -1,7 +1,7 @@
 """Names of catalogs, schemas, tables and columns: parsing and quoting.
 
-Identifiers follow Spark's rules: a bare identifier is letters, digits and ``_``; anything else stands between
-backticks, a backtick itself doubled. Double quotes are accepted on input too, as in Trino.
+Identifiers follow Spark's rules: a bare identifier is letters, digits and ``_``, not begun by a digit; anything else
+stands between backticks, a backtick itself doubled. Double quotes are accepted on input too, as in Trino.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from connector_spi.plain_data import PlainData
 
 __all__ = ["CatalogSchemaTableName", "SchemaTableName", "SystemTableName", "parse_name", "quote_identifier"]
 
-_BARE = re.compile(r"[A-Za-z0-9_]+")
+# As in Spark's QuotingUtils.needQuote: 1e5 or 1L would be read as a number.
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PART = re.compile(r"`((?:[^`]|``)+)`|\"((?:[^\"]|\"\")+)\"|([^`\".\s]+)")
 
 
 def quote_identifier(name: str) -> str:
-    """Writes ``name`` so that it can stand in SQL: bare where that is allowed, else between backticks."""
-    if _BARE.fullmatch(name) and not name.isdigit():
+    """Writes ``name``, which is not empty, so that it can stand in SQL: bare where allowed, else between backticks."""
+    if _BARE.fullmatch(name):
         return name
     return "`" + name.replace("`", "``") + "`"
 

@@ -1,4 +1,4 @@
-"""Values that cross from the driver to a task: frozen dataclasses, equal after a pickle and after JSON (invariant I2)."""
+"""Values that travel from the driver to a task: frozen dataclasses, equal after a pickle and after JSON (I2)."""
 
 from __future__ import annotations
 
@@ -9,32 +9,37 @@ from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 import pyarrow as pa
 
-from connector_spi.errors import InternalError
+from connector_spi.errors import ConnectorError, InternalError
 
 __all__ = ["PlainData", "from_json", "to_json"]
 
 PlainDataT = TypeVar("PlainDataT", bound="PlainData")
+
+_SUBCLASSES: list[type[PlainData]] = []
+_BY_NAME: dict[str, type[PlainData]] = {}
 
 
 class PlainData:
     """Base of the frozen, slotted dataclasses that travel.
 
     Fields hold only: None, bool, int, float, str, bytes, Decimal, date, datetime, time, timedelta, enums and
-    PlainData classes of this registry, Arrow data types and schemas, and tuples, frozensets and dicts of these.
+    PlainData classes, Arrow data types and schemas, and tuples, frozensets and dicts of these.
     Every subclass is known by ``module:qualified name``, so that JSON can name only classes that are already
     imported: reading JSON never imports code.
     """
 
     __slots__ = ()
-    registry: ClassVar[dict[str, type[PlainData]]] = {}
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        PlainData.registry[f"{cls.__module__}:{cls.__qualname__}"] = cls
+        # A slotted dataclass is made twice, and the second gets its qualified name only after this call: so classes
+        # are named when they are looked for, and the later of one name is the right one.
+        _SUBCLASSES.append(cls)
+        _BY_NAME.clear()
 
 
 def to_json(value: object) -> str:
@@ -54,12 +59,23 @@ def from_json(text: str, expected: type[PlainDataT]) -> PlainDataT:
         expected: The class of the value, for the check and for typing.
 
     Raises:
-        InternalError: The text names a class that is not imported here, or holds another class than expected.
+        InternalError: The text is not of ``to_json``, names a class that is not imported here, or holds another class
+            than expected.
     """
-    value = _decode(json.loads(text))
+    try:
+        value = _decode(json.loads(text))
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        # Values that a class refuses keep its own error: that is a ConnectorError already.
+        if isinstance(error, ConnectorError):
+            raise
+        raise InternalError(f"cannot read the JSON of a {expected.__qualname__}: {error}") from error
     if not isinstance(value, expected):
         raise InternalError(f"expected JSON of a {expected.__qualname__}, met {type(value).__qualname__}")
     return value
+
+
+def _name_of(cls: type) -> str:
+    return f"{cls.__module__}:{cls.__qualname__}"
 
 
 def _tagged(tag: str, content: object) -> dict[str, object]:
@@ -67,7 +83,9 @@ def _tagged(tag: str, content: object) -> dict[str, object]:
 
 
 def _encode(value: object) -> object:
-    if value is None or (isinstance(value, (bool, int, float, str)) and not isinstance(value, Enum)):
+    if isinstance(value, Enum):
+        return _tagged("enum", [_name_of(type(value)), value.name])
+    if value is None or isinstance(value, (bool, int, float, str)):
         return value
     for kind, (tag, write, _) in _CODECS.items():
         if isinstance(value, kind):
@@ -79,12 +97,10 @@ def _encode(value: object) -> object:
         return items
     if isinstance(value, dict):
         return _tagged("map", [[_encode(key), _encode(item)] for key, item in value.items()])
-    if isinstance(value, (PlainData, Enum)):
-        name = f"{type(value).__module__}:{type(value).__qualname__}"
-        if isinstance(value, Enum):
-            return _tagged("enum", [name, value.name])
-        fields = dataclasses.fields(value)  # type: ignore[arg-type]  # every subclass is a dataclass
-        return {"@": "data", "class": name, "v": {field.name: _encode(getattr(value, field.name)) for field in fields}}
+    if isinstance(value, PlainData) and dataclasses.is_dataclass(value):
+        fields = [field.name for field in dataclasses.fields(value) if field.init]
+        content = {name: _encode(getattr(value, name)) for name in fields}
+        return {"@": "data", "class": _name_of(type(value)), "v": content}
     raise InternalError(f"a {type(value).__qualname__} is not plain data and cannot travel: {value!r:.80}")
 
 
@@ -95,9 +111,7 @@ def _decode(value: object) -> object:
         return value
     tag, content = value["@"], value["v"]
     if tag == "data":
-        cls = PlainData.registry.get(value["class"])
-        if cls is None:
-            raise InternalError(f"the JSON names {value['class']}, which is not imported here")
+        cls = _class_of(value["class"])
         return cls(**{name: _decode(item) for name, item in content.items()})
     if tag == "set":
         return frozenset(_decode(item) for item in content)
@@ -108,10 +122,24 @@ def _decode(value: object) -> object:
     return _READERS[tag](content)
 
 
+def _class_of(name: str) -> type[PlainData]:
+    if not _BY_NAME:
+        # From a whole dict, so that no other thread meets half of the names.
+        _BY_NAME.update({_name_of(cls): cls for cls in _SUBCLASSES})
+    cls = _BY_NAME.get(name)
+    if cls is None:
+        raise InternalError(f"the JSON names {name}, which is not imported here")
+    return cls
+
+
 def _decode_enum(name: str, member: str) -> object:
-    for cls in Enum.__subclasses__():
-        if f"{cls.__module__}:{cls.__qualname__}" == name:
+    # An enum of texts or numbers is not a direct subclass: StrEnum and IntEnum stand between.
+    waiting: list[type[Enum]] = [Enum]
+    while waiting:
+        cls = waiting.pop()
+        if _name_of(cls) == name:
             return cls[member]
+        waiting += cls.__subclasses__()
     raise InternalError(f"the JSON names the enum {name}, which is not imported here")
 
 

@@ -115,11 +115,11 @@ class Domain(PlainData):
 
     def contains(self, other: Domain) -> bool:
         """Whether everything in ``other`` is in this domain."""
-        return (self.null_allowed or not other.null_allowed) and self.values.contains(other.values)
+        # The values are asked first, so that different types are always refused; so in overlaps.
+        return self.values.contains(other.values) and (self.null_allowed or not other.null_allowed)
 
     def overlaps(self, other: Domain) -> bool:
         """Whether something, a value or null, is in both."""
-        # The values are asked first, so that different types are always refused.
         return self.values.overlaps(other.values) or (self.null_allowed and other.null_allowed)
 
     def simplify(self, threshold: int = DEFAULT_SIMPLIFY_THRESHOLD) -> Domain:

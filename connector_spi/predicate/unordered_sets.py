@@ -129,7 +129,7 @@ class AllOrNoneValueSet(ValueSet):
 
     def intersect(self, other: ValueSet) -> ValueSet:
         """The values in both."""
-        return AllOrNoneValueSet(self.type, self.everything and require_same_type(self, other).everything)
+        return AllOrNoneValueSet(self.type, require_same_type(self, other).everything and self.everything)
 
     def union(self, *others: ValueSet) -> ValueSet:
         """The values in any."""
