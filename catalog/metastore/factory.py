@@ -1,0 +1,140 @@
+"""Makes a metastore out of a catalog's properties."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from catalog.metastore.call_statistics import CallStatistics
+from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
+from catalog.metastore.embedded import EmbeddedMetastore, open_store
+from catalog.metastore.embedded_transactions import EmbeddedTransactions
+from catalog.metastore.retry import RetryingMetastore, RetryingTransactions, RetryPolicy
+from catalog.metastore.thrift_client import ThriftMetastore
+from catalog.metastore.thrift_connection import ThriftConnections, parse_uris
+from catalog.metastore.thrift_transactions import ThriftTransactions
+from catalog.metastore.thrift_writer import ThriftMetastoreWriter
+from connector_spi.errors import InvalidPropertyError
+
+__all__ = ["Metastore", "MetastoreConfig", "connect", "create_metastore"]
+
+
+@dataclass(frozen=True, slots=True)
+class MetastoreConfig:
+    """How to reach a metastore.
+
+    Attributes:
+        kind: ``thrift`` or ``embedded`` (``hive.metastore``).
+        uri: Addresses of a Thrift metastore, joined by commas (``hive.metastore.uri``).
+        embedded_path: SQLite file of an embedded one (``hive.metastore.embedded.path``).
+        connect_timeout: Seconds to wait for a connection to one address
+            (``hive.metastore.thrift.client.connect-timeout``).
+        read_timeout: Seconds of silence after which a call fails (``hive.metastore.thrift.client.read-timeout``).
+        max_retries: Most repetitions of a read that lost its connection
+            (``hive.metastore.thrift.client.max-retries``).
+        username: Whom the metastore takes us for; empty for the user of this process (``hive.metastore.username``).
+    """
+
+    kind: Literal["thrift", "embedded"] = "thrift"
+    uri: str = ""
+    embedded_path: str = ""
+    connect_timeout: float = 10.0
+    read_timeout: float = 60.0
+    max_retries: int = 3
+    username: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Metastore:
+    """The three sides of one metastore.
+
+    Attributes:
+        reads: Databases, tables, partitions, statistics. Not cached: each transaction wraps a ``CachingMetastore``
+            around it.
+        writes: For registering tables.
+        transactions: Transactions, write ids, locks.
+        calls: Counts every call that went to the metastore.
+    """
+
+    reads: MetastoreClient
+    writes: MetastoreWriter
+    transactions: TransactionClient
+    calls: CallStatistics
+
+    def close(self) -> None:
+        """Gives the connections of all three back."""
+        self.reads.close()
+
+
+def connect(config: MetastoreConfig) -> Metastore:
+    """Makes the clients of a metastore. Nothing is connected before the first call.
+
+    Raises:
+        InvalidPropertyError: The configuration lacks what its kind needs, or an address cannot be read.
+    """
+    if config.kind == "embedded":
+        if not config.embedded_path:
+            raise InvalidPropertyError("hive.metastore=embedded needs hive.metastore.embedded.path, a SQLite file")
+        store = open_store(Path(config.embedded_path))
+        embedded = EmbeddedMetastore(store)
+        return Metastore(embedded, embedded, EmbeddedTransactions(store), store.statistics)
+    if not config.uri:
+        raise InvalidPropertyError("hive.metastore=thrift needs hive.metastore.uri, such as thrift://host:9083")
+    username = config.username or getpass.getuser()
+    connections = ThriftConnections(parse_uris(config.uri), config.connect_timeout, config.read_timeout, username)
+    policy = RetryPolicy(config.max_retries)
+    reads = RetryingMetastore(ThriftMetastore(connections), policy)
+    return Metastore(
+        reads,
+        ThriftMetastoreWriter(connections, reads, username),
+        RetryingTransactions(ThriftTransactions(connections), policy),
+        connections.statistics,
+    )
+
+
+def create_metastore(properties: Mapping[str, str]) -> Metastore:
+    """Makes the clients of a metastore from a catalog's properties; those of other names are not looked at.
+
+    Raises:
+        InvalidPropertyError: A value cannot be read, or one is missing.
+    """
+    kind = properties.get("hive.metastore", "thrift").lower()
+    if kind not in ("thrift", "embedded"):
+        raise InvalidPropertyError(f"hive.metastore is {kind!r}; expected thrift or embedded")
+    defaults = MetastoreConfig()
+    prefix = "hive.metastore.thrift.client."
+    return connect(
+        MetastoreConfig(
+            kind="embedded" if kind == "embedded" else "thrift",
+            uri=properties.get("hive.metastore.uri", ""),
+            embedded_path=properties.get("hive.metastore.embedded.path", ""),
+            connect_timeout=_seconds(properties, prefix + "connect-timeout", defaults.connect_timeout),
+            read_timeout=_seconds(properties, prefix + "read-timeout", defaults.read_timeout),
+            max_retries=_count(properties, prefix + "max-retries", defaults.max_retries),
+            username=properties.get("hive.metastore.username", ""),
+        )
+    )
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def _seconds(properties: Mapping[str, str], name: str, default: float) -> float:
+    text = properties.get(name, "").strip()
+    if not text:
+        return default
+    number = text.rstrip("mhs ")
+    unit = text[len(number) :].strip()
+    if not number.replace(".", "", 1).isdigit() or unit not in _UNITS or float(number) <= 0:
+        raise InvalidPropertyError(f"{name} is {text!r}; expected a time such as 500ms, 10s or 1m")
+    return float(number) * _UNITS[unit]
+
+
+def _count(properties: Mapping[str, str], name: str, default: int) -> int:
+    text = properties.get(name, "").strip()
+    if text and not (text.isascii() and text.isdigit()):
+        raise InvalidPropertyError(f"{name} is {text!r}; expected a whole number, 0 or more")
+    return int(text) if text else default
