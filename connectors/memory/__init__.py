@@ -1,0 +1,1 @@
+"""The reference connector: tables of the process's memory, made through ``MemoryConnector.create_table``."""

@@ -1,0 +1,196 @@
+"""Assembly of the memory connector, and the Python interface that makes its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pyarrow as pa
+
+from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.errors import InternalError, InvalidArgumentError
+from connector_spi.metadata import ConnectorMetadata
+from connector_spi.names import SchemaTableName
+from connector_spi.page_source import PageSourceProvider
+from connector_spi.predicate import Value
+from connector_spi.procedures import Procedure, ProcedureArgument
+from connector_spi.properties import PropertyMetadata
+from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.session import ConnectorSession
+from connector_spi.splits import SplitManager
+from connectors.memory.chunks import cut_into_chunks
+from connectors.memory.config import CONFIG_PROPERTIES, MemoryConfig, session_properties
+from connectors.memory.handles import CHUNK_COLUMN
+from connectors.memory.metadata import MemoryTransaction
+from connectors.memory.page_source import MemoryPageSourceProvider
+from connectors.memory.splits import MemorySplitManager
+from connectors.memory.store import MemoryStore, TransactionCounts
+
+__all__ = ["MemoryConnector", "MemoryFactory", "MemoryPlugin"]
+
+
+class MemoryConnector(Connector):
+    """Tables of this process. They live until the catalog is dropped or the session ends.
+
+    Every method may be called from any thread.
+    """
+
+    def __init__(self, config: MemoryConfig) -> None:
+        self._config = config
+        self._store = MemoryStore(config.max_data_bytes)
+        self._split_manager = MemorySplitManager()
+        self._page_source_provider = MemoryPageSourceProvider()
+
+    def create_schema(self, schema: str) -> None:
+        """Adds a schema, unless it is there."""
+        self._store.create_schema(schema)
+
+    def create_table(
+        self,
+        name: SchemaTableName,
+        data: pa.Table,
+        partitioned_by: Sequence[str] = (),
+        *,
+        chunk_rows: int | None = None,
+        comment: str | None = None,
+    ) -> None:
+        """Adds a table, and its schema where that is missing.
+
+        Args:
+            name: Lower case.
+            data: Columns and first rows. ``comment`` in a field's metadata becomes the column's comment.
+            partitioned_by: Partition keys; filters on them are exact.
+            chunk_rows: Most rows of a chunk, the unit that filters on other columns choose by; ``None`` makes one
+                chunk of each partition.
+            comment: What the table is.
+
+        Raises:
+            InvalidArgumentError: The table is there already, a name is not lower case, two columns have one name, or
+                a partition key is not an orderable column.
+            ResourceError: The catalog would hold more than ``memory.max-data-size``.
+        """
+        table = TableMetadata(name, _columns(data.schema), tuple(partitioned_by), comment)
+        self._store.create_table(table, cut_into_chunks(data, partitioned_by, chunk_rows))
+
+    def insert(self, name: SchemaTableName, data: pa.Table, *, chunk_rows: int | None = None) -> int:
+        """Adds rows in a new snapshot.
+
+        Args:
+            name: The table.
+            data: Rows with the table's columns, in any order.
+            chunk_rows: Most rows of a chunk.
+
+        Returns:
+            The version of the new snapshot.
+
+        Raises:
+            TableNotFoundError: No such table.
+            InvalidArgumentError: The columns are others than the table's.
+            ResourceError: The catalog would hold more than ``memory.max-data-size``.
+        """
+        table = self._store.newest(name).table
+        columns = {column.name: column.type for column in table.visible_columns()}
+        if dict(zip(data.schema.names, data.schema.types, strict=True)) != columns:
+            raise InvalidArgumentError(f"table {name} has the columns {columns}; met {data.schema}")
+        chunks = cut_into_chunks(data.select(list(columns)), table.partitioned_by, chunk_rows)
+        return self._store.add_snapshot(name, "insert", lambda newest: (*newest.chunks, *chunks)).version
+
+    def drop_table(self, name: SchemaTableName) -> None:
+        """Takes a table away; queries that run still read it.
+
+        Raises:
+            TableNotFoundError: No such table.
+        """
+        self._store.drop_table(name)
+
+    @property
+    def transactions(self) -> TransactionCounts:
+        """How many transactions began, and how they ended; changes while they do."""
+        return self._store.counts
+
+    def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
+        return MemoryTransaction(self._store)
+
+    def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
+        if not isinstance(transaction, MemoryTransaction):
+            raise InternalError(f"expected a MemoryTransaction, met a {type(transaction).__qualname__}")
+        return transaction.metadata
+
+    @property
+    def split_manager(self) -> SplitManager:
+        return self._split_manager
+
+    @property
+    def page_source_provider(self) -> PageSourceProvider:
+        return self._page_source_provider
+
+    @property
+    def procedures(self) -> Sequence[Procedure]:
+        return (
+            Procedure(
+                "system",
+                "rollback_to_version",
+                "Makes an older state of a table the newest one.",
+                (
+                    ProcedureArgument("schema_name", pa.string(), "Schema of the table."),
+                    ProcedureArgument("table_name", pa.string(), "The table."),
+                    ProcedureArgument("version", pa.int64(), "A version of the table's $snapshots."),
+                ),
+                pa.schema([("version", pa.int64())]),
+                self._rollback_to_version,
+            ),
+        )
+
+    @property
+    def session_properties(self) -> Sequence[PropertyMetadata[object]]:
+        return session_properties(self._config)
+
+    def shutdown(self) -> None:
+        self._store.clear()
+
+    def _rollback_to_version(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
+        name = SchemaTableName(str(arguments["schema_name"]).lower(), str(arguments["table_name"]).lower())
+        wanted = [found for found in self._store.snapshots(name) if found.version == arguments["version"]]
+        if not wanted:
+            newest = self._store.newest(name)
+            raise InvalidArgumentError(
+                f"table {name} has no version {arguments['version']}; it has 1 to {newest.version}"
+            )
+        made = self._store.add_snapshot(name, "rollback", lambda _: wanted[0].chunks)
+        return pa.table({"version": pa.array([made.version], pa.int64())})
+
+
+class MemoryFactory(ConnectorFactory):
+    """``connector.name=memory``."""
+
+    @property
+    def name(self) -> str:
+        return "memory"
+
+    @property
+    def config_properties(self) -> Sequence[PropertyMetadata[object]]:
+        return CONFIG_PROPERTIES
+
+    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> MemoryConnector:
+        return MemoryConnector(MemoryConfig.from_properties(properties))
+
+
+class MemoryPlugin(Plugin):
+    """Brings the memory connector."""
+
+    def connector_factories(self) -> Iterable[ConnectorFactory]:
+        return (MemoryFactory(),)
+
+
+def _columns(schema: pa.Schema) -> tuple[ColumnMetadata, ...]:
+    taken = [*schema.names, CHUNK_COLUMN.name]
+    for name in taken:
+        if taken.count(name) > 1:
+            raise InvalidArgumentError(f"two columns are called '{name}'; expected different names")
+    visible = [
+        ColumnMetadata(
+            field.name, field.type, field.nullable, (field.metadata or {}).get(b"comment", b"").decode() or None
+        )
+        for field in schema
+    ]
+    return (*visible, ColumnMetadata(CHUNK_COLUMN.name, CHUNK_COLUMN.type, nullable=False, hidden=True))

@@ -1,0 +1,202 @@
+"""Names, columns and pushdown of the memory connector. Driver side."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
+from connector_spi.errors import InternalError, InvalidArgumentError
+from connector_spi.handles import ColumnHandle, TableHandle
+from connector_spi.metadata import (
+    ConnectorMetadata,
+    FilterApplication,
+    LimitApplication,
+    ProjectionApplication,
+    TableVersion,
+)
+from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.schema import TableMetadata
+from connector_spi.session import ConnectorSession
+from connector_spi.statistics import TableStatistics
+from connector_spi.system_tables import SystemTable
+from connectors.memory.handles import CHUNK_COLUMN, MemoryTableHandle
+from connectors.memory.snapshots_table import SnapshotsTable
+from connectors.memory.statistics import chunk_statistics, kept_chunks
+from connectors.memory.store import MemoryStore, Snapshot
+
+__all__ = ["MemoryMetadata", "MemoryTransaction"]
+
+
+class MemoryTransaction(ConnectorTransaction):
+    """Holds the snapshots that it met, so that it sees each table at one of them, dropped or not."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__()
+        self._store = store
+        self._newest: dict[SchemaTableName, Snapshot] = {}
+        self._by_id: dict[int, Snapshot] = {}
+        self.metadata = MemoryMetadata(store, self)
+        store.count(begun=1)
+
+    def newest(self, name: SchemaTableName) -> Snapshot | None:
+        """The snapshot that was the newest when the transaction first met the table; ``None`` for no table."""
+        if name not in self._newest:
+            snapshots = self._store.snapshots(name)
+            if not snapshots:
+                return None
+            self._newest[name] = self.pin(snapshots[-1])
+        return self._newest[name]
+
+    def pin(self, snapshot: Snapshot) -> Snapshot:
+        """Keeps a snapshot until the transaction ends."""
+        self._by_id[snapshot.id] = snapshot
+        return snapshot
+
+    def snapshot(self, table: TableHandle) -> Snapshot:
+        """The snapshot of a handle.
+
+        Raises:
+            InternalError: The handle is not of this transaction, or the transaction has ended.
+        """
+        if self.state is not TransactionState.OPEN:
+            raise InternalError(f"the transaction is {self.state.value}; it cannot be asked for {table}")
+        snapshot = self._by_id.get(memory_handle(table).snapshot_id)
+        if snapshot is None:
+            raise InternalError(f"{table} was not made in this transaction")
+        return snapshot
+
+    def on_commit(self) -> None:
+        self._release()
+        self._store.count(committed=1)
+
+    def on_rollback(self) -> None:
+        self._release()
+        self._store.count(rolled_back=1)
+
+    def _release(self) -> None:
+        self._newest.clear()
+        self._by_id.clear()
+
+
+class MemoryMetadata(ConnectorMetadata):
+    """Answers inside of one transaction. Has limit, statistics, time travel and partition listing."""
+
+    def __init__(self, store: MemoryStore, transaction: MemoryTransaction) -> None:
+        self._store = store
+        self._transaction = transaction
+
+    def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
+        return self._store.schemas()
+
+    def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
+        return self._store.tables(schema)
+
+    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableHandle | None:
+        snapshot = self._transaction.newest(name)
+        return None if snapshot is None else _handle(snapshot)
+
+    def get_table_handle_at(
+        self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
+    ) -> TableHandle | None:
+        """The table at a snapshot: versions are numbers from 1, a time means the newest snapshot not after it."""
+        newest = self._transaction.newest(name)
+        if newest is None:
+            return None
+        snapshots = [found for found in self._store.snapshots(name) if found.version <= newest.version] or [newest]
+        return _handle(self._transaction.pin(_choose(snapshots, version)))
+
+    def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
+        return self._transaction.snapshot(table).table
+
+    def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
+        columns = self._transaction.snapshot(table).table.columns
+        return {column.name: ColumnHandle(column.name, column.type) for column in columns}
+
+    def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
+        snapshots = self._store.snapshots(name.base)
+        return SnapshotsTable(name, snapshots) if snapshots and name.kind == SnapshotsTable.kind else None
+
+    def list_system_table_kinds(self) -> Sequence[str]:
+        return (SnapshotsTable.kind,)
+
+    def apply_filter(
+        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+    ) -> FilterApplication | None:
+        """Partition keys are taken over for good, other whole columns to choose chunks by."""
+        handle = memory_handle(table)
+        if handle.limit is not None:
+            # A filter after a limit is not the same as before it.
+            return None
+        whole = set(self.get_column_handles(session, table).values()) - {CHUNK_COLUMN}
+        taken = handle.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
+        if taken == handle.constraint:
+            return None
+        keys = set(self._transaction.snapshot(table).table.partitioned_by)
+        remaining = constraint.summary.keep(lambda column: column not in whole or column.name not in keys)
+        return FilterApplication(dataclasses.replace(handle, constraint=taken), remaining)
+
+    def apply_projection(
+        self, session: ConnectorSession, table: TableHandle, columns: tuple[ColumnHandle, ...]
+    ) -> ProjectionApplication | None:
+        handle = memory_handle(table)
+        if handle.columns == columns:
+            return None
+        return ProjectionApplication(dataclasses.replace(handle, columns=columns), columns)
+
+    def apply_limit(self, session: ConnectorSession, table: TableHandle, limit: int) -> LimitApplication | None:
+        """Taken over for good, unless a filter is left that the engine has to apply before it."""
+        handle = memory_handle(table)
+        keys = self._transaction.snapshot(table).table.partitioned_by
+        exact = handle.constraint.keep(lambda column: column.name not in keys).is_all
+        if not exact or (handle.limit is not None and handle.limit <= limit):
+            return None
+        return LimitApplication(dataclasses.replace(handle, limit=limit), guaranteed=True)
+
+    def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
+        handle = memory_handle(table)
+        return chunk_statistics(handle, kept_chunks(self._transaction.snapshot(handle), handle.constraint))
+
+    def list_partitions(
+        self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
+    ) -> Sequence[tuple[object, ...]]:
+        snapshot = self._transaction.snapshot(table)
+        if not snapshot.table.partitioned_by:
+            return ()
+        keys = {chunk.keys for chunk in snapshot.chunks if chunk.domains.overlaps(constraint)}
+        return sorted(keys, key=lambda values: tuple(str(value) for value in values))
+
+
+def memory_handle(table: TableHandle) -> MemoryTableHandle:
+    """Narrows a handle to this connector's.
+
+    Raises:
+        InternalError: It is another connector's.
+    """
+    if not isinstance(table, MemoryTableHandle):
+        raise InternalError(f"expected a MemoryTableHandle, met a {type(table).__qualname__}")
+    return table
+
+
+def _handle(snapshot: Snapshot) -> MemoryTableHandle:
+    return MemoryTableHandle(snapshot.table.name, snapshot.id, snapshot.version, TupleDomain.all())
+
+
+def _choose(snapshots: Sequence[Snapshot], version: TableVersion) -> Snapshot:
+    if isinstance(version.value, datetime):
+        before = [snapshot for snapshot in snapshots if snapshot.committed_at <= version.value]
+        if before:
+            return before[-1]
+        first = snapshots[0]
+        raise InvalidArgumentError(
+            f"table {first.table.name} was made at {first.committed_at}; it has no state of {version.value}"
+        )
+    for snapshot in snapshots:
+        if str(snapshot.version) == version.value:
+            return snapshot
+    raise InvalidArgumentError(
+        f"table {snapshots[0].table.name} has no version {version.value!r}; "
+        f"it has {snapshots[0].version} to {snapshots[-1].version}"
+    )

@@ -1,0 +1,182 @@
+"""The tables themselves: immutable snapshots of chunks, behind one lock. Driver side."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from connector_spi.errors import InvalidArgumentError, ResourceError, TableNotFoundError
+from connector_spi.names import SchemaTableName
+from connector_spi.schema import TableMetadata
+from connectors.memory.chunks import Chunk
+
+__all__ = ["MemoryStore", "Snapshot", "TransactionCounts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A table at one moment; never changes.
+
+    Attributes:
+        id: Unique in the store.
+        version: Number in its table, from 1.
+        committed_at: Aware, UTC.
+        operation: What made it.
+        table: Columns and partition keys.
+        chunks: The rows.
+    """
+
+    id: int
+    version: int
+    committed_at: datetime
+    operation: str
+    table: TableMetadata
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def row_count(self) -> int:
+        """Rows of all chunks."""
+        return sum(chunk.data.num_rows for chunk in self.chunks)
+
+
+@dataclass(slots=True)
+class TransactionCounts:
+    """How many transactions of a connector began, and how they ended."""
+
+    begun: int = 0
+    committed: int = 0
+    rolled_back: int = 0
+
+    @property
+    def open(self) -> int:
+        """Transactions that have not ended."""
+        return self.begun - self.committed - self.rolled_back
+
+
+@dataclass(slots=True)
+class MemoryStore:
+    """All schemas and tables of one connector; every method may be called from any thread."""
+
+    max_data_bytes: int
+    counts: TransactionCounts = field(default_factory=TransactionCounts)
+    _tables: dict[str, dict[str, list[Snapshot]]] = field(default_factory=lambda: {"default": {}})
+    _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def count(self, *, begun: int = 0, committed: int = 0, rolled_back: int = 0) -> None:
+        """Counts transactions."""
+        with self._lock:
+            self.counts.begun += begun
+            self.counts.committed += committed
+            self.counts.rolled_back += rolled_back
+
+    def schemas(self) -> list[str]:
+        """All schemas, sorted."""
+        with self._lock:
+            return sorted(self._tables)
+
+    def tables(self, schema: str) -> list[SchemaTableName]:
+        """Tables of a schema, sorted; none for an unknown schema."""
+        with self._lock:
+            return [SchemaTableName(schema, table) for table in sorted(self._tables.get(schema, ()))]
+
+    def snapshots(self, name: SchemaTableName) -> tuple[Snapshot, ...]:
+        """All snapshots of a table, oldest first; none for an unknown table."""
+        with self._lock:
+            return tuple(self._tables.get(name.schema, {}).get(name.table, ()))
+
+    def create_schema(self, schema: str) -> None:
+        """Adds a schema, unless it is there."""
+        _check_lower_case(schema)
+        with self._lock:
+            self._tables.setdefault(schema, {})
+
+    def create_table(self, table: TableMetadata, chunks: Sequence[Chunk]) -> None:
+        """Adds a table with its first snapshot, and its schema where that is missing.
+
+        Raises:
+            InvalidArgumentError: The table is there already, or its name is not lower case.
+            ResourceError: The store would hold too much.
+        """
+        name = table.name
+        _check_lower_case(name.table)
+        with self._lock:
+            if self.snapshots(name):
+                raise InvalidArgumentError(f"table {name} is there already; drop it first")
+            self._check_size(chunks)
+            self.create_schema(name.schema)
+            self._tables[name.schema][name.table] = [self._snapshot(1, "create", table, chunks)]
+
+    def newest(self, name: SchemaTableName) -> Snapshot:
+        """The newest snapshot of a table.
+
+        Raises:
+            TableNotFoundError: No such table.
+        """
+        snapshots = self.snapshots(name)
+        if not snapshots:
+            raise TableNotFoundError(f"no table {name}")
+        return snapshots[-1]
+
+    def add_snapshot(
+        self, name: SchemaTableName, operation: str, chunks: Callable[[Snapshot], Sequence[Chunk]]
+    ) -> Snapshot:
+        """Adds a snapshot to a table.
+
+        Args:
+            name: The table.
+            operation: What makes it.
+            chunks: From the newest snapshot to the chunks of the new one.
+
+        Raises:
+            TableNotFoundError: No such table.
+            ResourceError: The store would hold too much.
+        """
+        with self._lock:
+            newest = self.newest(name)
+            made = self._snapshot(newest.version + 1, operation, newest.table, chunks(newest))
+            self._check_size(made.chunks)
+            self._tables[name.schema][name.table].append(made)
+            return made
+
+    def drop_table(self, name: SchemaTableName) -> None:
+        """Takes a table away; transactions that met it before still read it.
+
+        Raises:
+            TableNotFoundError: No such table.
+        """
+        with self._lock:
+            self.newest(name)
+            del self._tables[name.schema][name.table]
+
+    def clear(self) -> None:
+        """Takes everything away."""
+        with self._lock:
+            self._tables.clear()
+
+    def _snapshot(self, version: int, operation: str, table: TableMetadata, chunks: Sequence[Chunk]) -> Snapshot:
+        return Snapshot(next(self._ids), version, datetime.now(UTC), operation, table, tuple(chunks))
+
+    def _check_size(self, added: Sequence[Chunk]) -> None:
+        # Snapshots share chunks; each is counted once.
+        held = {
+            id(chunk): chunk.size_bytes
+            for tables in self._tables.values()
+            for snapshots in tables.values()
+            for snapshot in snapshots
+            for chunk in snapshot.chunks
+        }
+        held.update({id(chunk): chunk.size_bytes for chunk in added})
+        if sum(held.values()) > self.max_data_bytes:
+            raise ResourceError(
+                f"the tables of this catalog would hold {sum(held.values())} bytes, more than the "
+                f"{self.max_data_bytes} of memory.max-data-size; raise it, or drop tables"
+            )
+
+
+def _check_lower_case(name: str) -> None:
+    if not name or name != name.lower():
+        raise InvalidArgumentError(f"expected a name in lower case, met {name!r}")
