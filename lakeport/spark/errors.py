@@ -1,7 +1,8 @@
 """Our errors in Spark's clothes, and back.
 
-Spark shows an ``AnalysisException`` without a Java stack, so that is what a proxy raises, with our code as the error
-class. ``original`` finds our own error again for callers of Lakeport's session and shell.
+py4j's proxies may throw only unchecked Java exceptions and those that the interface declares, and PySpark shows just
+some of them without a page of Java stack: so a user error becomes an ``IllegalArgumentException``, a refusal an
+``UnsupportedOperationException``, the rest a ``SparkRuntimeException``. ``original`` finds our own error again.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ __all__ = ["as_java", "no_such_namespace", "no_such_table", "original", "read_on
 _remembered: OrderedDict[str, ConnectorError] = OrderedDict()
 _lock = threading.Lock()
 _KEEP = 256
-_ANALYSIS_EXCEPTION = "org.apache.spark.sql.AnalysisException"
 _IN_TASK = re.compile(r"^(?:\w+\.)*(\w+Error): \[([A-Z0-9_]+)\] (.*)$", re.MULTILINE)
 
 
@@ -36,11 +36,7 @@ def as_java(jvm: Jvm, error: BaseException) -> Py4JJavaError:
         error = InternalError(f"{type(error).__name__}: {error}")
     message = str(error)
     _remember(message, error)
-    contexts = jvm.array("org.apache.spark.QueryContext", [])
-    java = jvm.cls(_ANALYSIS_EXCEPTION)(
-        message, jvm.none, jvm.none, jvm.none, jvm.some(error.code.name), jvm.empty_map, contexts
-    )
-    return Py4JJavaError("", java)
+    return Py4JJavaError("", _exception(jvm, message, error))
 
 
 def no_such_table(jvm: Jvm, identifier: JavaObject, error: ConnectorError) -> Py4JJavaError:
@@ -67,7 +63,8 @@ def original(error: BaseException) -> ConnectorError | None:
     """The error of ours behind what PySpark raised, from the driver or from a task; ``None`` where there is none."""
     if isinstance(error, ConnectorError):
         return error
-    text = str(error)
+    # What Spark wraps is in the Java stack only.
+    text = f"{error}\n{getattr(error, '_stackTrace', '')}"
     if isinstance(error, PySparkException):
         with _lock:
             found = next(
@@ -89,6 +86,19 @@ def missing_table(name: str) -> ConnectorError | None:
     """The error kept for a table that Spark did not find, by its name inside of the catalog."""
     with _lock:
         return _remembered.get(name)
+
+
+def _exception(jvm: Jvm, message: str, error: ConnectorError) -> JavaObject:
+    if isinstance(error, NotSupportedError):
+        return jvm.cls("java.lang.UnsupportedOperationException")(message)
+    if error.code.type is ErrorType.USER_ERROR:
+        return jvm.cls("java.lang.IllegalArgumentException")(message)
+    # The one error condition whose message is wholly ours.
+    parameters = jvm.cls("org.apache.spark.api.python.PythonUtils").toScalaMap({"errorMessage": message})
+    contexts = jvm.array("org.apache.spark.QueryContext", [])
+    return jvm.cls("org.apache.spark.SparkRuntimeException")(
+        "USER_RAISED_EXCEPTION", parameters, None, contexts, jvm.none
+    )
 
 
 def _remember(message: str, error: ConnectorError) -> None:

@@ -120,9 +120,9 @@ class ScanProxy(Proxy):
         return self
 
     def columnarSupportMode(self) -> JavaObject:
-        """Python tasks are always columnar; Spark's reader says it for each partition."""
+        """Spark gives rows to the plan from Python tasks; its own reader says for each partition what it gives."""
         self._plan_splits()
-        mode = "PARTITION_DEFINED" if self._native is not None else "SUPPORTED"
+        mode = "PARTITION_DEFINED" if self._native is not None else "UNSUPPORTED"
         return getattr(self._jvm.cls(READ + "Scan.ColumnarSupportMode"), mode)
 
     def supportedCustomMetrics(self) -> JavaObject:

@@ -118,8 +118,8 @@ class ArrowScanProxy(Proxy):
         return self
 
     def columnarSupportMode(self) -> JavaObject:
-        """Always columnar."""
-        return self._jvm.cls(READ + "Scan.ColumnarSupportMode").SUPPORTED
+        """Spark gives rows to the plan from Python tasks."""
+        return self._jvm.cls(READ + "Scan.ColumnarSupportMode").UNSUPPORTED
 
     def planInputPartitions(self) -> JavaObject:
         """One task with all rows."""
