@@ -1,0 +1,71 @@
+"""The catalog properties by which the connectors find their metastore, with Trino's keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from catalog.metastore.factory import MetastoreConfig
+from connector_spi.errors import InvalidPropertyError
+from connector_spi.properties import (
+    PropertyMetadata,
+    duration_property,
+    enum_property,
+    integer_property,
+    string_property,
+)
+
+__all__ = ["METASTORE_PROPERTIES", "metastore_config"]
+
+_DEFAULTS = MetastoreConfig()
+_CLIENT = "hive.metastore.thrift.client."
+
+METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
+    enum_property("hive.metastore", "Kind of metastore.", ("thrift", "embedded"), _DEFAULTS.kind),
+    string_property(
+        "hive.metastore.uri", "Addresses of a Thrift metastore, such as thrift://host:9083[,thrift://...]."
+    ),
+    string_property("hive.metastore.embedded.path", "SQLite file of an embedded metastore; made if missing."),
+    duration_property(
+        f"{_CLIENT}connect-timeout", "Wait for a connection to one address.", _DEFAULTS.connect_timeout, minimum=0.001
+    ),
+    duration_property(
+        f"{_CLIENT}read-timeout", "Silence after which a call fails.", _DEFAULTS.read_timeout, minimum=0.001
+    ),
+    integer_property(
+        f"{_CLIENT}max-retries",
+        "Most repetitions of a read that lost its connection.",
+        _DEFAULTS.max_retries,
+        minimum=0,
+    ),
+    string_property("hive.metastore.username", "Whom the metastore takes us for; the user of this process if not set."),
+)
+"""Descriptors for a connector's ``config_properties``."""
+
+
+def metastore_config(properties: Mapping[str, object]) -> MetastoreConfig:
+    """Takes the metastore's part out of a catalog's typed properties.
+
+    Args:
+        properties: A value for each of ``METASTORE_PROPERTIES``; others are not looked at.
+
+    Raises:
+        InvalidPropertyError: What the kind of metastore needs is not set.
+    """
+    kind: Literal["thrift", "embedded"] = "embedded" if properties["hive.metastore"] == "embedded" else "thrift"
+    needed = "hive.metastore.embedded.path" if kind == "embedded" else "hive.metastore.uri"
+    if not properties[needed]:
+        raise InvalidPropertyError(f"hive.metastore={kind} needs the property {needed}")
+    return MetastoreConfig(
+        kind=kind,
+        uri=_text(properties["hive.metastore.uri"]),
+        embedded_path=_text(properties["hive.metastore.embedded.path"]),
+        connect_timeout=float(_text(properties[f"{_CLIENT}connect-timeout"])),
+        read_timeout=float(_text(properties[f"{_CLIENT}read-timeout"])),
+        max_retries=int(_text(properties[f"{_CLIENT}max-retries"])),
+        username=_text(properties["hive.metastore.username"]),
+    )
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
