@@ -53,6 +53,10 @@ class CatalogProxy(Proxy):
         """None of the optional ones."""
         return self._jvm.cls("java.util.Collections").emptySet()
 
+    def tableStateOptionKeys(self) -> JavaObject:
+        """No read option chooses another state of a table yet."""
+        return self._jvm.cls("java.util.Collections").emptySet()
+
     def defaultNamespace(self) -> JavaObject:
         """``default``, as in Hive."""
         return self._jvm.strings(["default"])
@@ -61,8 +65,9 @@ class CatalogProxy(Proxy):
 
     def listNamespaces(self, *parent: JavaObject) -> JavaObject:
         """All schemas; none below a schema."""
-        if parent and len(parent[0]):
-            self._schema(list(parent[0]))
+        above = self._jvm.texts(parent[0]) if parent else []
+        if above:
+            self._schema(above)
             return self._jvm.string_rows([])
         access = self._access()
         with access.lock:
@@ -71,7 +76,7 @@ class CatalogProxy(Proxy):
 
     def namespaceExists(self, namespace: JavaObject) -> bool:
         """Whether the schema is there."""
-        parts = list(namespace)
+        parts = self._jvm.texts(namespace)
         if not parts:
             return True
         access = self._access()
@@ -80,7 +85,7 @@ class CatalogProxy(Proxy):
 
     def loadNamespaceMetadata(self, namespace: JavaObject) -> JavaObject:
         """Comment, location and the like."""
-        parts = list(namespace)
+        parts = self._jvm.texts(namespace)
         if not parts:
             return self._jvm.string_map([])
         schema = self._schema(parts)
@@ -160,7 +165,7 @@ class CatalogProxy(Proxy):
     def loadProcedure(self, ident: JavaObject) -> ProcedureProxy:
         """The procedure of a ``system`` name."""
         access = self._access()
-        schema, name = ".".join(ident.namespace()).lower(), str(ident.name()).lower()
+        schema, name = ".".join(self._jvm.texts(ident.namespace())).lower(), str(ident.name()).lower()
         for procedure in access.connector.procedures:
             if (procedure.schema, procedure.name) == (schema, name):
                 return ProcedureProxy(self._jvm, procedure, access)
@@ -170,7 +175,7 @@ class CatalogProxy(Proxy):
 
     def listProcedures(self, namespace: JavaObject) -> JavaObject:
         """The procedures of ``system``."""
-        identifier, parts = self._jvm.cls(_IDENTIFIER), [str(part).lower() for part in namespace]
+        identifier, parts = self._jvm.cls(_IDENTIFIER), [part.lower() for part in self._jvm.texts(namespace)]
         made = [
             identifier.of(self._jvm.strings([procedure.schema]), procedure.name)
             for procedure in self._access().connector.procedures
@@ -192,7 +197,7 @@ class CatalogProxy(Proxy):
             raise no_such_namespace(self._jvm, parts) from error
 
     def _table_names(self, namespace: JavaObject) -> list[str]:
-        schema = self._schema(list(namespace))
+        schema = self._schema(self._jvm.texts(namespace))
         access = self._access()
         with access.lock:
             return [name.table for name in access.metadata.list_tables(access.session, schema)]

@@ -33,7 +33,8 @@ def as_java(jvm: Jvm, error: BaseException) -> Py4JJavaError:
     if isinstance(error, Py4JJavaError):
         return error
     if not isinstance(error, ConnectorError):
-        error = InternalError(f"{type(error).__name__}: {error}")
+        first_line = str(error).strip().split("\n", 1)[0]
+        error = InternalError(f"{type(error).__name__}: {first_line}; this is a defect: please report it")
     message = str(error)
     _remember(message, error)
     return Py4JJavaError("", _exception(jvm, message, error))
@@ -41,7 +42,7 @@ def as_java(jvm: Jvm, error: BaseException) -> Py4JJavaError:
 
 def no_such_table(jvm: Jvm, identifier: JavaObject, error: ConnectorError) -> Py4JJavaError:
     """Spark's own TABLE_OR_VIEW_NOT_FOUND; our error, with the close names, is kept for ``original``."""
-    _remember(".".join((*identifier.namespace(), identifier.name())), error)
+    _remember(".".join((*jvm.texts(identifier.namespace()), identifier.name())), error)
     return Py4JJavaError("", jvm.cls("org.apache.spark.sql.catalyst.analysis.NoSuchTableException")(identifier))
 
 

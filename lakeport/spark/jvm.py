@@ -5,6 +5,7 @@ Looking a class up by its dotted name is a round trip for each part, so what is 
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -14,10 +15,30 @@ from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-__all__ = ["CATALOG", "READ", "Jvm"]
+__all__ = ["CATALOG", "READ", "JavaClass", "Jvm"]
 
 CATALOG = "org.apache.spark.sql.connector.catalog."
 READ = "org.apache.spark.sql.connector.read."
+
+
+class JavaClass:
+    """A Java class whose static members are looked up once.
+
+    Args:
+        java: py4j's own class object.
+    """
+
+    def __init__(self, java: JavaObject) -> None:
+        self._java = java
+
+    def __call__(self, *args: object) -> JavaObject:
+        """A new instance."""
+        return self._java(*args)
+
+    def __getattr__(self, name: str) -> JavaObject:
+        member = getattr(self._java, name)
+        setattr(self, name, member)
+        return member
 
 
 class Jvm:
@@ -30,7 +51,7 @@ class Jvm:
         context: The application's ``SparkContext``.
         gateway: py4j's gateway.
         python_source: The Java object that says which Python the tasks start.
-        shared: Proxies that serve the whole application, by a key of their kind.
+        shared: Java objects that serve the whole application, by a key of their kind.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -38,10 +59,12 @@ class Jvm:
         self.context = context
         self.gateway: JavaGateway = context._gateway
         self._view = context._jvm
-        self._classes: dict[str, JavaObject] = {}
+        self._classes: dict[str, JavaClass] = {}
+        self._class_objects: dict[str, JavaObject] = {}
+        self._empty_arrays: dict[str, JavaObject] = {}
         self._lock = threading.Lock()
         self.python_source: JavaObject | None = None
-        self.shared: dict[object, object] = {}
+        self.shared: dict[object, JavaObject] = {}
         ensure_callback_server_started(self.gateway)  # type: ignore[no-untyped-call]
         for side in ("python_parameters", "callback_server_parameters"):
             # A Java exception that a proxy raises reaches Spark as it is, not wrapped in Py4JException.
@@ -49,13 +72,14 @@ class Jvm:
             if parameters is not None:
                 parameters.propagate_java_exceptions = True
 
-    def cls(self, name: str) -> JavaObject:
-        """A Java class by its full name; call it for an instance, or its static methods."""
+    def cls(self, name: str) -> JavaClass:
+        """A Java class by its full name; call it for an instance, or its static members."""
         found = self._classes.get(name)
         if found is None:
-            found = self._view
+            java = self._view
             for part in name.split("."):
-                found = getattr(found, part)
+                java = getattr(java, part)
+            found = JavaClass(java)
             with self._lock:
                 self._classes[name] = found
         return found
@@ -65,13 +89,27 @@ class Jvm:
         return getattr(self.cls(name + "$"), "MODULE$")
 
     def array(self, element_class: str, items: Sequence[object]) -> JavaObject:
-        """A Java array; items may be proxies."""
-        from_proxy = self.cls("java.util.Objects").requireNonNull
-        out = self.gateway.new_array(self.cls(element_class), len(items))
+        """A Java array; items may be proxies. Arrays of nothing are shared."""
+        if not items:
+            found = self._empty_arrays.get(element_class)
+            if found is None:
+                found = self._empty_arrays[element_class] = self._new_array(element_class, 0)
+            return found
+        out = self._new_array(element_class, len(items))
+        put = self.cls("java.lang.reflect.Array").set
         for index, item in enumerate(items):
-            # py4j cannot store a Python object in an array until Java has handed it back once.
-            out[index] = from_proxy(item) if hasattr(item, "Java") else item
+            put(out, index, item)
         return out
+
+    def items(self, array: JavaObject) -> list[JavaObject]:
+        """The items of a Java array of objects."""
+        reflect = self.cls("java.lang.reflect.Array")
+        return [reflect.get(array, index) for index in range(reflect.getLength(array))]
+
+    def texts(self, array: JavaObject) -> list[str]:
+        """The items of a ``String[]``, in one round trip."""
+        found: list[str] = json.loads(self._json_mapper.writeValueAsString(array))
+        return found
 
     def strings(self, items: Sequence[str]) -> JavaObject:
         """A ``String[]``."""
@@ -84,9 +122,9 @@ class Jvm:
 
     def string_rows(self, rows: Sequence[Sequence[str]]) -> JavaObject:
         """A ``String[][]``."""
-        out = self.cls("java.lang.reflect.Array").newInstance(self._string_array_class, len(rows))
+        out = self.cls("java.lang.reflect.Array").newInstance(self.no_strings.getClass(), len(rows))
         for index, row in enumerate(rows):
-            out[index] = self.strings(row)
+            self.cls("java.lang.reflect.Array").set(out, index, self.strings(row))
         return out
 
     def string_map(self, items: Iterable[tuple[str, str]]) -> JavaObject:
@@ -141,8 +179,14 @@ class Jvm:
         return self.cls("org.apache.spark.sql.internal.SQLConf").get()
 
     @cached_property
-    def _string_array_class(self) -> JavaObject:
-        return self.no_strings.getClass()
+    def _json_mapper(self) -> JavaObject:
+        return self.cls("com.fasterxml.jackson.databind.ObjectMapper")()
+
+    def _new_array(self, element_class: str, length: int) -> JavaObject:
+        found = self._class_objects.get(element_class)
+        if found is None:
+            found = self._class_objects[element_class] = self.cls("java.lang.Class").forName(element_class)
+        return self.cls("java.lang.reflect.Array").newInstance(found, length)
 
     def _default_method(self, interfaces: tuple[str, ...], name: str, count: int) -> JavaObject | None:
         key = (interfaces, name, count)

@@ -57,12 +57,12 @@ def load_table(jvm: Jvm, access: CatalogAccess, ident: JavaObject, version: Tabl
         TableNotFoundError: There is none, or its name has more than one schema.
         NotSupportedError: It is there, but cannot be read right.
     """
-    namespace = list(ident.namespace())
+    namespace = jvm.texts(ident.namespace())
     if len(namespace) != 1:
         raise SchemaNotFoundError(
             f"'{'.'.join(namespace)}' is not a schema of catalog '{access.catalog}': a name has catalog, schema, table"
         )
-    name = CatalogSchemaTableName(access.catalog, str(namespace[0]).lower(), str(ident.name()).lower())
+    name = CatalogSchemaTableName(access.catalog, namespace[0].lower(), str(ident.name()).lower())
     access, resolved = resolve(access, name, version)
     if isinstance(resolved, ResolvedSystemTable):
         return SystemTableProxy(jvm, resolved.name, resolved.system_table, access)
@@ -83,8 +83,9 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
     if isinstance(first, int):
         return TableVersion(VersionKind.TIMESTAMP, _instant(first))
     assert isinstance(first, JavaObject)
-    if jvm.class_name(first) != "TableContext":
-        return None  # write privileges: they are refused when the write comes
+    # Alone it is a set of write privileges; those are refused when the write comes.
+    if len(context) == 1:
+        return None
     travel = first.timeTravel()
     if not travel.isPresent():
         return None

@@ -79,7 +79,7 @@ class _Translator:
         if self._nodes > _MAX_NODES:
             raise _TooLarge
         name = str(node.name())
-        children = list(node.children())
+        children = self._jvm.items(node.children())
         if name == "NOT":
             return self.predicate(children[0], not negated)
         if name in ("AND", "OR"):
@@ -139,7 +139,7 @@ class _Translator:
     def _column(self, node: JavaObject) -> ColumnHandle | None:
         if self._jvm.class_name(node) != "FieldReference":
             return None
-        parts = list(node.fieldNames())
+        parts = self._jvm.texts(node.fieldNames())
         column = self._columns.get(parts[0]) if len(parts) == 1 else None
         # Nested values have no domains here.
         return None if column is None or pa.types.is_nested(column.type) else column

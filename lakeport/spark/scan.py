@@ -85,6 +85,8 @@ class ScanProxy(Proxy):
         self._native: tuple[str, ...] | None = None
         self._reader_is_chosen = False
         self._reader: NativeReader | None = None
+        self._partitions: JavaObject | None = None
+        self._factory: JavaObject | None = None
 
     def equals(self, other: object) -> bool:
         """Scans that read the same rows and columns of one snapshot are one: Spark then reads once."""
@@ -153,10 +155,10 @@ class ScanProxy(Proxy):
         """Learns at run time which partitions a join needs; the splits are planned again."""
         with self._lock:
             before = self._dynamic
-            for predicate in predicates:
+            for predicate in self._jvm.items(predicates):
                 self._dynamic = self._dynamic.intersect(translate(self._jvm, predicate, self._table.columns).domain)
             if self._dynamic != before:
-                self._planned = None
+                self._planned = self._partitions = None
 
     def pushedPredicates(self) -> JavaObject:
         """What the connector got when the scan was built."""
@@ -164,25 +166,33 @@ class ScanProxy(Proxy):
 
     def planInputPartitions(self) -> JavaObject:
         """The tasks."""
-        self._plan_splits()
-        if self._native is not None:
-            return self._native_reader(self._native).partitions(self._tasks)
-        return split_partitions(self._jvm, self._tasks)
+        with self._lock:
+            self._plan_splits()
+            if self._partitions is None:
+                if self._native is not None:
+                    self._partitions = self._native_reader(self._native).partitions(self._tasks)
+                else:
+                    self._partitions = split_partitions(self._jvm, self._tasks)
+            return self._partitions
 
     def createReaderFactory(self) -> JavaObject:
         """Spark's own reader where every split is a plain file, else the tasks' Python."""
-        self._plan_splits()
-        if self._native is not None:
-            return self._native_reader(self._native).factory()
+        with self._lock:
+            self._plan_splits()
+            if self._factory is None:
+                if self._native is not None:
+                    self._factory = self._native_reader(self._native).factory()
+                else:
+                    self._factory = self._python_factory()
+            return self._factory
+
+    def _python_factory(self) -> JavaObject:
         access = self._plan.access
-        reader = TaskReader(
-            access.connector.page_source_provider,
-            access.session,
-            self._plan.table,
-            self._plan.columns,
-            self._dynamic,
-            task_schema(self._schema),
-        )
+        provider = access.connector.page_source_provider
+        schema = task_schema(self._schema)
+        # Splits that a runtime filter left out are not planned; within splits Spark's join checks the rows.
+        everything = TupleDomain[ColumnHandle].all()
+        reader = TaskReader(provider, access.session, self._plan.table, self._plan.columns, everything, schema)
         return split_reader_factory(self._jvm, reader, self._read_schema, self._schema_json)
 
     def _key(self) -> tuple[object, ...]:

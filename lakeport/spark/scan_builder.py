@@ -39,7 +39,7 @@ class ScanBuilderProxy(Proxy):
 
     def pushPredicates(self, predicates: JavaObject) -> JavaObject:
         """Offers the predicates to the connector; gives back those that Spark has to check again."""
-        offered = list(predicates)
+        offered = self._jvm.items(predicates)
         translated = [translate(self._jvm, predicate, self._table.columns) for predicate in offered]
         summary = TupleDomain[ColumnHandle].all()
         for one in translated:

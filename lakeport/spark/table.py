@@ -92,10 +92,19 @@ class TableProxy(Proxy):
     def metadataColumns(self) -> JavaObject:
         """The hidden columns."""
         hidden = [column for column in self._metadata.columns if column.hidden]
-        proxies = [
-            metadata_column(self._jvm, column.name, spark_type_json(column.type, column.name)) for column in hidden
-        ]
-        return self._jvm.array(CATALOG + "MetadataColumn", proxies)
+        key = ("metadata columns", *((column.name, column.type) for column in hidden))
+        if key not in self._jvm.shared:
+            proxies = [
+                MetadataColumnProxy(self._jvm, column.name, spark_type_json(column.type, column.name))
+                for column in hidden
+            ]
+            # One array serves all tables that have the same hidden columns.
+            self._jvm.shared[key] = self._jvm.array(CATALOG + "MetadataColumn", proxies)
+        return self._jvm.shared[key]
+
+    def canRenameConflictingMetadataColumns(self) -> bool:
+        """No: a table with a column of the name of a hidden one shows its own."""
+        return False
 
     def newScanBuilder(self, options: JavaObject) -> ScanBuilderProxy:
         """A scan; read options are not known yet, and one that is not understood could change the rows."""
@@ -126,7 +135,7 @@ class PartitionedTableProxy(TableProxy):
         keys = self._metadata.partitioned_by
         types = self._key_types()
         schema = self._jvm.data_type(self._key_schema_json())
-        wanted = self._wanted(list(names), ident, types)
+        wanted = self._wanted(self._jvm.texts(names), ident, types)
         rows = [
             internal_row(self._jvm, schema, types, values)
             for values in partitions
@@ -199,20 +208,12 @@ class MetadataColumnProxy(Proxy):
         return json.dumps({})
 
 
-def metadata_column(jvm: Jvm, name: str, type_json: str) -> MetadataColumnProxy:
-    """The hidden column of this name and type; one proxy serves all tables of the application."""
-    found = jvm.shared.get((name, type_json))
-    if not isinstance(found, MetadataColumnProxy):
-        found = MetadataColumnProxy(jvm, name, type_json)
-        jvm.shared[(name, type_json)] = found
-    return found
-
-
 def batch_read(jvm: Jvm) -> JavaObject:
     """The set of capabilities of a table that is read in batches."""
-    capabilities = jvm.cls("java.util.HashSet")()
-    capabilities.add(jvm.cls(CATALOG + "TableCapability").BATCH_READ)
-    return capabilities
+    if "batch read" not in jvm.shared:
+        only = jvm.cls(CATALOG + "TableCapability").BATCH_READ
+        jvm.shared["batch read"] = jvm.cls("java.util.Collections").singleton(only)
+    return jvm.shared["batch read"]
 
 
 def refuse_options(name: object, options: JavaObject) -> None:
