@@ -46,27 +46,29 @@ _LOGICAL = {
 Json = Mapping[str, object]
 
 
-def table_schema(avro: str, partition_fields: tuple[str, ...], created: str | None, where: str) -> pa.Schema:
+def table_schema(
+    written: pa.Schema, populate_meta_fields: bool, dropped_fields: tuple[str, ...], created: str | None, where: str
+) -> pa.Schema:
     """The table's columns in order: the meta columns, then the user's.
 
     Args:
-        avro: Avro schema of the latest write, or of the table's creation.
-        partition_fields: With ``drop.partition.columns`` the partition fields, which such a schema lacks and which
+        written: Schema of the latest write, or of the table's creation; with or without meta columns.
+        populate_meta_fields: Without, the table shows no meta columns, though its files have them, all NULL.
+        dropped_fields: With ``drop.partition.columns`` the partition fields, which such a schema lacks and which
             come last (TableSchemaResolver.appendPartitionColumns); else empty.
         created: Avro schema of the table's creation, which tells a dropped partition field's type; string without.
         where: Names the table, for messages.
 
     Raises:
         NotSupportedError: A column is of a type that is not understood.
-        CorruptFileError: The text is no Avro schema.
+        CorruptFileError: ``created`` is no Avro schema.
     """
-    written = arrow_schema(avro, where)
-    fields = [pa.field(name, pa.string()) for name in META_COLUMNS]
-    fields += [field for field in written if field.name not in META_COLUMNS]
-    missing = [name for name in partition_fields if name not in written.names]
+    fields = [pa.field(name, pa.string()) for name in META_COLUMNS if populate_meta_fields]
+    fields += [field.with_type(_shown(field.type)) for field in written if field.name not in META_COLUMNS]
+    missing = [name for name in dropped_fields if name not in written.names]
     if missing:
         first = arrow_schema(created, where) if created else pa.schema([])
-        known = {field.name: field.type for field in first}
+        known = {field.name: _shown(field.type) for field in first}
         fields += [pa.field(name, known.get(name, pa.string())) for name in missing]
     return pa.schema(fields)
 
@@ -86,6 +88,19 @@ def arrow_schema(avro: str, where: str) -> pa.Schema:
             f"the table schema of {where} is no Avro schema: {avro[:120]!r} ({type(error).__name__})", HUDI_BAD_SCHEMA
         ) from error
     return pa.schema(fields)
+
+
+def _shown(arrow: pa.DataType) -> pa.DataType:
+    """The type of a table's column: fixed bytes are bytes, as Hudi shows them."""
+    if pa.types.is_fixed_size_binary(arrow):
+        return pa.binary()
+    if pa.types.is_struct(arrow):
+        return pa.struct([field.with_type(_shown(field.type)) for field in arrow])
+    if pa.types.is_list(arrow):
+        return pa.list_(pa.field("element", _shown(arrow.value_type)))
+    if pa.types.is_map(arrow):
+        return pa.map_(arrow.key_type, _shown(arrow.item_type))
+    return arrow
 
 
 class _Reader:
@@ -153,7 +168,7 @@ class _Reader:
             "array": lambda: pa.list_(pa.field("element", inner("items", "element"))),
             "map": lambda: pa.map_(pa.string(), inner("values", "value")),
             "enum": pa.string,
-            "fixed": pa.binary,
+            "fixed": lambda: pa.binary(int(str(definition["size"]))),
         }
         make = makers.get(kind)
         if make is None:

@@ -62,7 +62,6 @@ class TableConfig(PlainData):
         url_encoded: Values in folder names are escaped as in Hive.
         drop_partition_columns: Data files lack the partition fields.
         populate_meta_fields: The ``_hoodie_`` columns hold values.
-        bootstrap: The table was bootstrapped from plain files, some of which may still hold its data.
         create_schema: Avro schema in JSON from the table's creation, or ``None``.
         properties: All properties, sorted by key.
     """
@@ -79,7 +78,6 @@ class TableConfig(PlainData):
     url_encoded: bool
     drop_partition_columns: bool
     populate_meta_fields: bool
-    bootstrap: bool
     create_schema: str | None
     properties: tuple[tuple[str, str], ...]
 
@@ -154,7 +152,6 @@ def parse_table_config(properties: Mapping[str, str], location: str) -> TableCon
         url_encoded=_flag(properties, "hoodie.datasource.write.partitionpath.urlencode", False),
         drop_partition_columns=_flag(properties, "hoodie.datasource.write.drop.partition.columns", False),
         populate_meta_fields=_flag(properties, "hoodie.populate.meta.fields", True),
-        bootstrap=bool(properties.get("hoodie.bootstrap.base.path")),
         create_schema=properties.get("hoodie.table.create.schema") or None,
         properties=tuple(sorted(properties.items())),
     )

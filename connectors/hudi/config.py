@@ -1,0 +1,96 @@
+"""Catalog and session properties of the hudi connector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from catalog.metastore.factory import MetastoreConfig
+from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
+from connector_spi.properties import (
+    PropertyMetadata,
+    boolean_property,
+    data_size_property,
+    integer_property,
+    string_list_property,
+    string_property,
+)
+
+__all__ = ["CONFIG_PROPERTIES", "IGNORE_ABSENT_PARTITIONS", "MAX_SPLIT_SIZE", "HudiConfig", "session_properties"]
+
+MAX_SPLIT_SIZE = "max_split_size"
+IGNORE_ABSENT_PARTITIONS = "ignore_absent_partitions"
+
+_STORAGE_PROPERTIES = (
+    string_property("s3.endpoint", "Address of an S3-compatible storage."),
+    string_property("s3.region", "Region of S3."),
+    string_property("s3.aws-access-key", "Access key of S3; with s3.aws-secret-key.", sensitive=True),
+    string_property("s3.aws-secret-key", "Secret key of S3; with s3.aws-access-key.", sensitive=True),
+)
+
+CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
+    *METASTORE_PROPERTIES,
+    *_STORAGE_PROPERTIES,
+    string_list_property("hudi.columns-to-hide", "Columns that SELECT * leaves out, such as _hoodie_commit_seqno."),
+    data_size_property("hudi.max-split-size", "Base files above it are cut into ranges.", 64 << 20, minimum=1 << 10),
+    integer_property("hudi.split-loader-parallelism", "Folders listed at once.", 8, minimum=1, maximum=256),
+    boolean_property(
+        "hudi.ignore-absent-partitions",
+        "Read on when the metastore names a partition whose folder is not on storage.",
+        False,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HudiConfig:
+    """The properties of one hudi catalog.
+
+    Attributes:
+        metastore: How to reach the metastore.
+        storage: Settings of the storage, by Trino's keys.
+        columns_to_hide: Lower-case names of columns that ``SELECT *`` leaves out.
+        max_split_size: Bytes above which a base file is cut.
+        parallelism: Folders listed at once.
+        ignore_absent_partitions: Whether folders may be missing.
+    """
+
+    metastore: MetastoreConfig
+    storage: tuple[tuple[str, str], ...]
+    columns_to_hide: frozenset[str]
+    max_split_size: int
+    parallelism: int
+    ignore_absent_partitions: bool
+
+    @classmethod
+    def of(cls, properties: Mapping[str, object]) -> HudiConfig:
+        """Makes the configuration of typed properties, one for each of ``CONFIG_PROPERTIES``.
+
+        Raises:
+            InvalidPropertyError: They do not fit together.
+        """
+        given = properties["hudi.columns-to-hide"]
+        hidden = given if isinstance(given, tuple) else ()
+        storage = ((name, properties[name]) for name in (prop.name for prop in _STORAGE_PROPERTIES))
+        return cls(
+            metastore=metastore_config(properties),
+            storage=tuple((name, str(value)) for name, value in storage if value),
+            columns_to_hide=frozenset(str(name).lower() for name in hidden),
+            max_split_size=int(str(properties["hudi.max-split-size"])),
+            parallelism=int(str(properties["hudi.split-loader-parallelism"])),
+            ignore_absent_partitions=bool(properties["hudi.ignore-absent-partitions"]),
+        )
+
+
+def session_properties(config: HudiConfig) -> tuple[PropertyMetadata[object], ...]:
+    """What a session may set; the catalog's values are the defaults."""
+    return (
+        data_size_property(
+            MAX_SPLIT_SIZE, "Base files above it are cut into ranges.", config.max_split_size, minimum=1 << 10
+        ),
+        boolean_property(
+            IGNORE_ABSENT_PARTITIONS,
+            "Read on when the metastore names a partition whose folder is not on storage.",
+            config.ignore_absent_partitions,
+        ),
+    )

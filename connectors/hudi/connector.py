@@ -1,0 +1,97 @@
+"""Puts the hudi connector together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from catalog.metastore.caching import CachingMetastore
+from catalog.metastore.factory import Metastore, connect
+from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.errors import InternalError
+from connector_spi.procedures import Procedure
+from connector_spi.properties import PropertyMetadata
+from connector_spi.session import ConnectorSession
+from connectors.hudi.absent_partitions import AbsentPartitions
+from connectors.hudi.config import CONFIG_PROPERTIES, HudiConfig, session_properties
+from connectors.hudi.metadata import HudiMetadata
+from connectors.hudi.page_source import HudiPageSourceProvider
+from connectors.hudi.register import register_table_procedure
+from connectors.hudi.splits import HudiSplitManager
+from connectors.hudi.transaction import HudiTransaction
+from connectors.toolkit.filesystem import FileSystem
+
+__all__ = ["HudiConnector", "HudiConnectorFactory", "HudiPlugin"]
+
+
+class HudiConnector(Connector):
+    """A live hudi catalog.
+
+    Args:
+        config: Its properties.
+        metastore: Where its tables are named; closed with it.
+    """
+
+    def __init__(self, config: HudiConfig, metastore: Metastore) -> None:
+        self._config = config
+        self._metastore = metastore
+        self._files = FileSystem(config.storage)
+        self._pool = ThreadPoolExecutor(config.parallelism, thread_name_prefix="hudi-splits")
+        self._split_manager = HudiSplitManager(self._pool, AbsentPartitions(metastore.reads, self._files))
+
+    def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
+        transaction = HudiTransaction(self._files, self._pool)
+        transaction.metadata = HudiMetadata(
+            CachingMetastore(self._metastore.reads), self._files, transaction, self._config.columns_to_hide
+        )
+        return transaction
+
+    def get_metadata(self, transaction: ConnectorTransaction) -> HudiMetadata:
+        metadata = transaction.metadata if isinstance(transaction, HudiTransaction) else None
+        if not isinstance(metadata, HudiMetadata):
+            raise InternalError("the transaction is not of a hudi catalog")
+        return metadata
+
+    @property
+    def split_manager(self) -> HudiSplitManager:
+        return self._split_manager
+
+    @property
+    def page_source_provider(self) -> HudiPageSourceProvider:
+        return HudiPageSourceProvider(self._files)
+
+    @property
+    def procedures(self) -> Sequence[Procedure]:
+        return (register_table_procedure(self._metastore.reads, self._metastore.writes, self._files),)
+
+    @property
+    def session_properties(self) -> Sequence[PropertyMetadata[object]]:
+        return session_properties(self._config)
+
+    def shutdown(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._metastore.close()
+
+
+class HudiConnectorFactory(ConnectorFactory):
+    """Makes catalogs of ``connector.name=hudi``."""
+
+    @property
+    def name(self) -> str:
+        return "hudi"
+
+    @property
+    def config_properties(self) -> Sequence[PropertyMetadata[object]]:
+        return CONFIG_PROPERTIES
+
+    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> HudiConnector:
+        config = HudiConfig.of(properties)
+        return HudiConnector(config, connect(config.metastore))
+
+
+class HudiPlugin(Plugin):
+    """Brings the ``hudi`` connector."""
+
+    def connector_factories(self) -> Iterable[ConnectorFactory]:
+        return (HudiConnectorFactory(),)

@@ -1,0 +1,112 @@
+"""What of a Hudi table travels to tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
+from connector_spi.names import SchemaTableName
+from connector_spi.predicate import TupleDomain, Value
+from connectors.hudi.partition_path import PartitionPaths
+from connectors.hudi.table_config import TableConfig
+from connectors.hudi.timeline.view import TimelineView
+
+__all__ = ["FILE_MODIFIED_TIME", "FILE_SIZE", "HIDDEN_COLUMNS", "PARTITION", "PATH", "HudiSplit", "HudiTableHandle"]
+
+PATH = "$path"
+PARTITION = "$partition"
+FILE_SIZE = "$file_size"
+FILE_MODIFIED_TIME = "$file_modified_time"
+HIDDEN_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    (PATH, pa.string()),
+    (PARTITION, pa.string()),
+    (FILE_SIZE, pa.int64()),
+    (FILE_MODIFIED_TIME, pa.timestamp("ms", "UTC")),
+)
+"""Columns that every row has and ``SELECT *`` leaves out: name and type."""
+
+
+@dataclass(frozen=True, slots=True)
+class HudiTableHandle(TableHandle):
+    """A copy-on-write table at one instant.
+
+    Attributes:
+        name: Schema and table.
+        location: The table's folder, as the metastore writes it.
+        config: The table's properties; ``properties`` and ``create_schema`` are left out.
+        view: The completed writes; fixed, so that a commit that finishes later is not seen (invariant I1).
+        schema: All columns in order, meta columns first.
+        metastore_partitions: The metastore lists partitions of the table.
+        constraint: What was pushed; by handles of columns, hidden ones included.
+    """
+
+    name: SchemaTableName
+    location: str
+    config: TableConfig
+    view: TimelineView
+    schema: pa.Schema
+    metastore_partitions: bool = False
+    constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
+
+    @property
+    def snapshot(self) -> str:
+        """The instant in words, for ``EXPLAIN``."""
+        latest = self.view.latest
+        return f"instant {latest.requested}" if latest else "no instant: the table is empty"
+
+    @property
+    def partition_paths(self) -> PartitionPaths:
+        """How the partitions' paths are to be read."""
+        known = set(self.schema.names)
+        fields = tuple((name, self.schema.field(name).type) for name in self.config.partition_fields if name in known)
+        complete = len(fields) == len(self.config.partition_fields)
+        return PartitionPaths(
+            fields, self.config.path_tells_values and complete, self.config.hive_style, self.config.url_encoded
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HudiSplit(Split):
+    """A range of the base file of one file slice.
+
+    Attributes:
+        path: The base file.
+        start: First byte of the range; row groups or stripes whose middle lies in the range belong to it.
+        length: Bytes of the range.
+        file_size: Bytes of the file.
+        modified_millis: Modification time, milliseconds since 1970, UTC.
+        format: ``parquet`` or ``orc``.
+        partition: Path of the partition, relative to the table.
+        file_id: Id of the file group.
+        base_instant: Requested time of the write that made the base file.
+        path_values: Values of the partition fields that the file lacks, as the partition's path tells for certain.
+        plain: The rows of the columns asked are those of the file as they stand.
+        constants: With ``plain``: the values of asked columns that are not in the file.
+    """
+
+    path: str
+    start: int
+    length: int
+    file_size: int
+    modified_millis: int
+    format: str
+    partition: str
+    file_id: str
+    base_instant: str
+    path_values: tuple[tuple[str, Value | None], ...] = ()
+    plain: bool = False
+    constants: tuple[tuple[str, Value | None], ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        return self.length
+
+    @property
+    def plain_file(self) -> PlainFile | None:
+        if not self.plain:
+            return None
+        return PlainFile(
+            self.format, self.path, self.start, self.length, self.file_size, self.modified_millis, self.constants
+        )

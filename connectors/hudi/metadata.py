@@ -1,0 +1,180 @@
+"""What a hudi catalog holds. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from catalog.metastore.client import MetastoreClient
+from connector_spi.errors import InternalError, NotSupportedError
+from connector_spi.handles import ColumnHandle, TableHandle
+from connector_spi.metadata import ConnectorMetadata, FilterApplication
+from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.predicate import Constraint, TupleDomain, Value
+from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.session import ConnectorSession
+from connector_spi.statistics import TableStatistics
+from connector_spi.system_tables import SystemTable
+from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
+from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle
+from connectors.hudi.registered_table import hudi_location
+from connectors.hudi.snapshot import trimmed
+from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
+from connectors.hudi.transaction import HudiTransaction
+from connectors.toolkit.filesystem import FileSystem
+
+__all__ = ["HudiMetadata"]
+
+
+class HudiMetadata(ConnectorMetadata):
+    """Tables of a metastore, as far as they are Hudi's.
+
+    All tables of a schema are listed, since telling their kind would ask for each; one of another kind is refused
+    when it is used.
+
+    Args:
+        metastore: The metastore.
+        files: Storage.
+        transaction: The transaction that the answers belong to.
+        columns_to_hide: Lower-case names of columns that ``SELECT *`` leaves out.
+    """
+
+    def __init__(
+        self,
+        metastore: MetastoreClient,
+        files: FileSystem,
+        transaction: HudiTransaction,
+        columns_to_hide: frozenset[str],
+    ) -> None:
+        self._metastore = metastore
+        self._files = files
+        self._transaction = transaction
+        self._columns_to_hide = columns_to_hide
+
+    def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
+        return self._metastore.get_databases()
+
+    def schema_exists(self, session: ConnectorSession, schema: str) -> bool:
+        return self._metastore.get_database(schema) is not None
+
+    def get_schema_properties(self, session: ConnectorSession, schema: str) -> Mapping[str, str]:
+        database = self._metastore.get_database(schema)
+        if database is None:
+            return {}
+        told = {"comment": database.description, "location": database.location}
+        return {key: value for key, value in told.items() if value}
+
+    def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
+        if not self.schema_exists(session, schema):
+            return ()
+        return [SchemaTableName(schema, name) for name in self._metastore.get_table_names(schema)]
+
+    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> HudiTableHandle | None:
+        table = self._metastore.get_table(name.schema, name.table)
+        if table is None:
+            return None
+        location = hudi_location(table, self._files)
+        snapshot = self._transaction.open(location)
+        return HudiTableHandle(
+            name=name,
+            location=location,
+            config=trimmed(snapshot.config),
+            view=snapshot.view,
+            schema=snapshot.table_schema(),
+            metastore_partitions=bool(table.partition_keys),
+        )
+
+    def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
+        handle = _hudi(table)
+        columns = [
+            ColumnMetadata(field.name, field.type, hidden=field.name.lower() in self._columns_to_hide)
+            for field in handle.schema
+        ]
+        columns.sort(key=lambda column: column.hidden)
+        columns += [ColumnMetadata(name, arrow, nullable=False, hidden=True) for name, arrow in HIDDEN_COLUMNS]
+        config = handle.config
+        properties = {
+            "location": handle.location,
+            "format": config.base_format,
+            "type": "merge_on_read" if config.merge_on_read else "copy_on_write",
+            "table_version": str(config.version),
+        }
+        return TableMetadata(handle.name, tuple(columns), _keys(handle), None, tuple(properties.items()))
+
+    def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
+        columns = self.get_table_metadata(session, table).columns
+        return {column.name: ColumnHandle(column.name, column.type) for column in columns}
+
+    def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
+        make = SYSTEM_TABLES.get(name.kind)
+        table = self._metastore.get_table(name.base.schema, name.base.table) if make is not None else None
+        if make is None or table is None:
+            return None
+        location = hudi_location(table, self._files)
+        return make(TableOnStorage(name.base, location, self._files, self._transaction))
+
+    def list_system_table_kinds(self) -> Sequence[str]:
+        return sorted(SYSTEM_TABLES)
+
+    def apply_filter(
+        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+    ) -> FilterApplication | None:
+        handle = _hudi(table)
+        combined = handle.constraint.intersect(constraint.summary)
+        if combined == handle.constraint:
+            return None
+        # Row groups and partitions are only skipped, so every row has to be checked again.
+        return FilterApplication(replace(handle, constraint=combined), constraint.summary)
+
+    def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
+        """Bytes of the base files, and rows as far as the active timeline tells. Planned once for the scan too."""
+        handle = _hudi(table)
+        if handle.constraint.is_none:
+            return TableStatistics(0, 0)
+        files = list(self._transaction.plan(handle, handle.constraint).files)
+        snapshot = self._transaction.snapshot(handle)
+        written: dict[str, int] = {}
+        for instant in {file.name.instant for file in files}:
+            written.update(snapshot.written_rows(instant))
+        root = len(handle.location) + 1
+        rows = [written.get(file.path[root:]) for file in files]
+        known = [count for count in rows if count is not None]
+        return TableStatistics(
+            row_count=float(sum(known)) if len(known) == len(rows) else None,
+            size_bytes=sum(file.size for file in files),
+        )
+
+    def list_partitions(
+        self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
+    ) -> Sequence[tuple[object, ...]]:
+        handle = _hudi(table)
+        if constraint.is_none:
+            return ()
+        types = {field.name: field.type for field in handle.schema}
+        columns = {ColumnHandle(key, types[key]): domain for key, domain in dict(constraint.domains or {}).items()}
+        plan = self._transaction.plan(handle, TupleDomain.with_column_domains(columns))
+        return [self._key_values(handle, partition.path) for partition in plan.partitions if partition.files]
+
+    def _key_values(self, handle: HudiTableHandle, path: str) -> tuple[Value | None, ...]:
+        values = handle.partition_paths.values(path)
+        keys = _keys(handle)
+        unknown = [key for key in keys if key not in values]
+        if unknown:
+            raise NotSupportedError(
+                f"the path of partition '{path}' of {handle.name} does not tell the value of {', '.join(unknown)} for "
+                f"certain; select the values from the table, or the paths from `{handle.name.table}$partitions`",
+                HUDI_PARTITION_VALUE,
+            )
+        return tuple(values[key] for key in keys)
+
+
+def _keys(handle: HudiTableHandle) -> tuple[str, ...]:
+    """The partition fields, where the partitions' paths tell their values; else the table shows none."""
+    paths = handle.partition_paths
+    return tuple(name for name, _ in paths.fields) if paths.tells_values else ()
+
+
+def _hudi(table: TableHandle) -> HudiTableHandle:
+    if not isinstance(table, HudiTableHandle):
+        raise InternalError(f"expected a Hudi table, met {type(table).__name__}")
+    return table

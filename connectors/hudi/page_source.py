@@ -1,0 +1,136 @@
+"""From a split to record batches. Executor side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+
+from connector_spi.errors import InternalError, NotSupportedError
+from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.page_source import PageSource, PageSourceProvider
+from connector_spi.predicate import TupleDomain, Value
+from connector_spi.session import ConnectorSession
+from connectors.hudi.error_codes import HUDI_PARTITION_VALUE, HUDI_TIMESTAMP_UNIT
+from connectors.hudi.handles import (
+    FILE_MODIFIED_TIME,
+    FILE_SIZE,
+    HIDDEN_COLUMNS,
+    PARTITION,
+    PATH,
+    HudiSplit,
+    HudiTableHandle,
+)
+from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.orc_reader import OrcPageSource
+from connectors.toolkit.parquet_reader import ParquetPageSource
+from connectors.toolkit.schema_adapter import ColumnSource, find_column
+
+__all__ = ["HudiPageSourceProvider", "hidden_values"]
+
+_HIDDEN_NAMES = frozenset(name for name, _ in HIDDEN_COLUMNS)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class HudiPageSourceProvider(PageSourceProvider):
+    """Opens base files.
+
+    Attributes:
+        files: Storage.
+    """
+
+    files: FileSystem
+
+    def create_page_source(
+        self,
+        session: ConnectorSession,
+        split: Split,
+        table: TableHandle,
+        columns: tuple[ColumnHandle, ...],
+        dynamic_filter: TupleDomain[ColumnHandle],
+    ) -> PageSource:
+        if not isinstance(split, HudiSplit) or not isinstance(table, HudiTableHandle):
+            raise InternalError(f"expected a Hudi split and table, met {type(split).__name__}, {type(table).__name__}")
+        predicate = table.constraint.intersect(dynamic_filter)
+        used = {column.name: column for column in (*dict(predicate.domains or {}), *columns)}
+        told = {**dict(split.path_values), **hidden_values(split)}
+        constants = {name: value for name, value in told.items() if name in used}
+        check = _FileCheck(split, table, tuple(used.values()), frozenset(constants))
+        read = OrcPageSource if split.format == "orc" else ParquetPageSource
+        # A value that does not fit the table's type is an error of the writer: never NULL in its place.
+        return read(
+            self.files,
+            split.path,
+            split.start,
+            split.length,
+            columns,
+            constants,
+            predicate,
+            sources=check.sources,
+            strict=True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _FileCheck:
+    """Compares a file with what its split was planned for, once its footer is read."""
+
+    split: HudiSplit
+    table: HudiTableHandle
+    used: tuple[ColumnHandle, ...]
+    constants: frozenset[str]
+
+    def sources(self, schema: pa.Schema) -> dict[str, ColumnSource]:
+        """Every column is found by its own name.
+
+        Raises:
+            NotSupportedError: A value could only be guessed.
+        """
+        for column in self.used:
+            if column.name not in _HIDDEN_NAMES:
+                self._check(column, find_column(schema, column.name), schema)
+        return {}
+
+    def _check(self, column: ColumnHandle, position: int | None, schema: pa.Schema) -> None:
+        if column.name in self.constants and position is not None:
+            raise InternalError(f"{self.split.path} holds '{column.name}', which was to be taken from the path")
+        if position is not None:
+            _check_unit(column, schema.field(position).type, self.split.path)
+        elif column.name not in self.constants and column.name in self.table.config.partition_fields:
+            raise NotSupportedError(
+                f"{self.split.path} lacks the partition column '{column.name}', and the partition's path "
+                f"'{self.split.partition}' does not tell its value for certain; leave the column out",
+                HUDI_PARTITION_VALUE,
+            )
+
+
+def hidden_values(split: HudiSplit) -> dict[str, Value | None]:
+    """Values of the hidden columns of a split's rows, by name."""
+    return {
+        PATH: split.path,
+        PARTITION: split.partition,
+        FILE_SIZE: split.file_size,
+        FILE_MODIFIED_TIME: _EPOCH + timedelta(milliseconds=split.modified_millis),
+    }
+
+
+def _check_unit(column: ColumnHandle, source: pa.DataType, path: str) -> None:
+    # Hudi before 1.1 could label milliseconds as microseconds; the two cannot be told apart by the file.
+    if _has_millis(column.type) and _has_unit(source, "us"):
+        raise NotSupportedError(
+            f"column '{column.name}' holds milliseconds by the table's schema and microseconds by {path}; "
+            "some versions of Hudi wrote the wrong label: leave the column out, or rewrite the table with Hudi 1.1",
+            HUDI_TIMESTAMP_UNIT,
+        )
+
+
+def _has_millis(arrow: pa.DataType) -> bool:
+    return _has_unit(arrow, "ms")
+
+
+def _has_unit(arrow: pa.DataType, unit: str) -> bool:
+    if pa.types.is_timestamp(arrow):
+        return bool(arrow.unit == unit)
+    return any(_has_unit(arrow.field(index).type, unit) for index in range(arrow.num_fields))

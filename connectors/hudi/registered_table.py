@@ -1,0 +1,117 @@
+"""Hudi tables in a metastore: finding them, and registering one as hive sync does. Driver side."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from catalog.metastore.model import FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
+from catalog.metastore.types import hive_type_text
+from connector_spi.errors import NotSupportedError
+from connector_spi.names import SchemaTableName
+from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_NOT_A_HUDI_TABLE
+from connectors.hudi.table_config import TableConfig, is_hudi_table
+from connectors.toolkit.filesystem import FileSystem
+
+__all__ = ["hudi_location", "metastore_table"]
+
+_PARQUET_INPUT = "org.apache.hudi.hadoop.HoodieParquetInputFormat"
+_INPUT_FORMATS = frozenset(
+    {
+        _PARQUET_INPUT,
+        "org.apache.hudi.hadoop.HoodieHFileInputFormat",
+        "org.apache.hudi.hadoop.realtime.HoodieParquetRealtimeInputFormat",
+        "org.apache.hudi.hadoop.realtime.HoodieHFileRealtimeInputFormat",
+        "com.uber.hoodie.hadoop.HoodieInputFormat",
+        "com.uber.hoodie.hadoop.realtime.HoodieRealtimeInputFormat",
+    }
+)
+_PROVIDER = "spark.sql.sources.provider"
+_PLACEHOLDER = "__PLACEHOLDER__"
+# Per base format: input format, output format, SerDe (HoodieInputFormatUtils).
+_CLASSES = {
+    "parquet": (
+        _PARQUET_INPUT,
+        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
+        "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+    ),
+    "orc": (
+        "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
+        "org.apache.hadoop.hive.ql.io.orc.OrcOutputFormat",
+        "org.apache.hadoop.hive.ql.io.orc.OrcSerde",
+    ),
+}
+
+
+def hudi_location(table: Table, files: FileSystem) -> str:
+    """The folder of a Hudi table.
+
+    Known by its input format, by Spark's provider, or by what lies in its folder (an ORC table has Hive's own input
+    format).
+
+    Raises:
+        NotSupportedError: The table is of another kind, or a view.
+    """
+    location = table.storage.location
+    if location is None or location.endswith(_PLACEHOLDER):
+        # Spark keeps the location of some tables in the SerDe only.
+        location = table.storage.serde.parameters.get("path", location)
+    is_hudi = table.storage.input_format in _INPUT_FORMATS or table.parameters.get(_PROVIDER, "").lower() == "hudi"
+    if location is not None and not table.is_view and (is_hudi or is_hudi_table(files, location)):
+        return location.rstrip("/")
+    kind = "a view" if table.is_view else f"of the input format {table.storage.input_format}"
+    raise NotSupportedError(
+        f"{SchemaTableName(table.database, table.name)} is no Hudi table but {kind}; read it through a catalog of the "
+        "hive connector",
+        HUDI_NOT_A_HUDI_TABLE,
+    )
+
+
+def metastore_table(name: SchemaTableName, location: str, config: TableConfig, schema: pa.Schema, owner: str) -> Table:
+    """What hive sync would put into the metastore for a copy-on-write table.
+
+    Raises:
+        NotSupportedError: Columns differ only in case, or Hive has no type for one.
+    """
+    fields = {
+        field.name.lower(): FieldSchema(field.name.lower(), hive_type_text(_hive(field.type))) for field in schema
+    }
+    if len(fields) != len(schema):
+        raise NotSupportedError(
+            f"{location} has columns whose names differ only in case, which a metastore cannot hold", HUDI_BAD_SCHEMA
+        )
+    keys = [key.lower() for key in config.partition_fields if key.lower() in fields]
+    input_format, output_format, serde = _CLASSES[config.base_format]
+    storage = StorageDescriptor(
+        columns=tuple(field for column, field in fields.items() if column not in keys),
+        location=location,
+        input_format=input_format,
+        output_format=output_format,
+        serde=SerDeInfo(
+            serde,
+            Parameters.of({"path": location, "hoodie.query.as.ro.table": "false", "serialization.format": "1"}),
+        ),
+    )
+    return Table(
+        database=name.schema,
+        name=name.table,
+        storage=storage,
+        partition_keys=tuple(fields[key] for key in keys),
+        parameters=Parameters.of({"EXTERNAL": "TRUE", _PROVIDER: "hudi"}),
+        table_type="EXTERNAL_TABLE",
+        owner=owner,
+    )
+
+
+def _hive(arrow: pa.DataType) -> pa.DataType:
+    """Hive sync writes instants as timestamp, and times of day as whole numbers (HiveSchemaUtil)."""
+    if pa.types.is_timestamp(arrow):
+        return pa.timestamp("us")
+    if pa.types.is_time(arrow):
+        return pa.int32() if pa.types.is_time32(arrow) else pa.int64()
+    if pa.types.is_struct(arrow):
+        return pa.struct([field.with_type(_hive(field.type)) for field in arrow])
+    if pa.types.is_list(arrow):
+        return pa.list_(_hive(arrow.value_type))
+    if pa.types.is_map(arrow):
+        return pa.map_(_hive(arrow.key_type), _hive(arrow.item_type))
+    return arrow

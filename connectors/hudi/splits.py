@@ -1,0 +1,188 @@
+"""From a table handle to splits. Driver side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow as pa
+
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.errors import InternalError
+from connector_spi.handles import ColumnHandle, TableHandle
+from connector_spi.predicate import Domain, TupleDomain, Value
+from connector_spi.session import ConnectorSession
+from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
+from connectors.hudi.absent_partitions import AbsentPartitions
+from connectors.hudi.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE
+from connectors.hudi.file_group.slices import DataFile
+from connectors.hudi.handles import HudiSplit, HudiTableHandle
+from connectors.hudi.page_source import hidden_values
+from connectors.hudi.plain_columns import is_plain_type
+from connectors.hudi.planning import PartitionFiles, ScanPlan
+from connectors.hudi.schema import META_COLUMNS
+from connectors.hudi.snapshot import HudiSnapshot
+from connectors.hudi.transaction import HudiTransaction, partition_domains
+
+__all__ = ["HudiSplitManager"]
+
+_BATCH = 1000
+# Paths that mean the same with and without percent-encoding.
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9/:._=+~@,-]+")
+
+
+class HudiSplitManager(SplitManager):
+    """Makes one split for each base file, large files cut into ranges.
+
+    Args:
+        pool: Reads of many commits and footers happen in it.
+        absent: Finds partitions of the metastore that storage lacks.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor, absent: AbsentPartitions) -> None:
+        self._pool = pool
+        self._absent = absent
+
+    def get_splits(
+        self,
+        transaction: ConnectorTransaction,
+        session: ConnectorSession,
+        table: TableHandle,
+        columns: tuple[ColumnHandle, ...],
+        dynamic_filter: TupleDomain[ColumnHandle],
+    ) -> SplitSource:
+        if not isinstance(table, HudiTableHandle) or not isinstance(transaction, HudiTransaction):
+            raise InternalError(f"expected a Hudi table, met {type(table).__name__}")
+        constraint = table.constraint.intersect(dynamic_filter)
+        if constraint.is_none:
+            return ListSplitSource((), ScanSummary(snapshot=table.snapshot, partitions_kept=0, files_kept=0))
+        plan = transaction.plan(table, constraint)
+        if table.metastore_partitions and not session.flag(IGNORE_ABSENT_PARTITIONS):
+            self._absent.check(table, partition_domains(table, constraint), plan)
+        snapshot = transaction.snapshot(table)
+        schemas = self._written_schemas(snapshot, plan)
+        size = session.get_property(MAX_SPLIT_SIZE)
+        maker = _SplitMaker(table, columns, constraint, schemas, int(str(size)))
+        return HudiSplitSource(table, plan, maker)
+
+    def _written_schemas(self, snapshot: HudiSnapshot, plan: ScanPlan) -> dict[str, pa.Schema | None]:
+        samples = {file.name.instant: file.path for file in plan.files}
+        schemas = self._pool.map(lambda item: snapshot.written_schema(*item), samples.items())
+        return dict(zip(samples, schemas, strict=True))
+
+
+class HudiSplitSource(SplitSource):
+    """Splits in the order of partition path and file group id."""
+
+    def __init__(self, table: HudiTableHandle, plan: ScanPlan, maker: _SplitMaker) -> None:
+        self._table = table
+        self._plan = plan
+        self._maker = maker
+
+    def __iter__(self) -> Iterator[Sequence[HudiSplit]]:
+        batch: list[HudiSplit] = []
+        for partition in self._plan.partitions:
+            for file in partition.files:
+                batch.extend(self._maker.splits(partition, file))
+            if len(batch) >= _BATCH:
+                yield batch
+                batch = []
+        yield batch
+
+    def summary(self) -> ScanSummary:
+        kept = len(self._plan.partitions)
+        files = sum(len(partition.files) for partition in self._plan.partitions)
+        return ScanSummary(
+            snapshot=self._table.snapshot,
+            partitions_kept=kept,
+            partitions_total=None if self._plan.pruned is None else kept + self._plan.pruned,
+            files_kept=files - self._maker.files_pruned,
+            files_total=files,
+        )
+
+
+class _SplitMaker:
+    """Makes the splits of one scan.
+
+    Attributes:
+        files_pruned: Files left out by what is known of them without opening.
+    """
+
+    def __init__(
+        self,
+        table: HudiTableHandle,
+        columns: tuple[ColumnHandle, ...],
+        constraint: TupleDomain[ColumnHandle],
+        schemas: Mapping[str, pa.Schema | None],
+        max_size: int,
+    ) -> None:
+        self._table = table
+        self._columns = columns
+        self._domains: dict[str, Domain] = {
+            column.name: domain for column, domain in dict(constraint.domains or {}).items()
+        }
+        self._schemas = schemas
+        self._max_size = max_size
+        self._plain: dict[tuple[str, frozenset[str]], bool] = {}
+        self.files_pruned = 0
+
+    def splits(self, partition: PartitionFiles, file: DataFile) -> Iterator[HudiSplit]:
+        """The ranges of a file; none where constants alone say that no row fits."""
+        whole = self._whole_file(partition, file)
+        constants: dict[str, Value | None] = {**dict(whole.path_values), **hidden_values(whole)}
+        if not all(self._domains[name].includes_value(constants[name]) for name in self._domains if name in constants):
+            self.files_pruned += 1
+            return
+        plain = self._is_plain(whole, frozenset(constants))
+        asked = tuple((column.name, constants[column.name]) for column in self._columns if column.name in constants)
+        for start in range(0, max(file.size, 1), self._max_size):
+            yield HudiSplit(
+                path=whole.path,
+                start=start,
+                length=min(self._max_size, file.size - start),
+                file_size=whole.file_size,
+                modified_millis=whole.modified_millis,
+                format=whole.format,
+                partition=whole.partition,
+                file_id=whole.file_id,
+                base_instant=whole.base_instant,
+                path_values=whole.path_values,
+                plain=plain,
+                constants=asked if plain else (),
+            )
+
+    def _whole_file(self, partition: PartitionFiles, file: DataFile) -> HudiSplit:
+        schema = self._schemas[file.name.instant]
+        told = self._table.partition_paths.values(partition.path) if schema is not None else {}
+        lowered = {name.lower() for name in schema.names} if schema is not None else set()
+        return HudiSplit(
+            path=file.path,
+            start=0,
+            length=file.size,
+            file_size=file.size,
+            modified_millis=file.modified_millis,
+            format=file.path.rpartition(".")[2],
+            partition=partition.path,
+            file_id=file.name.file_id,
+            base_instant=file.name.instant,
+            path_values=tuple((name, value) for name, value in told.items() if name.lower() not in lowered),
+        )
+
+    def _is_plain(self, file: HudiSplit, constants: frozenset[str]) -> bool:
+        """Whether a reader that knows no Hudi gets the columns right from a file."""
+        schema = self._schemas[file.base_instant]
+        if schema is None or file.format != "parquet" or _PLAIN_PATH.fullmatch(file.path) is None:
+            return False
+        key = (file.base_instant, constants)
+        if key not in self._plain:
+            self._plain[key] = all(
+                column.name in constants or self._is_plain_column(column.name, schema) for column in self._columns
+            )
+        return self._plain[key]
+
+    def _is_plain_column(self, name: str, written: pa.Schema) -> bool:
+        if name in META_COLUMNS:
+            return True
+        shown = self._table.schema.field(name).type
+        return written.names.count(name) == 1 and written.field(name).type == shown and is_plain_type(shown)

@@ -1,0 +1,81 @@
+"""What the driver remembers during one transaction: snapshots and scan plans."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.handles import ColumnHandle
+from connector_spi.metadata import ConnectorMetadata
+from connector_spi.predicate import Domain, TupleDomain
+from connectors.hudi.handles import HudiTableHandle
+from connectors.hudi.planning import ScanPlan, plan_scan
+from connectors.hudi.snapshot import HudiSnapshot, open_snapshot
+from connectors.hudi.timeline.view import TimelineView
+from connectors.toolkit.filesystem import FileSystem
+
+__all__ = ["HudiTransaction", "partition_domains"]
+
+
+class HudiTransaction(ConnectorTransaction):
+    """One transaction. A table is opened once in it: all its uses see one instant.
+
+    Args:
+        files: Storage.
+        pool: Folders are listed in it.
+
+    Attributes:
+        metadata: The connector's answers within the transaction, set by it.
+    """
+
+    def __init__(self, files: FileSystem, pool: ThreadPoolExecutor) -> None:
+        super().__init__()
+        self._files = files
+        self._pool = pool
+        self._opened: dict[str, HudiSnapshot] = {}
+        self._snapshots: dict[tuple[str, TimelineView], HudiSnapshot] = {}
+        self._plans: dict[tuple[str, TimelineView, TupleDomain[str]], ScanPlan] = {}
+        self._guard = threading.RLock()
+        self.metadata: ConnectorMetadata | None = None
+
+    def open(self, location: str) -> HudiSnapshot:
+        """The table at its newest completed write when the transaction first met it."""
+        with self._guard:
+            found = self._opened.get(location)
+            if found is None:
+                found = open_snapshot(self._files, location)
+                self._opened[location] = found
+                self._snapshots[location, found.view] = found
+            return found
+
+    def snapshot(self, table: HudiTableHandle) -> HudiSnapshot:
+        """The snapshot of a handle, which may be of another transaction: its view is taken, never asked again."""
+        with self._guard:
+            key = (table.location, table.view)
+            if key not in self._snapshots:
+                self._snapshots[key] = HudiSnapshot(self._files, table.location, table.config, table.view)
+            return self._snapshots[key]
+
+    def plan(self, table: HudiTableHandle, constraint: TupleDomain[ColumnHandle]) -> ScanPlan:
+        """The base files of a scan, the same ones each time.
+
+        Args:
+            table: The table.
+            constraint: What its rows fit; only partition fields prune here.
+        """
+        domains = partition_domains(table, constraint)
+        key = (table.location, table.view, TupleDomain.with_column_domains(domains))
+        with self._guard:
+            found = self._plans.get(key)
+        if found is None:
+            found = plan_scan(self.snapshot(table), table.partition_paths, domains, self._pool)
+            with self._guard:
+                self._plans[key] = found
+        return found
+
+
+def partition_domains(table: HudiTableHandle, constraint: TupleDomain[ColumnHandle]) -> dict[str, Domain]:
+    """The part of a filter that is about partition fields, by name."""
+    fields = frozenset(table.config.partition_fields)
+    return {column.name: domain for column, domain in dict(constraint.domains or {}).items() if column.name in fields}

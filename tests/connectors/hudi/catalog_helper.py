@@ -1,0 +1,116 @@
+"""A hudi catalog over an embedded metastore, read without any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.metadata import ConnectorMetadata
+from connector_spi.names import SchemaTableName
+from connector_spi.plain_data import from_json, to_json
+from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.properties import parse_properties
+from connector_spi.session import ConnectorSession
+from connectors.hudi.connector import HudiConnector, HudiConnectorFactory
+from connectors.hudi.handles import HudiSplit
+
+CONTEXT = ConnectorContext(SPI_VERSION, "test")
+
+
+@dataclass
+class HudiCatalog:
+    """A live connector and one session of it."""
+
+    connector: HudiConnector
+    session: ConnectorSession
+
+    def with_property(self, name: str, value: object) -> HudiCatalog:
+        """The same catalog with a session property set."""
+        properties = {**dict(self.session.properties), name: value}
+        return HudiCatalog(self.connector, replace(self.session, properties=tuple(properties.items())))
+
+    def register(self, location: Path | str, name: str = "t", schema: str = "s") -> None:
+        """Calls ``register_table``."""
+        [procedure] = self.connector.procedures
+        arguments = {"schema_name": schema, "table_name": name, "table_location": str(location)}
+        procedure.function(self.session, arguments)
+
+    @contextmanager
+    def metadata(self) -> Iterator[tuple[ConnectorTransaction, ConnectorMetadata]]:
+        """A transaction and its metadata."""
+        transaction = self.connector.begin_transaction(self.session)
+        try:
+            yield transaction, self.connector.get_metadata(transaction)
+        finally:
+            transaction.commit()
+
+    def read(
+        self,
+        name: str = "t",
+        schema: str = "s",
+        columns: list[str] | None = None,
+        constraint: TupleDomain[ColumnHandle] | None = None,
+    ) -> pa.Table:
+        """All rows of the splits of a table: no filter is applied again."""
+        with self.metadata() as (transaction, metadata):
+            table = metadata.get_table_handle(self.session, SchemaTableName(schema, name))
+            assert table is not None
+            if constraint is not None and not constraint.is_all:
+                applied = metadata.apply_filter(self.session, table, Constraint(constraint))
+                table = applied.table if applied is not None else table
+            return self.scan(transaction, metadata, table, columns)
+
+    def scan(
+        self,
+        transaction: ConnectorTransaction,
+        metadata: ConnectorMetadata,
+        table: TableHandle,
+        columns: list[str] | None = None,
+    ) -> pa.Table:
+        """All rows of the splits of a handle."""
+        handles = metadata.get_column_handles(self.session, table)
+        visible = metadata.get_table_metadata(self.session, table).visible_columns()
+        names = columns if columns is not None else [column.name for column in visible]
+        asked = tuple(handles[column] for column in names)
+        splits = self.splits(transaction, table, asked)
+        batches: list[pa.RecordBatch] = []
+        for split in splits:
+            # What a task gets has been pickled or written as JSON.
+            sent = from_json(to_json(split), HudiSplit)
+            provider = self.connector.page_source_provider
+            with provider.create_page_source(self.session, sent, table, asked, TupleDomain.all()) as source:
+                batches.extend(source)
+        schema = pa.schema([pa.field(column.name, column.type) for column in asked])
+        return pa.Table.from_batches(batches, schema)
+
+    def splits(
+        self, transaction: ConnectorTransaction, table: TableHandle, columns: tuple[ColumnHandle, ...]
+    ) -> list[Split]:
+        """The splits of a scan."""
+        manager = self.connector.split_manager
+        with manager.get_splits(transaction, self.session, table, columns, TupleDomain.all()) as source:
+            return [split for batch in source for split in batch]
+
+
+def make_catalog(folder: Path, **properties: str) -> HudiCatalog:
+    """A catalog whose metastore is in ``folder``; property names with ``_`` for ``.`` and ``__`` for ``-``."""
+    factory = HudiConnectorFactory()
+    given = {name.replace("__", "-").replace("_", "."): text for name, text in properties.items()}
+    given = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(folder / "metastore.db"), **given}
+    typed = parse_properties(factory.config_properties, given, lambda name: f"test, {name}")
+    connector = factory.create("hudi", typed, CONTEXT)
+    return HudiCatalog(connector, make_session(connector))
+
+
+def make_session(connector: Connector) -> ConnectorSession:
+    """A session with every session property at its default."""
+    properties = tuple((prop.name, prop.default) for prop in connector.session_properties)
+    return ConnectorSession("q1", "ann", "UTC", datetime(2024, 1, 1, tzinfo=UTC), properties)
