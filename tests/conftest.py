@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.hms import hive_metastore_server as hive_metastore_server
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

@@ -1,4 +1,8 @@
-"""Starts a real Hive metastore, 2.3.10, from the jars that PySpark ships, on an in-memory Derby."""
+"""Starts a real Hive metastore, 2.3.10, from the jars that PySpark ships, on an in-memory Derby.
+
+With CONNECTOR_TEST_METASTORE_PORT the tests use a metastore that already listens on that port of loopback instead:
+so they are run against Hive 3.1 and 4.x.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +18,37 @@ from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+
 _OPENED = ("lang", "lang.reflect", "net", "util", "util.concurrent", "nio", "io")
 _START_SECONDS = 180
 
 
 @dataclass(frozen=True, slots=True)
 class HiveMetastoreServer:
-    """A running metastore."""
+    """A running metastore; ``pid`` is ``None`` for one that somebody else started."""
 
     port: int
-    warehouse: Path
-    pid: int
+    pid: int | None
 
     @property
     def uri(self) -> str:
         """Its address, as ``hive.metastore.uri`` takes it."""
         return f"thrift://127.0.0.1:{self.port}"
+
+
+@pytest.fixture(scope="session")
+def hive_metastore_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveMetastoreServer]:
+    """One metastore for all tests of a run: use database names of your own."""
+    running = os.environ.get("CONNECTOR_TEST_METASTORE_PORT")
+    if running:
+        yield HiveMetastoreServer(int(running), None)
+        return
+    reason = why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    with running_metastore(tmp_path_factory.mktemp("hms")) as server:
+        yield server
 
 
 def why_not() -> str | None:
@@ -52,7 +71,7 @@ def running_metastore(folder: Path) -> Iterator[HiveMetastoreServer]:
         process = subprocess.Popen(_command(folder, warehouse, port), stdout=output, stderr=output, cwd=folder)
     try:
         _wait_until_listening(process, port, log)
-        yield HiveMetastoreServer(port, warehouse, process.pid)
+        yield HiveMetastoreServer(port, process.pid)
     finally:
         process.terminate()
         try:
