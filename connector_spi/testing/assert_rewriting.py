@@ -1,0 +1,7 @@
+"""Has pytest explain the asserts of the suite as it does those of test files; imported before the checks are."""
+
+import pytest
+
+_CHECKS = ("base", "lifecycle_checks", "metadata_checks", "pushdown_checks", "reading_checks", "task_checks")
+
+pytest.register_assert_rewrite(*(f"connector_spi.testing.{module}" for module in _CHECKS))

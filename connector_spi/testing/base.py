@@ -1,0 +1,135 @@
+"""What a connector author fills in, and what the checks share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+import pytest
+
+from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory
+from connector_spi.metadata import TableVersion
+from connector_spi.names import SchemaTableName
+from connector_spi.properties import parse_properties
+from connector_spi.testing.behaviours import Behaviour
+from connector_spi.testing.reading import ReferenceQuery
+
+__all__ = ["SCHEMA", "ConformanceBase", "assert_same_rows", "same_type"]
+
+SCHEMA = "conformance"
+
+
+class ConformanceBase(ABC):
+    """The hooks. Each test gets a connector and a folder of its own.
+
+    Attributes:
+        missing_behaviours: What the connector cannot do; everything else is checked.
+        max_examples: Random predicates for each property.
+        connector: The connector of the running test.
+        folder: An empty folder for the files of the running test.
+    """
+
+    missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset()
+    max_examples: ClassVar[int] = 50
+
+    connector: Connector
+    folder: Path
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        strange = set[object](cls.missing_behaviours).difference(Behaviour)
+        if strange:
+            raise TypeError(f"{cls.__name__}.missing_behaviours holds {strange}; expected members of Behaviour")
+
+    @abstractmethod
+    def factory(self) -> ConnectorFactory:
+        """The connector under test."""
+
+    @abstractmethod
+    def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
+        """Makes a table that ``self.connector`` shows, and its schema where that is missing.
+
+        Args:
+            name: Lower case.
+            data: Columns and rows; ``id`` is unique.
+            partitioned_by: Partition keys; empty for a table without.
+        """
+
+    def catalog_properties(self) -> Mapping[str, str]:
+        """What the catalog file would say, ``connector.name`` left out; may name places in ``self.folder``."""
+        return {}
+
+    def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
+        """Adds rows to a table that ``create_table`` made without partitions.
+
+        Needed for ``SNAPSHOT_ISOLATION`` and ``TIME_TRAVEL``.
+        """
+        raise NotImplementedError("add_rows is needed, unless SNAPSHOT_ISOLATION and TIME_TRAVEL are missing")
+
+    def newest_version(self, name: SchemaTableName) -> TableVersion:
+        """The version that means the table as it is now. Needed for ``TIME_TRAVEL``."""
+        raise NotImplementedError("newest_version is needed, unless TIME_TRAVEL is missing")
+
+    @pytest.fixture(autouse=True)
+    def _own_connector(self, tmp_path: Path) -> Iterator[None]:
+        self.folder = tmp_path
+        self.connector = self.create_connector()
+        yield
+        self.connector.shutdown()
+
+    def create_connector(self) -> Connector:
+        """A connector made as the engine makes it."""
+        factory = self.factory()
+        properties = parse_properties(factory.config_properties, self.catalog_properties(), lambda name: name)
+        return factory.create("conformance", properties, ConnectorContext(SPI_VERSION, "0"))
+
+    def has(self, behaviour: Behaviour) -> bool:
+        """Whether the connector has an ability."""
+        return behaviour not in self.missing_behaviours
+
+    def require(self, *behaviours: Behaviour) -> None:
+        """Skips the running test where the connector lacks one of the abilities."""
+        for behaviour in behaviours:
+            if not self.has(behaviour):
+                pytest.skip(f"the connector lacks {behaviour.name}: {behaviour.value}")
+
+    def made(self, data: pa.Table, partitioned_by: Sequence[str] = (), table: str = "t") -> SchemaTableName:
+        """Makes a table and returns its name."""
+        name = SchemaTableName(SCHEMA, table)
+        self.create_table(name, data, partitioned_by)
+        return name
+
+    def query(self, session_properties: Mapping[str, str] | None = None) -> ReferenceQuery:
+        """A new query on the connector."""
+        return ReferenceQuery(self.connector, session_properties)
+
+
+def assert_same_rows(met: pa.Table, expected: pa.Table) -> None:
+    """Asserts that two tables hold the same rows, in any order, with the same columns in the same order."""
+    assert met.column_names == expected.column_names
+    met_rows, expected_rows = _bag(met), _bag(expected)
+    assert not expected_rows - met_rows, "rows are missing"
+    assert not met_rows - expected_rows, "rows that should not be there"
+
+
+def same_type(one: pa.DataType, other: pa.DataType) -> bool:
+    """Whether two types hold the same values: names and nullability of list and map children do not count."""
+    if pa.types.is_struct(one) and pa.types.is_struct(other):
+        return [field.name for field in one] == [field.name for field in other] and all(
+            same_type(mine.type, theirs.type) for mine, theirs in zip(one, other, strict=True)
+        )
+    if pa.types.is_list(one) and pa.types.is_list(other):
+        return same_type(one.value_type, other.value_type)
+    if pa.types.is_map(one) and pa.types.is_map(other):
+        return same_type(one.key_type, other.key_type) and same_type(one.item_type, other.item_type)
+    return bool(one == other)
+
+
+def _bag(table: pa.Table) -> Counter[str]:
+    # repr tells NaN from null and 0.0 from -0.0, and is equal for equal values of all types.
+    columns = [table.column(index).to_pylist() for index in range(table.num_columns)]
+    return Counter(repr(row) for row in zip(*columns, strict=True))

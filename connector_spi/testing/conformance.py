@@ -1,0 +1,27 @@
+"""The suite that a connector passes.
+
+Subclass in a test module, name the class ``Test...``::
+
+    class TestMyConnector(ConnectorConformance):
+        missing_behaviours = frozenset({Behaviour.TIME_TRAVEL, Behaviour.SYSTEM_TABLES})
+
+        def factory(self) -> ConnectorFactory:
+            return MyFactory()
+
+        def create_table(self, name, data, partitioned_by) -> None:
+            ...
+"""
+
+from __future__ import annotations
+
+from connector_spi.testing.lifecycle_checks import LifecycleChecks
+from connector_spi.testing.metadata_checks import MetadataChecks
+from connector_spi.testing.pushdown_checks import PushdownChecks
+from connector_spi.testing.reading_checks import ReadingChecks
+from connector_spi.testing.task_checks import TaskChecks
+
+__all__ = ["ConnectorConformance"]
+
+
+class ConnectorConformance(MetadataChecks, ReadingChecks, PushdownChecks, TaskChecks, LifecycleChecks):
+    """All checks; see ConformanceBase for the hooks, and Behaviour for what may be missing."""

@@ -1,0 +1,160 @@
+"""Names, columns, system tables and procedures."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+
+from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, SupportsStatistics, SupportsTimeTravel
+from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.predicate import TupleDomain
+from connector_spi.testing.base import SCHEMA, ConformanceBase
+from connector_spi.testing.behaviours import Behaviour
+from connector_spi.testing.reading import read_table
+from connector_spi.testing.sample_data import mixed_table
+
+__all__ = ["MetadataChecks"]
+
+_ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "name": pa.array(["a", None])})
+_PROTOCOLS = {
+    Behaviour.LIMIT: SupportsLimit,
+    Behaviour.PARTITION_LISTING: SupportsPartitionListing,
+    Behaviour.STATISTICS: SupportsStatistics,
+    Behaviour.TIME_TRAVEL: SupportsTimeTravel,
+}
+
+
+class MetadataChecks(ConformanceBase):
+    """Listing, metadata, system tables, procedures, properties."""
+
+    def test_schemas_are_listed_sorted_and_in_lower_case(self) -> None:
+        self.made(_ROWS)
+        if self.has(Behaviour.SEVERAL_SCHEMAS):
+            self.create_table(SchemaTableName("a_schema", "t"), _ROWS, ())
+        with self.query() as query:
+            schemas = list(query.metadata.list_schema_names(query.session))
+            assert schemas == sorted(schemas) == [schema.lower() for schema in schemas]
+            assert len(set(schemas)) == len(schemas)
+            assert all(query.metadata.schema_exists(query.session, schema) for schema in schemas)
+        assert SCHEMA in schemas
+        if self.has(Behaviour.SEVERAL_SCHEMAS):
+            assert "a_schema" in schemas
+
+    def test_tables_are_listed_sorted_with_their_schema(self) -> None:
+        names = [self.made(_ROWS, table=table) for table in ("b", "a", "c_2")]
+        with self.query() as query:
+            listed = list(query.metadata.list_tables(query.session, SCHEMA))
+        assert [name.table for name in listed] == sorted(name.table for name in listed)
+        assert set(names) <= set(listed)
+        assert {name.schema for name in listed} == {SCHEMA}
+
+    def test_what_is_not_there_is_none(self) -> None:
+        name = self.made(_ROWS)
+        with self.query() as query:
+            metadata, session = query.metadata, query.session
+            assert not metadata.schema_exists(session, "no_such_schema")
+            assert list(metadata.list_tables(session, "no_such_schema")) == []
+            assert metadata.get_table_handle(session, SchemaTableName(SCHEMA, "no_such_table")) is None
+            assert metadata.get_table_handle(session, SchemaTableName("no_such_schema", name.table)) is None
+            assert metadata.get_system_table(session, SystemTableName(name, "no_such_kind")) is None
+
+    def test_metadata_says_name_columns_and_types_in_order(self) -> None:
+        data = mixed_table(self.missing_behaviours)
+        name = self.made(data)
+        with self.query() as query:
+            table = query.metadata.get_table_metadata(query.session, query.table(name).table)
+        assert table.name == name
+        assert table.partitioned_by == ()
+        assert [(column.name, column.type) for column in table.visible_columns()] == list(
+            zip(data.schema.names, data.schema.types, strict=True)
+        )
+
+    def test_partition_keys_are_columns(self) -> None:
+        self.require(Behaviour.PARTITIONED_TABLES)
+        data = mixed_table(self.missing_behaviours)
+        name = self.made(data, ("part",))
+        with self.query() as query:
+            table = query.metadata.get_table_metadata(query.session, query.table(name).table)
+        visible = [column.name for column in table.visible_columns()]
+        assert table.partitioned_by == ("part",)
+        assert sorted(visible) == sorted(data.column_names)
+        assert [column for column in visible if column != "part"] == [
+            column for column in data.column_names if column != "part"
+        ]
+
+    def test_column_handles_are_those_of_the_metadata(self) -> None:
+        name = self.made(_ROWS)
+        with self.query() as query:
+            scan = query.table(name)
+            table = query.metadata.get_table_metadata(query.session, scan.table)
+        names = [column.name for column in table.columns]
+        assert list(scan.handles) == names
+        assert len(set(names)) == len(names)
+        assert [(handle.name, handle.type) for handle in scan.handles.values()] == [
+            (column.name, column.type) for column in table.columns
+        ]
+
+    def test_hidden_columns_come_last_and_can_be_read(self) -> None:
+        self.require(Behaviour.HIDDEN_COLUMNS)
+        name = self.made(_ROWS)
+        with self.query() as query:
+            columns = query.metadata.get_table_metadata(query.session, query.table(name).table).columns
+        hidden = [column.name for column in columns if column.hidden]
+        assert hidden
+        assert [column.name for column in columns][-len(hidden) :] == hidden
+        assert not set(hidden) & set(read_table(self.connector, name).column_names)
+        read = read_table(self.connector, name, [*hidden, "id"])
+        assert read.column_names == [*hidden, "id"]
+        assert sorted(read.column("id").to_pylist()) == [1, 2]
+
+    def test_abilities_are_claimed_as_they_are_listed(self) -> None:
+        with self.query() as query:
+            claimed = {behaviour: isinstance(query.metadata, proto) for behaviour, proto in _PROTOCOLS.items()}
+        assert claimed == {behaviour: self.has(behaviour) for behaviour in _PROTOCOLS}
+
+    def test_system_tables_have_the_rows_that_their_metadata_says(self) -> None:
+        self.require(Behaviour.SYSTEM_TABLES)
+        partitioned_by = ("part",) if self.has(Behaviour.PARTITIONED_TABLES) else ()
+        name = self.made(mixed_table(self.missing_behaviours), partitioned_by)
+        missing = SchemaTableName(SCHEMA, "no_such_table")
+        with self.query() as query:
+            kinds = list(query.metadata.list_system_table_kinds())
+            assert kinds
+            assert kinds == sorted(set(kinds))
+            for kind in kinds:
+                assert query.metadata.get_system_table(query.session, SystemTableName(missing, kind)) is None
+                found = query.metadata.get_system_table(query.session, SystemTableName(name, kind))
+                assert found is not None, kind
+                columns = [(column.name, column.type) for column in found.metadata.columns]
+                assert found.metadata.name == SchemaTableName(SCHEMA, f"{name.table}${kind}")
+                for batch in found.read(query.session, TupleDomain.all()):
+                    assert list(zip(batch.schema.names, batch.schema.types, strict=True)) == columns
+
+    def test_procedures_are_described(self) -> None:
+        self.require(Behaviour.PROCEDURES)
+        procedures = self.connector.procedures
+        assert procedures
+        assert len({(procedure.schema, procedure.name) for procedure in procedures}) == len(procedures)
+        for procedure in procedures:
+            assert _is_lower_identifier(procedure.name), procedure.name
+            assert procedure.description.endswith("."), procedure.name
+            required = [argument.required for argument in procedure.arguments]
+            assert required == sorted(required, reverse=True), f"{procedure.name}: required arguments come first"
+            for argument in procedure.arguments:
+                assert _is_lower_identifier(argument.name), argument.name
+                assert argument.description.endswith("."), f"{procedure.name}.{argument.name}"
+                assert argument.default is None or not argument.required, f"{procedure.name}.{argument.name}"
+
+    def test_properties_are_described(self) -> None:
+        catalog, session = list(self.factory().config_properties), list(self.connector.session_properties)
+        for described in (catalog, session):
+            names = [name for prop in described for name in (prop.name, *prop.aliases)]
+            assert len(set(names)) == len(names)
+            assert all(prop.description.endswith(".") for prop in described)
+        assert all(_is_lower_identifier(prop.name) for prop in session)
+        assert all(re.fullmatch(r"[a-z][a-z0-9.-]*", prop.name) for prop in catalog)
+
+
+def _is_lower_identifier(name: str) -> bool:
+    return re.fullmatch(r"[a-z][a-z0-9_]*", name) is not None

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from connector_spi.connector import ConnectorFactory
+from connector_spi.metadata import TableVersion, VersionKind
+from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.predicate import TupleDomain
+from connector_spi.testing import ConnectorConformance
+from connectors.memory.connector import MemoryConnector, MemoryFactory
+
+
+class TestMemoryConformance(ConnectorConformance):
+    """The reference connector lacks nothing."""
+
+    def factory(self) -> ConnectorFactory:
+        return MemoryFactory()
+
+    def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
+        self.memory.create_table(name, data, partitioned_by, chunk_rows=5 if data.num_rows < 1000 else None)
+
+    def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
+        self.memory.insert(name, data)
+
+    def newest_version(self, name: SchemaTableName) -> TableVersion:
+        with self.query() as query:
+            found = query.metadata.get_system_table(query.session, SystemTableName(name, "snapshots"))
+            assert found is not None
+            versions = pa.Table.from_batches(found.read(query.session, TupleDomain.all())).column("version")
+        return TableVersion(VersionKind.VERSION, str(versions[-1]))
+
+    @property
+    def memory(self) -> MemoryConnector:
+        assert isinstance(self.connector, MemoryConnector)
+        return self.connector
