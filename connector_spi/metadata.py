@@ -25,7 +25,9 @@ __all__ = [
     "SupportsLimit",
     "SupportsPartitionListing",
     "SupportsStatistics",
+    "SupportsTableRedirection",
     "SupportsTimeTravel",
+    "TableRedirection",
     "TableVersion",
     "VersionKind",
 ]
@@ -145,6 +147,29 @@ class TableVersion:
 
     kind: VersionKind
     value: str | datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TableRedirection:
+    """Where a table of another kind can be read.
+
+    Attributes:
+        connector_name: Kind of connector that reads it, as in ``connector.name``.
+        name: Schema and table there.
+        properties: Properties of a catalog of that kind that finds it, as a catalog file has them.
+    """
+
+    connector_name: str
+    name: SchemaTableName
+    properties: tuple[tuple[str, str], ...]
+
+
+@runtime_checkable
+class SupportsTableRedirection(Protocol):
+    """Metadata that knows which of its tables another kind of connector has to read."""
+
+    def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
+        """Asked before ``get_table_handle``; ``None`` for tables that this connector reads, or that are not there."""
 
 
 @runtime_checkable

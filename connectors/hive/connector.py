@@ -1,0 +1,97 @@
+"""Assembly of the hive connector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from catalog.metastore.factory import Metastore, connect
+from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.metadata import ConnectorMetadata
+from connector_spi.page_source import PageSourceProvider
+from connector_spi.procedures import Procedure
+from connector_spi.properties import PropertyMetadata
+from connector_spi.session import ConnectorSession
+from connector_spi.splits import SplitManager
+from connectors.hive.config import CONFIG_PROPERTIES, HiveConfig, session_properties
+from connectors.hive.metadata import HiveMetadata
+from connectors.hive.page_source import HivePageSourceProvider
+from connectors.hive.procedures import HiveProcedures
+from connectors.hive.splits import HiveSplitManager
+from connectors.hive.transaction import HiveTransaction, hive_transaction
+from connectors.toolkit.filesystem import FileSystem
+
+__all__ = ["HiveConnector", "HiveFactory", "HivePlugin"]
+
+
+class HiveConnector(Connector):
+    """Tables of one metastore.
+
+    Args:
+        config: The catalog's settings.
+        metastore: The metastore; closed with the connector.
+    """
+
+    def __init__(self, config: HiveConfig, metastore: Metastore) -> None:
+        self._config = config
+        self._files = FileSystem(config.storage_options)
+        self._split_manager = HiveSplitManager(config, self._files)
+        self._page_source_provider = HivePageSourceProvider(
+            self._files, config.orc_by_name, config.parquet_by_name, config.parquet_zone
+        )
+        self.metastore = metastore
+
+    def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
+        return HiveTransaction(self.metastore.reads)
+
+    def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
+        hive = hive_transaction(transaction)
+        if hive.metadata is None:
+            hive.metadata = HiveMetadata(self._config, self._files, hive)
+        return hive.metadata
+
+    @property
+    def split_manager(self) -> SplitManager:
+        return self._split_manager
+
+    @property
+    def page_source_provider(self) -> PageSourceProvider:
+        return self._page_source_provider
+
+    @property
+    def procedures(self) -> Sequence[Procedure]:
+        return HiveProcedures(self.metastore, self._files).procedures()
+
+    @property
+    def session_properties(self) -> Sequence[PropertyMetadata[object]]:
+        return session_properties(self._config)
+
+    def shutdown(self) -> None:
+        self.metastore.close()
+
+
+class HiveFactory(ConnectorFactory):
+    """``connector.name=hive``."""
+
+    @property
+    def name(self) -> str:
+        return "hive"
+
+    @property
+    def aliases(self) -> Sequence[str]:
+        return ("hive-hadoop2",)
+
+    @property
+    def config_properties(self) -> Sequence[PropertyMetadata[object]]:
+        return CONFIG_PROPERTIES
+
+    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> HiveConnector:
+        config = HiveConfig.from_properties(properties)
+        return HiveConnector(config, connect(config.metastore))
+
+
+class HivePlugin(Plugin):
+    """Brings the hive connector."""
+
+    def connector_factories(self) -> Iterable[ConnectorFactory]:
+        return (HiveFactory(),)

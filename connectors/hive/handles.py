@@ -1,0 +1,115 @@
+"""What of a Hive table travels to tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+
+from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
+from connector_spi.names import SchemaTableName
+from connector_spi.predicate import TupleDomain, Value
+from connectors.hive.text_types import TextRule
+
+__all__ = ["FILE_MODIFIED_TIME", "FILE_SIZE", "HIDDEN_COLUMNS", "PARTITION", "PATH", "HiveSplit", "HiveTableHandle"]
+
+PATH = "$path"
+PARTITION = "$partition"
+FILE_SIZE = "$file_size"
+FILE_MODIFIED_TIME = "$file_modified_time"
+HIDDEN_COLUMNS = (
+    ColumnHandle(PATH, pa.string()),
+    ColumnHandle(PARTITION, pa.string()),
+    ColumnHandle(FILE_SIZE, pa.int64()),
+    ColumnHandle(FILE_MODIFIED_TIME, pa.timestamp("us", "UTC")),
+)
+"""Columns that every row has and ``SELECT *`` leaves out."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class HiveTableHandle(TableHandle):
+    """A table with what was pushed into it.
+
+    Attributes:
+        name: Schema and table.
+        format: ``orc`` or ``parquet``: of the table; a partition may have another.
+        location: The table's folder.
+        data_columns: Columns that the files hold, in the metastore's order.
+        partition_keys: Partition keys, in order.
+        text_rules: Columns with ``char`` or ``varchar`` in them, by name.
+        constraint: Filters taken over: partition keys are exact, other columns choose files and parts of files.
+        columns: What is read, or ``None`` before a projection was offered.
+    """
+
+    name: SchemaTableName
+    format: str
+    location: str
+    data_columns: tuple[ColumnHandle, ...]
+    partition_keys: tuple[ColumnHandle, ...] = ()
+    text_rules: tuple[tuple[str, TextRule], ...] = ()
+    constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
+    columns: tuple[ColumnHandle, ...] | None = None
+
+    @property
+    def all_columns(self) -> tuple[ColumnHandle, ...]:
+        """Columns of the files, partition keys and hidden columns."""
+        return (*self.data_columns, *self.partition_keys, *HIDDEN_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class HiveSplit(Split):
+    """A range of a data file.
+
+    Attributes:
+        path: The file.
+        start: First byte of the range.
+        length: Bytes of the range.
+        file_size: Bytes of the file.
+        modified_millis: Modification time, milliseconds since 1970, UTC.
+        format: ``orc`` or ``parquet``.
+        partition: Name of the partition, such as ``ds=2024-01-01``; empty where the table has no partition keys.
+        partition_values: Typed value of each partition key, by name.
+        partition_columns: The partition's own names of the columns in the files, in order; ``None`` where they are
+            the table's.
+        plain: The rows of the columns asked are those of the file as they stand.
+        plain_constants: With ``plain``: which of the columns asked are not in the file.
+    """
+
+    path: str
+    start: int
+    length: int
+    file_size: int
+    modified_millis: int
+    format: str
+    partition: str = ""
+    partition_values: tuple[tuple[str, Value | None], ...] = ()
+    partition_columns: tuple[str, ...] | None = None
+    plain: bool = False
+    plain_constants: tuple[str, ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        return self.length
+
+    def constants(self) -> dict[str, Value | None]:
+        """Values of partition keys and hidden columns, by name."""
+        return {
+            **dict(self.partition_values),
+            PATH: self.path,
+            PARTITION: self.partition,
+            FILE_SIZE: self.file_size,
+            FILE_MODIFIED_TIME: _EPOCH + timedelta(milliseconds=self.modified_millis),
+        }
+
+    @property
+    def plain_file(self) -> PlainFile | None:
+        if not self.plain:
+            return None
+        known = self.constants()
+        constants = tuple((name, known[name]) for name in self.plain_constants)
+        return PlainFile(
+            self.format, self.path, self.start, self.length, self.file_size, self.modified_millis, constants
+        )

@@ -1,0 +1,140 @@
+"""Names, columns and pushdown of the hive connector. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from connector_spi.errors import InternalError, SchemaNotFoundError
+from connector_spi.handles import ColumnHandle, TableHandle
+from connector_spi.metadata import ConnectorMetadata, FilterApplication, ProjectionApplication, TableRedirection
+from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.schema import TableMetadata
+from connector_spi.session import ConnectorSession
+from connector_spi.statistics import TableStatistics
+from connector_spi.system_tables import SystemTable
+from connectors.hive.columns import make_handle, make_metadata
+from connectors.hive.config import HiveConfig
+from connectors.hive.handles import HiveTableHandle
+from connectors.hive.partitions import prune_partitions
+from connectors.hive.statistics import table_statistics
+from connectors.hive.system_tables import PartitionsTable, PropertiesTable
+from connectors.hive.table_formats import is_hudi
+from connectors.hive.transaction import HiveTransaction
+from connectors.toolkit.filesystem import FileSystem
+
+__all__ = ["HiveMetadata"]
+
+
+class HiveMetadata(ConnectorMetadata):
+    """Answers inside of one transaction. Has statistics, partition listing and redirection to Hudi.
+
+    Args:
+        config: The catalog's settings.
+        files: Storage.
+        transaction: The transaction.
+    """
+
+    def __init__(self, config: HiveConfig, files: FileSystem, transaction: HiveTransaction) -> None:
+        self._config = config
+        self._files = files
+        self._transaction = transaction
+
+    def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
+        return self._transaction.client.get_databases()
+
+    def schema_exists(self, session: ConnectorSession, schema: str) -> bool:
+        return self._transaction.client.get_database(schema) is not None
+
+    def get_schema_properties(self, session: ConnectorSession, schema: str) -> Mapping[str, str]:
+        database = self._transaction.client.get_database(schema)
+        if database is None:
+            return {}
+        told = {"comment": database.description, "location": database.location, "owner": database.owner}
+        return {**database.parameters, **{key: value for key, value in told.items() if value}}
+
+    def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
+        try:
+            names = self._transaction.client.get_table_names(schema)
+        except SchemaNotFoundError:
+            return ()
+        return [SchemaTableName(schema, name) for name in names]
+
+    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableHandle | None:
+        entry = self._transaction.client.get_table(name.schema, name.table)
+        return None if entry is None else make_handle(entry, self._files)
+
+    def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
+        """A Hudi table is read by the hudi connector over the same metastore and storage."""
+        entry = self._transaction.client.get_table(name.schema, name.table)
+        if entry is None or not is_hudi(entry, self._files):
+            return None
+        return TableRedirection("hudi", name, self._config.metastore_properties())
+
+    def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
+        handle = hive_handle(table)
+        return make_metadata(self._transaction.table(handle.name), handle)
+
+    def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
+        return {column.name: column for column in hive_handle(table).all_columns}
+
+    def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
+        entry = self._transaction.client.get_table(name.base.schema, name.base.table)
+        if entry is None:
+            return None
+        if name.kind == PropertiesTable.kind and entry.parameters:
+            return PropertiesTable(name, entry.parameters)
+        if name.kind == PartitionsTable.kind and entry.partition_keys:
+            return PartitionsTable(name, self._transaction.client, make_handle(entry, self._files))
+        return None
+
+    def list_system_table_kinds(self) -> Sequence[str]:
+        return (PartitionsTable.kind, PropertiesTable.kind)
+
+    def apply_filter(
+        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+    ) -> FilterApplication | None:
+        """Partition keys are taken over for good, other columns to choose files and their parts by."""
+        handle = hive_handle(table)
+        whole = set(handle.all_columns)
+        taken = handle.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
+        if taken == handle.constraint:
+            return None
+        keys = set(handle.partition_keys)
+        remaining = constraint.summary.keep(lambda column: column not in keys)
+        return FilterApplication(replace(handle, constraint=taken), remaining)
+
+    def apply_projection(
+        self, session: ConnectorSession, table: TableHandle, columns: tuple[ColumnHandle, ...]
+    ) -> ProjectionApplication | None:
+        handle = hive_handle(table)
+        if handle.columns == columns:
+            return None
+        return ProjectionApplication(replace(handle, columns=columns), columns)
+
+    def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
+        handle = hive_handle(table)
+        return table_statistics(self._transaction.client, handle, self._transaction.table(handle.name))
+
+    def list_partitions(
+        self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
+    ) -> Sequence[tuple[object, ...]]:
+        handle = hive_handle(table)
+        keys = {key.name: key for key in handle.partition_keys}
+        if not keys:
+            return ()
+        wanted = constraint.transform_keys(keys.get)
+        kept = prune_partitions(self._transaction.client, handle, wanted).kept
+        return [tuple(value for _, value in partition.values) for partition in kept]
+
+
+def hive_handle(table: TableHandle) -> HiveTableHandle:
+    """The handle as one of this connector.
+
+    Raises:
+        InternalError: It is another connector's.
+    """
+    if not isinstance(table, HiveTableHandle):
+        raise InternalError(f"expected a HiveTableHandle, met a {type(table).__qualname__}")
+    return table

@@ -1,0 +1,234 @@
+"""From a table handle to splits: partitions chosen, fetched in batches, listed in threads. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import cast
+
+from catalog.metastore.client import MetastoreClient
+from catalog.metastore.model import Partition, Table
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.errors import InternalError, MetastoreError, ResourceError
+from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.predicate import TupleDomain, Value
+from connector_spi.session import ConnectorSession
+from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
+from connectors.hive import error_codes
+from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
+from connectors.hive.handles import HiveSplit, HiveTableHandle
+from connectors.hive.listing import FolderLister, file_ranges
+from connectors.hive.partitions import PartitionName, get_partitions, partition_columns, prune_partitions
+from connectors.hive.plainness import PlainFiles
+from connectors.hive.table_formats import is_transactional, storage_format
+from connectors.hive.transaction import HiveTransaction, hive_transaction
+from connectors.toolkit.filesystem import FileInfo, FileSystem
+
+__all__ = ["HiveSplitManager"]
+
+_PARTITION_BATCH = 1000
+_FOLDER_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder to be listed."""
+
+    location: str
+    format: str
+    partition: str = ""
+    values: tuple[tuple[str, Value | None], ...] = ()
+    columns: tuple[str, ...] | None = None
+
+
+class HiveSplitManager(SplitManager):
+    """Makes splits of ORC and Parquet tables.
+
+    Args:
+        config: The catalog's settings.
+        files: Storage.
+    """
+
+    def __init__(self, config: HiveConfig, files: FileSystem) -> None:
+        self._config = config
+        self._files = files
+
+    def get_splits(
+        self,
+        transaction: ConnectorTransaction,
+        session: ConnectorSession,
+        table: TableHandle,
+        columns: tuple[ColumnHandle, ...],
+        dynamic_filter: TupleDomain[ColumnHandle],
+    ) -> SplitSource:
+        if not isinstance(table, HiveTableHandle):
+            raise InternalError(f"expected a Hive table, met a {type(table).__name__}")
+        hive = hive_transaction(transaction)
+        constraint = table.constraint.intersect(dynamic_filter)
+        if constraint.is_none:
+            return ListSplitSource((), ScanSummary(files_kept=0, notes=("the filter is never true",)))
+        partitions: tuple[PartitionName, ...] | None = None
+        total = None
+        if table.partition_keys:
+            pruned = prune_partitions(hive.client, table, constraint)
+            partitions, total = pruned.kept, pruned.total
+            _check_limit(table, len(partitions), self._config.max_partitions_per_scan)
+        ignore_absent = session.flag(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
+        scan = _Scan(
+            hive,
+            table,
+            constraint,
+            columns,
+            FolderLister(self._files, self._config.recursive_directories, ignore_absent),
+            PlainFiles(
+                self._files,
+                table,
+                columns,
+                orc_by_name=self._config.orc_by_name,
+                parquet_by_name=self._config.parquet_by_name,
+            ),
+            cast(int, session.get_property(MAX_SPLIT_SIZE)),
+        )
+        return _HiveSplitSource(scan, partitions, total, self._config.split_loader_concurrency)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scan:
+    transaction: HiveTransaction
+    table: HiveTableHandle
+    constraint: TupleDomain[ColumnHandle]
+    columns: tuple[ColumnHandle, ...]
+    lister: FolderLister
+    plain: PlainFiles
+    max_split_bytes: int
+
+    @property
+    def client(self) -> MetastoreClient:
+        return self.transaction.client
+
+    def folders(self, names: Sequence[PartitionName]) -> Iterator[_Folder]:
+        """The folders of partitions."""
+        entry = self.transaction.table(self.table.name)
+        partitions = get_partitions(self.client, self.table, [name.name for name in names])
+        for name, partition in zip(names, partitions, strict=True):
+            yield self._folder(entry, name, partition)
+
+    def list_folder(self, folder: _Folder) -> tuple[list[HiveSplit], int, int]:
+        """Splits of a folder, files kept, files found. Runs in threads."""
+        found = self.lister.data_files(folder.location, self.table.name, folder.partition)
+        splits: list[HiveSplit] = []
+        kept = 0
+        for info in found:
+            made = self._file_splits(folder, info)
+            splits += made
+            kept += bool(made)
+        return splits, kept, len(found)
+
+    def _folder(self, entry: Table, name: PartitionName, partition: Partition) -> _Folder:
+        where = f"partition {name.name} of {self.table.name}"
+        if not partition.storage.location:
+            raise MetastoreError(f"the metastore has no location for {where}", error_codes.HIVE_BAD_PARTITION)
+        if is_transactional(partition.parameters):
+            raise InternalError(f"{where} says that it is transactional, and its table does not")
+        return _Folder(
+            partition.storage.location,
+            storage_format(partition.storage, where),
+            name.name,
+            name.values,
+            partition_columns(partition, entry),
+        )
+
+    def _file_splits(self, folder: _Folder, info: FileInfo) -> list[HiveSplit]:
+        whole = HiveSplit(
+            info.path,
+            0,
+            info.size,
+            info.size,
+            info.modified_millis,
+            folder.format,
+            folder.partition,
+            folder.values,
+            folder.columns,
+        )
+        constants = whole.constants()
+        domains = dict(self.constraint.domains or {})
+        if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
+            return []
+        plain = self.plain.is_plain(info.path, folder.format, folder.columns)
+        names = tuple(column.name for column in self.columns if column.name in constants) if plain else ()
+        return [
+            HiveSplit(
+                info.path,
+                start,
+                length,
+                info.size,
+                info.modified_millis,
+                folder.format,
+                folder.partition,
+                folder.values,
+                folder.columns,
+                plain,
+                names,
+            )
+            for start, length in file_ranges(info.size, self.max_split_bytes)
+        ]
+
+
+class _HiveSplitSource(SplitSource):
+    def __init__(
+        self, scan: _Scan, partitions: tuple[PartitionName, ...] | None, total: int | None, threads: int
+    ) -> None:
+        self._scan = scan
+        self._partitions = partitions
+        self._total = total
+        self._threads = threads
+        self._pool: ThreadPoolExecutor | None = None
+        self._files_kept = self._files_total = 0
+
+    def __iter__(self) -> Iterator[Sequence[Split]]:
+        folders = self._folders()
+        while batch := list(islice(folders, _FOLDER_BATCH)):
+            splits: list[HiveSplit] = []
+            for made, kept, found in self._list(batch):
+                splits += made
+                self._files_kept += kept
+                self._files_total += found
+            yield splits
+
+    def summary(self) -> ScanSummary:
+        return ScanSummary(
+            partitions_kept=None if self._partitions is None else len(self._partitions),
+            partitions_total=self._total,
+            files_kept=self._files_kept,
+            files_total=self._files_total,
+        )
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def _folders(self) -> Iterator[_Folder]:
+        if self._partitions is None:
+            yield _Folder(self._scan.table.location, self._scan.table.format)
+            return
+        for start in range(0, len(self._partitions), _PARTITION_BATCH):
+            yield from self._scan.folders(self._partitions[start : start + _PARTITION_BATCH])
+
+    def _list(self, folders: list[_Folder]) -> Iterator[tuple[list[HiveSplit], int, int]]:
+        if len(folders) == 1:
+            return iter([self._scan.list_folder(folders[0])])
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="hive-listing")
+        return self._pool.map(self._scan.list_folder, folders)
+
+
+def _check_limit(table: HiveTableHandle, count: int, limit: int) -> None:
+    if count > limit:
+        raise ResourceError(
+            f"the query would read {count} partitions of {table.name}; hive.max-partitions-per-scan allows {limit}: "
+            f"filter by {', '.join(key.name for key in table.partition_keys)}",
+            error_codes.HIVE_EXCEEDED_PARTITION_LIMIT,
+        )

@@ -1,0 +1,165 @@
+"""What a folder of data files says of its table: format, columns, partition keys. Driver side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import pyarrow as pa
+
+from catalog.metastore.model import FieldSchema
+from catalog.metastore.types import hive_type_text
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connectors.hive import error_codes
+from connectors.toolkit.filesystem import FileInfo, FileSystem, is_hidden, join_path
+from connectors.toolkit.orc_reader import read_orc_schema
+from connectors.toolkit.parquet_reader import read_parquet_schema
+from connectors.toolkit.partition_values import DEFAULT_PARTITION, parse_partition_path
+from connectors.toolkit.time_conventions import INT96
+
+__all__ = ["DiscoveredTable", "discover_partitions", "discover_table"]
+
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_OTHER_FORMATS = (".hoodie", "_delta_log")
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredTable:
+    """A table as its folder shows it.
+
+    Attributes:
+        format: ``orc`` or ``parquet``.
+        columns: Columns of the newest file, partition keys left out.
+        partition_keys: From folders called ``key=value``; types are guessed from all values.
+        partitions: Folder of each partition, relative to the table, with the values of its keys.
+    """
+
+    format: str
+    columns: tuple[FieldSchema, ...]
+    partition_keys: tuple[FieldSchema, ...]
+    partitions: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def discover_table(files: FileSystem, location: str) -> DiscoveredTable:
+    """Looks at a folder.
+
+    Raises:
+        FileMissingError: There is no such folder.
+        InvalidArgumentError: It holds no data files, or its folders are not partitioned alike.
+        NotSupportedError: It belongs to another table format, or a column's type has no name in Hive.
+        CorruptFileError: The newest file is not ORC or Parquet.
+    """
+    found = _data_files(files, location)
+    for folder in _OTHER_FORMATS:
+        if files.exists(join_path(location, folder)):
+            raise NotSupportedError(
+                f"{location} holds a folder {folder}: it is the table of another format; register it in a catalog "
+                "of that format",
+                error_codes.HIVE_HUDI_TABLE if folder == ".hoodie" else error_codes.HIVE_DELTA_LAKE_TABLE,
+            )
+    newest = max(found, key=lambda info: (info.modified_millis, info.path))
+    file_format, schema = _read_schema(files, newest)
+    keys, partitions = _partitions(found, location)
+    columns = tuple(field for field in _columns(schema, newest.path) if field.name not in keys)
+    values = [[partition[1][index] for partition in partitions] for index in range(len(keys))]
+    typed = tuple(FieldSchema(key, _guess_type(texts)) for key, texts in zip(keys, values, strict=True))
+    return DiscoveredTable(file_format, columns, typed, partitions if keys else ())
+
+
+def discover_partitions(files: FileSystem, location: str, keys: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Folders of a table's partitions with data files, with the values of the keys.
+
+    Raises:
+        InvalidArgumentError: Folders are partitioned by other keys.
+    """
+    found_keys, partitions = _partitions(_data_files(files, location), location)
+    if found_keys != tuple(keys):
+        raise InvalidArgumentError(
+            f"{location} is partitioned by ({', '.join(found_keys)}) and the table by ({', '.join(keys)})"
+        )
+    return list(partitions)
+
+
+def _data_files(files: FileSystem, location: str) -> list[FileInfo]:
+    start = len(location.rstrip("/")) + 1
+    found = [
+        info
+        for info in files.list(location, recursive=True)
+        if not info.is_directory and info.size and not any(is_hidden(part) for part in info.path[start:].split("/"))
+    ]
+    if not found:
+        raise InvalidArgumentError(f"{location} holds no data files; expected the folder of a table")
+    return found
+
+
+def _read_schema(files: FileSystem, info: FileInfo) -> tuple[str, pa.Schema]:
+    with files.open(info.path) as file:
+        start = file.read(4)
+    if start[:3] == b"ORC":
+        return "orc", read_orc_schema(files, info.path)
+    return "parquet", read_parquet_schema(files, info.path)
+
+
+def _columns(schema: pa.Schema, path: str) -> list[FieldSchema]:
+    columns: list[FieldSchema] = []
+    for field in schema:
+        name = field.name.lower()
+        if any(column.name == name for column in columns):
+            raise InvalidArgumentError(f"{path} has two columns called '{name}' but for case; Hive takes only one")
+        try:
+            columns.append(FieldSchema(name, hive_type_text(_without_int96(field.type))))
+        except NotSupportedError as error:
+            raise NotSupportedError(
+                f"column '{field.name}' of {path}: {error.message}", error_codes.HIVE_UNSUPPORTED_TYPE
+            ) from error
+    return columns
+
+
+def _without_int96(arrow: pa.DataType) -> pa.DataType:
+    if arrow == INT96:
+        return pa.timestamp("us")
+    if pa.types.is_list(arrow):
+        return pa.list_(_without_int96(arrow.value_type))
+    if pa.types.is_map(arrow):
+        return pa.map_(_without_int96(arrow.key_type), _without_int96(arrow.item_type))
+    if pa.types.is_struct(arrow):
+        return pa.struct([field.with_type(_without_int96(field.type)) for field in arrow])
+    return arrow
+
+
+def _partitions(
+    found: Sequence[FileInfo], location: str
+) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]]:
+    start = len(location.rstrip("/")) + 1
+    folders: dict[str, tuple[tuple[str, str], ...]] = {}
+    for info in found:
+        parts = info.path[start:].split("/")[:-1]
+        depth = next((at for at, part in enumerate(parts) if "=" not in part), len(parts))
+        folders["/".join(parts[:depth])] = parse_partition_path("/".join(parts[:depth]))
+    keys = {tuple(key for key, _ in pairs) for pairs in folders.values()}
+    if len(keys) != 1:
+        shown = " and ".join(sorted(f"({', '.join(names)})" for names in keys)[:2])
+        raise InvalidArgumentError(f"the folders of {location} are not partitioned alike: by {shown}")
+    [names] = keys
+    return names, tuple((folder, tuple(text for _, text in folders[folder])) for folder in sorted(folders))
+
+
+def _guess_type(texts: Sequence[str]) -> str:
+    told = [text for text in texts if text != DEFAULT_PARTITION]
+    if told and all(_INTEGER.fullmatch(text) for text in told):
+        widest = max(abs(int(text)) for text in told)
+        return "int" if widest < 1 << 31 else "bigint" if widest < 1 << 63 else "string"
+    return "date" if told and all(_is_date(text) for text in told) else "string"
+
+
+def _is_date(text: str) -> bool:
+    if _DATE.fullmatch(text) is None:
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

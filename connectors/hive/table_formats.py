@@ -1,0 +1,155 @@
+"""What kind of table or partition a metastore's entry is, and what is refused by name. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from catalog.metastore.model import StorageDescriptor, Table
+from connector_spi.errors import ErrorCode, MetastoreError, NotSupportedError
+from connector_spi.names import SchemaTableName
+from connectors.hive import error_codes
+from connectors.toolkit.filesystem import FileSystem, join_path
+
+__all__ = ["check_readable", "is_hudi", "is_hudi_entry", "is_transactional", "storage_format", "table_location"]
+
+_FORMATS = {
+    "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat": "orc",
+    "org.apache.hadoop.hive.ql.io.orc.VectorizedOrcInputFormat": "orc",
+    "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat": "parquet",
+    "org.apache.hadoop.hive.ql.io.parquet.VectorizedParquetInputFormat": "parquet",
+    "parquet.hive.DeprecatedParquetInputFormat": "parquet",
+    "parquet.hive.MapredParquetInputFormat": "parquet",
+}
+_SERDES = {
+    "org.apache.hadoop.hive.ql.io.orc.OrcSerde": "orc",
+    "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe": "parquet",
+    "parquet.hive.serde.ParquetHiveSerDe": "parquet",
+}
+# Every input format of Hudi lives in one of these packages (org.apache.hudi.hadoop, before 0.5 com.uber.hoodie.hadoop).
+_HUDI_PACKAGES = ("org.apache.hudi.", "com.uber.hoodie.")
+_NOT_IN_FILES = {
+    "iceberg": (error_codes.HIVE_ICEBERG_TABLE, "an Iceberg table"),
+    "delta": (error_codes.HIVE_DELTA_LAKE_TABLE, "a Delta Lake table"),
+}
+
+
+def check_readable(table: Table, files: FileSystem) -> str:
+    """Makes sure that the folder of a table holds its rows, no more and no less.
+
+    Returns:
+        The format: ``orc`` or ``parquet``.
+
+    Raises:
+        NotSupportedError: It is a view, a transactional table, of another table format or of an unknown file format.
+    """
+    name = SchemaTableName(table.database, table.name)
+    if table.is_view:
+        raise NotSupportedError(
+            f"{name} is a view, and views of the metastore are not read; query its tables: {_sql(table)}",
+            error_codes.HIVE_VIEW,
+        )
+    if is_hudi(table, files):
+        raise NotSupportedError(
+            f"{name} is a Hudi table, which the hive connector cannot read by its files; add a catalog with "
+            "connector.name=hudi over the same metastore and query it there",
+            error_codes.HIVE_HUDI_TABLE,
+        )
+    _refuse_other_formats(table, name, files)
+    if is_transactional(table.parameters):
+        raise NotSupportedError(
+            f"{name} is a transactional table (ACID), which cannot be read yet: its folder also holds deleted and "
+            "uncommitted rows; copy it with Hive into a table with 'transactional'='false'",
+            error_codes.HIVE_TRANSACTIONAL_TABLE,
+        )
+    return storage_format(table.storage, f"table {name}")
+
+
+def is_transactional(parameters: Mapping[str, str]) -> bool:
+    """Whether a table is transactional; Hive takes the key in lower or upper case (``AcidUtils``)."""
+    return any(key.lower() == "transactional" and value.lower() == "true" for key, value in parameters.items())
+
+
+def is_hudi_entry(table: Table) -> bool:
+    """Whether the metastore says that a table is a Hudi table."""
+    provider = table.parameters.get("spark.sql.sources.provider", "")
+    classes = (table.storage.input_format or "", table.storage.serde.serialization_lib)
+    return provider.lower() in ("hudi", "org.apache.hudi") or any(name.startswith(_HUDI_PACKAGES) for name in classes)
+
+
+def is_hudi(table: Table, files: FileSystem) -> bool:
+    """Whether a table is a Hudi table, by the metastore or by the ``.hoodie`` folder in its own."""
+    if table.is_view:
+        return False
+    return is_hudi_entry(table) or _has_folder(table, files, ".hoodie")
+
+
+def storage_format(storage: StorageDescriptor, where: str) -> str:
+    """The file format of a table or partition.
+
+    Args:
+        storage: Its storage.
+        where: Names it for the message.
+
+    Raises:
+        NotSupportedError: The input format or SerDe is not one of ORC's and Parquet's.
+    """
+    input_format, serde = storage.input_format or "", storage.serde.serialization_lib
+    found = _FORMATS.get(input_format)
+    if found is None:
+        raise _unsupported(where, "input format", input_format or "(none)")
+    if serde and _SERDES.get(serde) != found:
+        raise _unsupported(where, "SerDe", serde)
+    return found
+
+
+def table_location(table: Table) -> str:
+    """The folder of a table.
+
+    Raises:
+        MetastoreError: The metastore does not say.
+    """
+    if not table.storage.location:
+        raise MetastoreError(
+            f"the metastore has no location for table {SchemaTableName(table.database, table.name)}; set it with "
+            "ALTER TABLE ... SET LOCATION",
+            error_codes.HIVE_BAD_TABLE,
+        )
+    return table.storage.location
+
+
+def _refuse_other_formats(table: Table, name: SchemaTableName, files: FileSystem) -> None:
+    said = {
+        table.parameters.get("table_type", "").lower(),
+        table.parameters.get("spark.sql.sources.provider", "").lower(),
+    }
+    kinds = [kind for kind in _NOT_IN_FILES if kind in said]
+    if not kinds and _has_folder(table, files, "_delta_log"):
+        kinds = ["delta"]
+    for kind in kinds:
+        code, words = _NOT_IN_FILES[kind]
+        raise _other_table(name, words, code)
+    handler = table.parameters.get("storage_handler")
+    if handler:
+        raise _unsupported(f"table {name}", "storage handler", handler)
+
+
+def _other_table(name: SchemaTableName, words: str, code: ErrorCode) -> NotSupportedError:
+    return NotSupportedError(f"{name} is {words}, which cannot be read right by its files; use a catalog for it", code)
+
+
+def _has_folder(table: Table, files: FileSystem, folder: str) -> bool:
+    location = table.storage.location
+    return bool(location) and files.exists(join_path(location or "", folder))
+
+
+def _unsupported(where: str, part: str, name: str) -> NotSupportedError:
+    return NotSupportedError(
+        f"{where} has the {part} {name}, which cannot be read; expected ORC or Parquet: copy the rows with Hive into "
+        "a table STORED AS ORC",
+        error_codes.HIVE_UNSUPPORTED_FORMAT,
+    )
+
+
+def _sql(table: Table) -> str:
+    text = " ".join((table.view_expanded_text or table.view_original_text or "(no text)").split())
+    return text if len(text) <= 200 else text[:200] + "..."

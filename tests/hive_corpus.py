@@ -1,0 +1,217 @@
+"""The tables that real Hive wrote (``corpus/hive``), registered in a metastore, and Hive's own answers."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pytest
+
+from catalog.metastore.client import MetastoreWriter
+from catalog.metastore.model import (
+    Database,
+    FieldSchema,
+    Parameters,
+    Partition,
+    SerDeInfo,
+    SortColumn,
+    StorageDescriptor,
+    Table,
+)
+from catalog.metastore.types import parse_hive_type
+from tests.paths import CORPUS
+
+__all__ = ["PLAIN_CASES", "HiveAnswer", "canonical_rows", "expected_answer", "register_cases", "require_corpus"]
+
+Json = Mapping[str, object]
+
+PLAIN_CASES = (
+    "evolve_ext_orc",
+    "evolve_ext_parquet",
+    "evolve_ext_parquet_renamed",
+    "ext_bucketed_v2",
+    "ext_orc_none_part",
+    "ext_orc_zlib",
+    "ext_orc_zstd",
+    "ext_parquet_gzip",
+    "ext_parquet_snappy",
+    "orc_alltypes",
+    "orc_alltypes_ny",
+    "parquet_alltypes",
+    "parquet_alltypes_ny",
+    "parquet_int64_alltypes",
+    "parquet_int64_alltypes_ny",
+    "plain_orc_union_subdirs",
+)
+"""Cases of ORC and Parquet tables that are not transactional."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiveAnswer:
+    """What Hive answered to a SELECT of all columns.
+
+    Attributes:
+        columns: Name and Hive type of each column, in order.
+        rows: Rows in the form of ``canonical_rows``, without order.
+    """
+
+    columns: tuple[tuple[str, str], ...]
+    rows: Counter[tuple[object, ...]]
+
+
+def require_corpus() -> Path:
+    """The folder of the cases; skips the test where there is none."""
+    folder = CORPUS / "hive"
+    if not folder.is_dir():
+        pytest.skip(f"no Hive tables at {folder}; set CONNECTOR_TEST_CORPUS")
+    return folder
+
+
+def register_cases(writer: MetastoreWriter, schema: str, cases: Iterable[str] = PLAIN_CASES) -> None:
+    """Puts cases into a metastore, each as a table of its own name that lies where the corpus does."""
+    root = require_corpus()
+    writer.create_database(Database(schema))
+    for case in cases:
+        dump = json.loads((root / case / "metastore.json").read_text())
+        location = (root / case / "table").resolve().as_uri()
+        writer.create_table(_table(dump["table"], schema, case, location))
+        partitions = [_partition(one, schema, case, location) for one in dump["partitions"]]
+        if partitions:
+            writer.add_partitions(schema, case, partitions)
+
+
+def expected_answer(case: str) -> HiveAnswer:
+    """Hive's answer for a case."""
+    told = json.loads((require_corpus() / case / "expected.json").read_text())
+    columns = tuple((column["name"], column["type"]) for column in told["columns"])
+    types = [parse_hive_type(text) for _, text in columns]
+    rows = Counter(
+        tuple(_from_hive(text, arrow) for text, arrow in zip(row, types, strict=True)) for row in told["rows"]
+    )
+    return HiveAnswer(columns, rows)
+
+
+def canonical_rows(table: pa.Table) -> Counter[tuple[object, ...]]:
+    """Rows as values that can be counted: NaN is a word, decimals are numbers, nested values are tuples.
+
+    Dates and times are text, since Python's end at the year 9999, and floats of 32 bits are the shortest text.
+    """
+    columns = [_canonical_column(column.combine_chunks()) for column in table.columns]
+    return Counter(zip(*columns, strict=True))
+
+
+def _canonical_column(array: pa.Array) -> list[object]:
+    if pa.types.is_temporal(array.type):
+        return [value.as_py() for value in array.cast(pa.string())]
+    if pa.types.is_float32(array.type):
+        return [_number(value.as_py(), 32) for value in array]
+    return [_plain(value, array.type) for value in array.to_pylist()]
+
+
+def _plain(value: object, arrow: pa.DataType) -> object:
+    if value is None:
+        return None
+    if pa.types.is_list(arrow):
+        return tuple(_plain(item, arrow.value_type) for item in cast(Sequence[object], value))
+    if pa.types.is_map(arrow):
+        pairs = cast(Sequence[tuple[object, object]], value)
+        return frozenset((_plain(key, arrow.key_type), _plain(item, arrow.item_type)) for key, item in pairs)
+    if pa.types.is_struct(arrow):
+        return tuple(_plain(cast(Mapping[str, object], value)[field.name], field.type) for field in arrow)
+    return _number(value, 64) if isinstance(value, float) else value
+
+
+def _number(value: float | None, bits: int) -> object:
+    if value is None or value == value:
+        return value if bits == 64 or value is None else pa.scalar(value, pa.float32()).as_py()
+    return "NaN"
+
+
+def _from_hive(text: str | None, arrow: pa.DataType) -> object:
+    if text is None:
+        return None
+    if pa.types.is_nested(arrow):
+        return _from_json(json.loads(text, parse_float=Decimal), arrow)
+    if pa.types.is_date(arrow):
+        return text
+    if pa.types.is_timestamp(arrow):
+        whole, _, fraction = text.partition(".")
+        # Hive has nanoseconds, our columns microseconds.
+        return f"{whole}.{fraction.ljust(6, '0')[:6]}"
+    if pa.types.is_boolean(arrow):
+        return text == "true"
+    if pa.types.is_integer(arrow):
+        return int(text)
+    if pa.types.is_floating(arrow):
+        return _number(float(text), arrow.bit_width)
+    if pa.types.is_decimal(arrow):
+        return Decimal(text)
+    return base64.b64decode(text) if pa.types.is_binary(arrow) else text
+
+
+def _from_json(value: object, arrow: pa.DataType) -> object:
+    if value is None:
+        return None
+    if pa.types.is_list(arrow):
+        return tuple(_from_json(item, arrow.value_type) for item in cast(Sequence[object], value))
+    if pa.types.is_map(arrow):
+        entries = cast(Mapping[str, object], value).items()
+        return frozenset((key, _from_json(item, arrow.item_type)) for key, item in entries)
+    if pa.types.is_struct(arrow):
+        return tuple(_from_json(cast(Mapping[str, object], value)[field.name], field.type) for field in arrow)
+    return Decimal(str(value)) if pa.types.is_decimal(arrow) else value
+
+
+def _table(dump: Json, schema: str, case: str, location: str) -> Table:
+    return Table(
+        schema,
+        case,
+        _storage(cast(Json, dump["sd"]), location),
+        _fields(dump["partitionKeys"]),
+        Parameters.of(cast(Mapping[str, str], dump["parameters"])),
+        str(dump["tableType"]),
+        cast(str | None, dump.get("owner")),
+        cast(int, dump.get("createTime", 0)),
+    )
+
+
+def _partition(dump: Json, schema: str, case: str, location: str) -> Partition:
+    return Partition(
+        schema,
+        case,
+        tuple(cast(Sequence[str], dump["values"])),
+        _storage(cast(Json, dump["sd"]), location),
+        Parameters.of(cast(Mapping[str, str], dump["parameters"])),
+        cast(int, dump.get("createTime", 0)),
+    )
+
+
+def _storage(dump: Json, location: str) -> StorageDescriptor:
+    serde = cast(Json, dump["serdeInfo"])
+    sort = cast(Sequence[Json], dump.get("sortCols", ()))
+    return StorageDescriptor(
+        _fields(dump["cols"]),
+        str(dump["location"]).replace("${TABLE}", location),
+        cast(str | None, dump.get("inputFormat")),
+        cast(str | None, dump.get("outputFormat")),
+        bool(dump.get("compressed")),
+        cast(int, dump.get("numBuckets", -1)),
+        SerDeInfo(str(serde["serializationLib"]), Parameters.of(cast(Mapping[str, str], serde["parameters"]))),
+        tuple(cast(Sequence[str], dump.get("bucketCols", ()))),
+        tuple(SortColumn(str(column["col"]), bool(column["order"])) for column in sort),
+        Parameters.of(cast(Mapping[str, str], dump.get("parameters", {}))),
+    )
+
+
+def _fields(dump: object) -> tuple[FieldSchema, ...]:
+    return tuple(
+        FieldSchema(str(field["name"]), str(field["type"]), cast(str | None, field.get("comment")))
+        for field in cast(Sequence[Json], dump)
+    )
