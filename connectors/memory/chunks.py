@@ -24,18 +24,21 @@ class Chunk:
 
     Attributes:
         data: All columns of the table, partition keys included.
-        keys: Values of the partition keys, in their order.
+        partitioned_by: Names of the partition keys.
+        keys: Their values, in the same order.
     """
 
     data: pa.Table
+    partitioned_by: tuple[str, ...]
     keys: tuple[Value | None, ...]
 
     @cached_property
     def domains(self) -> TupleDomain[str]:
-        """What each column holds; columns of which nothing is known are left out."""
-        return TupleDomain.with_column_domains(
-            {name: _domain(self.data.column(name)) for name in self.data.column_names}
-        )
+        """What each column holds, of partition keys exactly; columns of which nothing is known are left out."""
+        found = {name: _domain(self.data.column(name)) for name in self.data.column_names}
+        for name, value in zip(self.partitioned_by, self.keys, strict=True):
+            found[name] = _single(self.data.schema.field(name).type, value)
+        return TupleDomain.with_column_domains(found)
 
     @cached_property
     def size_bytes(self) -> int:
@@ -63,7 +66,9 @@ def cut_into_chunks(data: pa.Table, partitioned_by: Sequence[str], chunk_rows: i
             )
     parts = _partitions(data, partitioned_by) if partitioned_by else iter([data])
     return tuple(
-        Chunk(piece.combine_chunks(), tuple(piece.column(key)[0].as_py() for key in partitioned_by))
+        Chunk(
+            piece.combine_chunks(), tuple(partitioned_by), tuple(piece.column(key)[0].as_py() for key in partitioned_by)
+        )
         for part in parts
         for piece in _pieces(part, chunk_rows)
     )
@@ -81,6 +86,10 @@ def _pieces(data: pa.Table, chunk_rows: int | None) -> Iterator[pa.Table]:
     step = chunk_rows or max(data.num_rows, 1)
     for start in range(0, data.num_rows, step):
         yield data.slice(start, step)
+
+
+def _single(data_type: pa.DataType, value: Value | None) -> Domain:
+    return Domain.only_null(data_type) if value is None else Domain.single_value(data_type, value)
 
 
 def _domain(column: pa.ChunkedArray) -> Domain:

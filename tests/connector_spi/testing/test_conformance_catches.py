@@ -1,0 +1,213 @@
+"""The conformance suite is worth something only if a connector that breaks the contract fails it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from connector_spi.connector import ConnectorContext, ConnectorFactory
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.metadata import ConnectorMetadata, FilterApplication, LimitApplication
+from connector_spi.names import SchemaTableName
+from connector_spi.page_source import PageSource, PageSourceProvider
+from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.session import ConnectorSession
+from connector_spi.splits import ScanSummary, SplitManager, SplitSource
+from connector_spi.testing import Behaviour, ConnectorConformance
+from connectors.memory.connector import MemoryConnector, MemoryFactory
+from connectors.memory.metadata import MemoryMetadata, MemoryTransaction, memory_handle
+from connectors.memory.page_source import MemoryPageSourceProvider
+from connectors.memory.splits import MemorySplitManager
+
+
+class ForgetfulSplitManager(MemorySplitManager):
+    """Loses the last split of a scan of several."""
+
+    def get_splits(
+        self,
+        transaction: ConnectorTransaction,
+        session: ConnectorSession,
+        table: TableHandle,
+        columns: tuple[ColumnHandle, ...],
+        dynamic_filter: TupleDomain[ColumnHandle],
+    ) -> SplitSource:
+        source = super().get_splits(transaction, session, table, columns, dynamic_filter)
+        return LosingSource(source)
+
+
+class LosingSource(SplitSource):
+    def __init__(self, source: SplitSource) -> None:
+        self._source = source
+
+    def __iter__(self) -> Iterator[Sequence[Split]]:
+        yield from list(self._source)[:-1]
+
+    def summary(self) -> ScanSummary:
+        return self._source.summary()
+
+
+class LateSplitManager(MemorySplitManager):
+    """Asks for the newest snapshot again, whatever the handle says."""
+
+    def get_splits(
+        self,
+        transaction: ConnectorTransaction,
+        session: ConnectorSession,
+        table: TableHandle,
+        columns: tuple[ColumnHandle, ...],
+        dynamic_filter: TupleDomain[ColumnHandle],
+    ) -> SplitSource:
+        assert isinstance(transaction, MemoryTransaction)
+        later = MemoryTransaction(transaction.metadata._store)
+        newest = later.metadata.get_table_handle(session, memory_handle(table).name)
+        assert newest is not None
+        return super().get_splits(later, session, newest, columns, dynamic_filter)
+
+
+class BackwardsProvider(MemoryPageSourceProvider):
+    """Gives the columns in the wrong order."""
+
+    def create_page_source(
+        self,
+        session: ConnectorSession,
+        split: Split,
+        table: TableHandle,
+        columns: tuple[ColumnHandle, ...],
+        dynamic_filter: TupleDomain[ColumnHandle],
+    ) -> PageSource:
+        return super().create_page_source(session, split, table, columns[::-1], dynamic_filter)
+
+
+class LockedProvider(MemoryPageSourceProvider):
+    """Cannot travel."""
+
+    def __init__(self) -> None:
+        self.secret = lambda: "driver"
+
+
+class BoastfulMetadata(MemoryMetadata):
+    """Says that every filter is exact."""
+
+    def apply_filter(
+        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+    ) -> FilterApplication | None:
+        taken = super().apply_filter(session, table, constraint)
+        return taken and FilterApplication(taken.table, TupleDomain.all())
+
+
+class RestlessMetadata(MemoryMetadata):
+    """Has something new to say for ever."""
+
+    def apply_filter(
+        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+    ) -> FilterApplication | None:
+        return FilterApplication(table, constraint.summary)
+
+
+class StingyMetadata(MemoryMetadata):
+    """Gives one row fewer than the limit."""
+
+    def apply_limit(self, session: ConnectorSession, table: TableHandle, limit: int) -> LimitApplication | None:
+        if memory_handle(table).limit == limit - 1:
+            return None
+        return LimitApplication(dataclasses.replace(memory_handle(table), limit=limit - 1), guaranteed=True)
+
+
+class UnsortedMetadata(MemoryMetadata):
+    """Lists tables in no order."""
+
+    def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
+        return list(super().list_tables(session, schema))[::-1]
+
+
+@dataclasses.dataclass
+class Defect:
+    """What is replaced in a memory connector."""
+
+    metadata: type[MemoryMetadata] = MemoryMetadata
+    splits: type[SplitManager] = MemorySplitManager
+    provider: type[PageSourceProvider] = MemoryPageSourceProvider
+
+
+class DefectiveConnector(MemoryConnector):
+    defect: Defect
+
+    @property
+    def split_manager(self) -> SplitManager:
+        return self.defect.splits()
+
+    @property
+    def page_source_provider(self) -> PageSourceProvider:
+        return self.defect.provider()
+
+    def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
+        assert isinstance(transaction, MemoryTransaction)
+        if type(transaction.metadata) is not self.defect.metadata:
+            transaction.metadata = self.defect.metadata(self._store, transaction)
+        return transaction.metadata
+
+
+class DefectiveFactory(MemoryFactory):
+    def __init__(self, defect: Defect) -> None:
+        self._defect = defect
+
+    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> DefectiveConnector:
+        connector = DefectiveConnector(super().create(catalog, properties, context)._config)
+        connector.defect = self._defect
+        return connector
+
+
+class Suite(ConnectorConformance):
+    """Not collected by itself: the test below runs single checks of it."""
+
+    max_examples = 200
+    defect = Defect()
+
+    def factory(self) -> ConnectorFactory:
+        return DefectiveFactory(self.defect)
+
+    def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
+        assert isinstance(self.connector, MemoryConnector)
+        self.connector.create_table(name, data, partitioned_by, chunk_rows=5 if data.num_rows < 1000 else None)
+
+    def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
+        assert isinstance(self.connector, MemoryConnector)
+        self.connector.insert(name, data)
+
+
+CAUGHT: list[tuple[Defect, Callable[[Suite], object]]] = [
+    (Defect(splits=ForgetfulSplitManager), lambda suite: suite.test_columns_come_in_the_asked_order()),
+    (Defect(splits=ForgetfulSplitManager), lambda suite: suite.test_no_columns_count_rows()),
+    (Defect(provider=BackwardsProvider), lambda suite: suite.test_columns_come_in_the_asked_order()),
+    (Defect(provider=LockedProvider), lambda suite: suite.test_a_split_can_be_read_again()),
+    (Defect(BoastfulMetadata), lambda suite: suite.test_a_pushed_filter_gives_the_rows_of_an_engine_side_one(())),
+    (Defect(RestlessMetadata), lambda suite: suite.test_apply_methods_come_to_rest()),
+    (Defect(StingyMetadata), lambda suite: suite.test_a_limit_never_gives_fewer_rows_than_asked(3)),
+    (Defect(splits=LateSplitManager), lambda suite: suite.test_rows_added_after_the_handle_was_made_are_not_seen()),
+    (Defect(UnsortedMetadata), lambda suite: suite.test_tables_are_listed_sorted_with_their_schema()),
+]
+
+
+@pytest.mark.parametrize(("defect", "check"), CAUGHT)
+def test_a_broken_connector_fails(defect: Defect, check: Callable[[Suite], object], tmp_path: Path) -> None:
+    for tried, fails in ((Defect(), False), (defect, True)):
+        suite = Suite()
+        suite.defect = tried
+        suite.folder = tmp_path
+        suite.connector = suite.create_connector()
+        try:
+            check(suite)
+        except Exception:
+            assert fails, "the check fails without the defect"
+        else:
+            assert not fails, "the check passes in spite of the defect"
+
+
+def test_a_misspelt_behaviour_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"missing_behaviours holds .*expected members of Behaviour"):
+        type("Odd", (ConnectorConformance,), {"missing_behaviours": frozenset({"TIME_TRAVEL", Behaviour.LIMIT})})

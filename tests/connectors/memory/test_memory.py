@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from connector_spi.connector import SPI_VERSION, ConnectorContext
+from connector_spi.errors import InternalError, InvalidArgumentError, ResourceError, TableNotFoundError
+from connector_spi.metadata import TableVersion, VersionKind
+from connector_spi.names import SchemaTableName
+from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
+from connector_spi.properties import parse_properties
+from connector_spi.testing import ReferenceQuery, assert_same_rows, read_table
+from connectors.memory.connector import MemoryConnector, MemoryFactory
+
+NAME = SchemaTableName("s", "t")
+
+
+def make(**properties: str) -> MemoryConnector:
+    factory = MemoryFactory()
+    given = {key.replace("__", ".").replace("_", "-"): text for key, text in properties.items()}
+    typed = parse_properties(factory.config_properties, given, str)
+    return factory.create("memory", typed, ConnectorContext(SPI_VERSION, "0"))
+
+
+@pytest.fixture
+def memory() -> Iterator[MemoryConnector]:
+    connector = make()
+    yield connector
+    connector.shutdown()
+
+
+def at_least(low: int) -> TupleDomain[str]:
+    values = ValueSet.of_ranges(pa.int64(), [Range.greater_or_equal(pa.int64(), low)])
+    return TupleDomain({"id": Domain.create(values, False)})
+
+
+def test_chunks_out_of_a_filter_are_not_read(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": pa.array(range(100), pa.int64())}), chunk_rows=10)
+    with ReferenceQuery(memory) as query:
+        scan = query.table(NAME).filter_by_name(at_least(75))
+        splits, summary = scan.splits()
+        assert len(splits) == 3
+        assert (summary.files_kept, summary.files_total, summary.snapshot) == (3, 10, "snapshot 1")
+        assert not scan.remaining.is_all
+        assert scan.read_raw().num_rows == 30
+        assert scan.read().num_rows == 25
+
+
+def test_a_chunk_with_nan_is_read_for_what_is_above_all_numbers(memory: MemoryConnector) -> None:
+    data = pa.table({"v": [1.0, float("nan"), 2.0, 3.0]})
+    memory.create_table(NAME, data, chunk_rows=2)
+    above = ValueSet.of_ranges(pa.float64(), [Range.greater_than(pa.float64(), 100.0)])
+    met = read_table(memory, NAME, domain=TupleDomain({"v": Domain.create(above, False)}))
+    assert_same_rows(met, data.slice(1, 1))
+
+
+def test_partition_keys_that_are_nan_or_null_keep_their_rows(memory: MemoryConnector) -> None:
+    data = pa.table({"k": [float("nan"), None, 0.0, -0.0, float("nan")], "id": [1, 2, 3, 4, 5]})
+    memory.create_table(NAME, data, ["k"])
+    assert_same_rows(read_table(memory, NAME), data)
+    zero = TupleDomain({"k": Domain.single_value(pa.float64(), 0.0)})
+    assert read_table(memory, NAME, ["id"], zero).column("id").to_pylist() == [3, 4]
+
+
+def test_a_limit_is_exact_over_splits(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": pa.array(range(100), pa.int64())}), chunk_rows=10)
+    with ReferenceQuery(memory, {"max_split_rows": "4"}) as query:
+        scan, guaranteed = query.table(NAME).limit(25)
+        assert guaranteed
+        assert scan.read_raw().num_rows == 25
+        assert [split.row_count for split in scan.splits()[0]] == [4, 4, 2, 4, 4, 2, 4, 1]  # type: ignore[attr-defined]
+
+
+def test_a_limit_is_not_taken_before_a_filter_that_is_left_nor_a_filter_after_a_limit(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": pa.array(range(100), pa.int64())}), chunk_rows=10)
+    with ReferenceQuery(memory) as query:
+        filtered = query.table(NAME).filter_by_name(at_least(75))
+        assert filtered.limit(5)[0] == filtered
+        limited, _ = query.table(NAME).limit(5)
+        again = limited.filter_by_name(at_least(75))
+        assert again.table == limited.table
+        assert again.remaining == limited.by_handle(at_least(75))
+
+
+def test_a_dynamic_filter_leaves_chunks_out(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": pa.array(range(100), pa.int64())}), chunk_rows=10)
+    with ReferenceQuery(memory) as query:
+        scan = query.table(NAME)
+        assert len(scan.splits(scan.by_handle(at_least(75)))[0]) == 3
+
+
+def test_a_query_reads_a_table_that_was_dropped_and_made_anew(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1]}))
+    with ReferenceQuery(memory) as query:
+        scan = query.table(NAME)
+        memory.drop_table(NAME)
+        memory.create_table(NAME, pa.table({"id": ["other"]}))
+        assert scan.read().column("id").to_pylist() == [1]
+        assert query.table(NAME).read().column("id").to_pylist() == [1]
+    assert read_table(memory, NAME).column("id").to_pylist() == ["other"]
+
+
+def test_handles_end_with_their_transaction(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1]}))
+    with ReferenceQuery(memory) as query:
+        scan = query.table(NAME)
+        with ReferenceQuery(memory) as other, pytest.raises(InternalError, match="was not made in this transaction"):
+            other.metadata.get_table_metadata(other.session, scan.table)
+    with pytest.raises(InternalError, match="the transaction is committed"):
+        scan.splits()
+
+
+def test_transactions_are_counted(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1]}))
+    read_table(memory, NAME)
+    with pytest.raises(TableNotFoundError):
+        read_table(memory, SchemaTableName("s", "nothing"))
+    query = ReferenceQuery(memory)
+    counts = memory.transactions
+    assert (counts.begun, counts.committed, counts.rolled_back, counts.open) == (3, 1, 1, 1)
+    query.transaction.rollback()
+    assert counts.open == 0
+
+
+def test_a_time_means_the_newest_state_not_after_it(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1]}))
+    memory.insert(NAME, pa.table({"id": [2]}))
+    first, second = (snapshot.committed_at for snapshot in memory._store.snapshots(NAME))
+    for moment, expected in ((first, [1]), (second, [1, 2])):
+        met = read_table(memory, NAME, version=TableVersion(VersionKind.TIMESTAMP, moment))
+        assert met.column("id").to_pylist() == expected
+    before = first.replace(year=2000)
+    with pytest.raises(InvalidArgumentError, match="it has no state of 2000"):
+        read_table(memory, NAME, version=TableVersion(VersionKind.TIMESTAMP, before))
+
+
+def test_rollback_procedure(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1]}))
+    assert memory.insert(NAME, pa.table({"id": [2]})) == 2
+    (procedure,) = memory.procedures
+    session = ReferenceQuery(memory).session
+    arguments: dict[str, Value | None] = {"schema_name": "S", "table_name": "t", "version": 1}
+    made = procedure.function(session, arguments)
+    assert made.schema == procedure.result
+    assert made.column("version").to_pylist() == [3]
+    assert read_table(memory, NAME).column("id").to_pylist() == [1]
+    with pytest.raises(InvalidArgumentError, match="has no version 9; it has 1 to 3"):
+        procedure.function(session, {**arguments, "version": 9})
+    with pytest.raises(TableNotFoundError):
+        procedure.function(session, {**arguments, "table_name": "nothing"})
+
+
+def test_inserted_rows_have_the_tables_columns(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1], "name": ["a"]}))
+    memory.insert(NAME, pa.table({"name": ["b"], "id": [2]}))
+    assert_same_rows(read_table(memory, NAME), pa.table({"id": [1, 2], "name": ["a", "b"]}))
+    with pytest.raises(InvalidArgumentError, match="has the columns"):
+        memory.insert(NAME, pa.table({"id": [1.5], "name": ["a"]}))
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "partitioned_by", "message"),
+    [
+        (SchemaTableName("s", "T"), ["id"], [], "expected a name in lower case, met 'T'"),
+        (SchemaTableName("S", "t"), ["id"], [], "expected a name in lower case, met 'S'"),
+        (NAME, ["id", "id"], [], "two columns are called 'id'"),
+        (NAME, ["$chunk"], [], "two columns are called '\\$chunk'"),
+        (NAME, ["id"], ["day"], "partition key 'day' is not one of the columns"),
+    ],
+)
+def test_tables_that_cannot_be_made(
+    memory: MemoryConnector, name: SchemaTableName, columns: list[str], partitioned_by: list[str], message: str
+) -> None:
+    data = pa.Table.from_arrays([pa.array([1])] * len(columns), names=columns)
+    with pytest.raises(InvalidArgumentError, match=message):
+        memory.create_table(name, data, partitioned_by)
+
+
+def test_a_table_is_made_once(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": pa.array([], pa.int64())}))
+    with pytest.raises(InvalidArgumentError, match=r"table s\.t is there already; drop it first"):
+        memory.create_table(NAME, pa.table({"id": [1]}))
+
+
+def test_the_size_of_all_tables_is_bounded() -> None:
+    memory = make(memory__max_data_size="1kB")
+    memory.create_table(NAME, pa.table({"id": pa.array(range(100), pa.int64())}))
+    with pytest.raises(ResourceError, match=r"more than the 1024 of memory\.max-data-size"):
+        memory.insert(NAME, pa.table({"id": pa.array(range(100), pa.int64())}))
+    assert read_table(memory, NAME).num_rows == 100
+
+
+def test_comments_come_from_the_fields(memory: MemoryConnector) -> None:
+    field = pa.field("id", pa.int64(), nullable=False, metadata={"comment": "Number of the order"})
+    memory.create_table(NAME, pa.table({"id": [1]}, schema=pa.schema([field])), comment="Orders")
+    with ReferenceQuery(memory) as query:
+        table = query.metadata.get_table_metadata(query.session, query.table(NAME).table)
+    assert (table.comment, table.columns[0].comment, table.columns[0].nullable) == (
+        "Orders",
+        "Number of the order",
+        False,
+    )
