@@ -97,13 +97,8 @@ class SqliteStore:
         with self.statistics.measure(method), self._mapped(method):
             connection = self._take()
             try:
-                connection.execute(begin)
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+                with _within(connection, begin):
+                    yield connection
             finally:
                 self._give_back(connection)
 
@@ -151,21 +146,17 @@ class SqliteStore:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Makes the tables, once, whichever process comes first."""
-        if self._is_ours(connection):
-            return
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            if not self._is_ours(connection):
-                for statement in _SCHEMA.split(";"):
-                    connection.execute(statement)
-                connection.execute("INSERT INTO databases VALUES ('default', ?)", (self._default_database,))
-                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+        with _within(connection, "BEGIN"):
+            if self._is_ours(connection):
+                return
+        with _within(connection, "BEGIN IMMEDIATE"):
+            if self._is_ours(connection):
+                return
+            for statement in _SCHEMA.split(";"):
+                connection.execute(statement)
+            connection.execute("INSERT INTO databases VALUES ('default', ?)", (self._default_database,))
+            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
         """Whether the file is a metastore of this version; false for an empty one.
@@ -186,3 +177,15 @@ class SqliteStore:
                 "use the Lakeport that wrote it, or make the metastore again"
             )
         return True
+
+
+@contextmanager
+def _within(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    try:
+        connection.execute(begin)
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -157,14 +158,19 @@ class ThriftMetastore(MetastoreClient):
     def _list_partitions(
         self, database: str, table: str, method: str, request: Callable[[ThriftHiveMetastore.Client], list[str]]
     ) -> list[str]:
-        try:
+        with self._about_table(database, table):
             names = self._connections.call(method, request, lambda _: no_table(database, table))
-        except MetastoreError as error:
-            # Hive 2 meets a table that is not there with an internal error.
-            if error.code == error_codes.REFUSED_REQUEST:
-                self._nothing_in(database, table)
-            raise
         return sorted(names or self._nothing_in(database, table))
+
+    @contextmanager
+    def _about_table(self, database: str, table: str) -> Iterator[None]:
+        """Says it in words when the table is not there; Hive 2 and 4 have other errors for that, even internal ones."""
+        try:
+            yield
+        except MetastoreError as error:
+            if error.code == error_codes.REFUSED_REQUEST and self.get_table(database, table) is None:
+                raise no_table(database, table) from error
+            raise
 
     def _get_partition_statistics(
         self, request: ttypes.PartitionsStatsRequest
@@ -180,11 +186,12 @@ class ThriftMetastore(MetastoreClient):
         request = ttypes.GetPartitionsByNamesRequest(
             database, table, names, processorCapabilities=ABILITIES, processorIdentifier=IDENTIFIER, engine=ENGINE
         )
-        return self._connections.call_first_known(
-            ("get_partitions_by_names", lambda client: client.get_partitions_by_names(database, table, names)),
-            ("get_partitions_by_names_req", lambda client: client.get_partitions_by_names_req(request).partitions),
-            lambda _: no_table(database, table),
-        )
+        with self._about_table(database, table):
+            return self._connections.call_first_known(
+                ("get_partitions_by_names", lambda client: client.get_partitions_by_names(database, table, names)),
+                ("get_partitions_by_names_req", lambda client: client.get_partitions_by_names_req(request).partitions),
+                lambda _: no_table(database, table),
+            )
 
     def _nothing_in(self, database: str, table: str) -> list[ResultT]:
         """An empty list, once it is sure that the table is there: metastores answer "none" also where it is not."""

@@ -501,9 +501,9 @@ service ThriftHiveMetastore {
     1: string db_name, 2: string tbl_name, 3: list<string> part_vals, 4: i16 max_parts = -1)
     throws (1: MetaException o1, 2: NoSuchObjectException o2)
   list<Partition> get_partitions_by_names(1: string db_name, 2: string tbl_name, 3: list<string> names)
-    throws (1: MetaException o1, 2: NoSuchObjectException o2)
+    throws (1: MetaException o1, 2: NoSuchObjectException o2, 3: InvalidObjectException o3)
   GetPartitionsByNamesResult get_partitions_by_names_req(1: GetPartitionsByNamesRequest req)
-    throws (1: MetaException o1, 2: NoSuchObjectException o2)
+    throws (1: MetaException o1, 2: NoSuchObjectException o2, 3: InvalidObjectException o3)
   list<Partition> get_partitions_by_filter(
     1: string db_name, 2: string tbl_name, 3: string filter, 4: i16 max_parts = -1)
     throws (1: MetaException o1, 2: NoSuchObjectException o2)

@@ -49,9 +49,16 @@ def never_answer(connection: socket.socket) -> None:
         pass
 
 
-def speak_thrift(handler: object, calls: int | None = None) -> Callable[[socket.socket], None]:
-    """Answers with ``handler``'s methods; after ``calls`` calls of a connection, dies in the middle of an answer."""
+def speak_thrift(handler: object, calls: int | None = None, lacking: str = "") -> Callable[[socket.socket], None]:
+    """Answers with ``handler``'s methods.
+
+    Args:
+        handler: Has a method for each call.
+        calls: After so many calls of one connection, dies in the middle of an answer.
+        lacking: Name of a call that the server does not know.
+    """
     processor = ThriftHiveMetastore.Processor(handler)
+    processor._processMap.pop(lacking, None)
 
     def handle(connection: socket.socket) -> None:
         transport = TSocket()

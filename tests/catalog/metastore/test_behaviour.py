@@ -84,7 +84,7 @@ def test_table_comes_back_as_made(metastore: Metastore) -> None:
     assert found.storage.location is not None
     assert found.storage.location.endswith(f"{database}.db/orders")
     assert found.partition_keys == made.partition_keys
-    assert (found.database, found.name, found.owner, found.table_type) == (database, "orders", "ann", "MANAGED_TABLE")
+    assert (found.database, found.name, found.owner) == (database, "orders", "ann")
     without_location = StorageDescriptor(
         **{name: getattr(found.storage, name) for name in StorageDescriptor.__slots__ if name != "location"}
     )

@@ -1,0 +1,70 @@
+"""Properties of a catalog to a metastore."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from catalog.metastore.factory import MetastoreConfig, connect, create_metastore
+from catalog.metastore.thrift_connection import ThriftEndpoint, parse_uris
+from connector_spi.errors import InvalidPropertyError
+from tests.catalog.metastore.loopback import never_answer, serving
+
+
+def test_embedded(tmp_path: Path) -> None:
+    path = tmp_path / "warehouse" / "metastore.db"
+    metastore = create_metastore(
+        {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(path), "other": "x"}
+    )
+    with closing(metastore):
+        assert not path.exists()
+        found = metastore.reads.get_database("default")
+    assert path.exists()
+    assert found is not None
+    assert found.location == path.parent.as_uri()
+
+
+def test_thrift_timeouts_have_units() -> None:
+    with serving(never_answer) as uri:
+        properties = {
+            "hive.metastore.uri": uri,
+            "hive.metastore.thrift.client.read-timeout": "150ms",
+            "hive.metastore.thrift.client.connect-timeout": "2.5s",
+            "hive.metastore.thrift.client.max-retries": "0",
+        }
+        with closing(create_metastore(properties)) as metastore, pytest.raises(OSError, match=r"within 0\.15 s"):
+            metastore.reads.get_databases()
+
+
+@pytest.mark.parametrize(
+    ("properties", "words"),
+    [
+        ({}, "hive.metastore.uri"),
+        ({"hive.metastore": "glue"}, "thrift or embedded"),
+        ({"hive.metastore": "embedded"}, "hive.metastore.embedded.path"),
+        ({"hive.metastore.uri": "http://h:1"}, "thrift://host:port"),
+        ({"hive.metastore.uri": "thrift://h:99999"}, "thrift://host:port"),
+        ({"hive.metastore.uri": " , "}, "empty"),
+        ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.read-timeout": "10"}, "10s"),
+        ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.read-timeout": "0s"}, "10s"),
+        ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.max-retries": "-1"}, "whole number"),
+    ],
+)
+def test_what_is_wrong_is_said(properties: dict[str, str], words: str) -> None:
+    with pytest.raises(InvalidPropertyError, match=words):
+        create_metastore(properties)
+
+
+def test_addresses() -> None:
+    assert parse_uris("thrift://a:1, b ,thrift://[::1]:2/") == (
+        ThriftEndpoint("a", 1),
+        ThriftEndpoint("b", 9083),
+        ThriftEndpoint("::1", 2),
+    )
+    assert str(ThriftEndpoint("::1", 2)) == "thrift://[::1]:2"
+
+
+def test_making_a_client_connects_to_nothing() -> None:
+    connect(MetastoreConfig(uri="thrift://no-such-host.invalid:1")).close()
