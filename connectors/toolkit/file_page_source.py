@@ -135,6 +135,8 @@ class FilePageSource(PageSource):
 
     def _run(self) -> Generator[pa.RecordBatch, None, None]:
         if not self.predicate.is_none and self._constants_match():
+            # Constants are not in the file: a reader would take them for columns that are NULL.
+            self.predicate = self.predicate.keep(lambda column: column.name not in self.constants)
             yield from self.read()
 
     def _constants_match(self) -> bool:

@@ -19,6 +19,9 @@ __all__ = ["RAW_TIMES", "matching_stripes"]
 
 _EPOCH = datetime(1970, 1, 1)
 _GREGORIAN_START = date(1582, 10, 15)
+# Statistics of timestamps are cut to milliseconds, pyorc gives those before 1970 up to two seconds too high, and
+# some versions of ORC write times just before 1970 a second too high.
+_SLACK = timedelta(seconds=4)
 
 
 class RawTimestamp(pyorc.converters.ORCConverter):  # type: ignore[misc]  # pyorc has no types
@@ -135,19 +138,18 @@ def _low_high(
             return None, None
         return false == 0, true > 0
     if pa.types.is_timestamp(source):
-        # Minimum and maximum are in milliseconds; what they cut off is in the bounds.
         low, high = statistics.get("lower_bound"), statistics.get("upper_bound")
     else:
         low, high = statistics.get("minimum"), statistics.get("maximum")
     if low is None or high is None:
         return None, None
-    return _value(low, source, target, -1), _value(high, source, target, 1)
+    return _value(low, source, target, -_SLACK), _value(high, source, target, _SLACK)
 
 
-def _value(met: object, source: pa.DataType, target: pa.DataType, slack_millis: int) -> Value | None:
+def _value(met: object, source: pa.DataType, target: pa.DataType, slack: timedelta) -> Value | None:
     try:
         if pa.types.is_timestamp(source) and isinstance(met, int):
-            moment = _EPOCH + timedelta(microseconds=met, milliseconds=slack_millis)
+            moment = _EPOCH + timedelta(microseconds=met) + slack
             return moment.replace(tzinfo=UTC) if target.tz else moment
         if pa.types.is_date(source) and isinstance(met, int):
             return (_EPOCH + timedelta(days=met)).date()

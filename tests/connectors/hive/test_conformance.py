@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import pyarrow as pa
+
+from connector_spi.connector import ConnectorFactory
+from connector_spi.names import SchemaTableName
+from connector_spi.testing import Behaviour, ConnectorConformance
+from connectors.hive.connector import HiveConnector, HiveFactory
+from tests.connectors.hive.table_writer import create_table
+
+
+class HiveConformance(ConnectorConformance):
+    """Plain tables of files: they have no versions, and files that are added are seen."""
+
+    missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset(
+        {Behaviour.LIMIT, Behaviour.SNAPSHOT_ISOLATION, Behaviour.TIME_TRAVEL}
+    )
+    file_format: ClassVar[str]
+
+    def factory(self) -> ConnectorFactory:
+        return HiveFactory()
+
+    def catalog_properties(self) -> Mapping[str, str]:
+        return {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(self.folder / "metastore.db")}
+
+    def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
+        assert isinstance(self.connector, HiveConnector)
+        create_table(
+            self.connector.metastore,
+            self.folder,
+            name.schema,
+            name.table,
+            data,
+            partitioned_by,
+            file_format=self.file_format,
+        )
+
+
+class TestParquetConformance(HiveConformance):
+    file_format = "parquet"
+
+
+class TestOrcConformance(HiveConformance):
+    file_format = "orc"
