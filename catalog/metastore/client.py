@@ -194,7 +194,7 @@ class TransactionClient(ABC):
     """Transactions, write ids and locks of Hive 3 and later.
 
     A transaction that ended or timed out makes a call about it raise ``MetastoreError`` with the code
-    ``METASTORE_TRANSACTION_ENDED``.
+    ``METASTORE_TRANSACTION_ENDED``; only committing what is committed already may pass in silence (Hive 3 and 4).
     """
 
     @abstractmethod
@@ -251,7 +251,7 @@ class TransactionClient(ABC):
         """Lets go of a lock that belongs to no transaction; a transaction's locks end with it.
 
         Raises:
-            MetastoreError: The lock is gone, or belongs to a transaction.
+            MetastoreError: The lock belongs to a transaction. That it is gone may pass in silence.
         """
 
     @abstractmethod
