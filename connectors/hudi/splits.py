@@ -91,7 +91,7 @@ class HudiSplitSource(SplitSource):
         yield batch
 
     def summary(self) -> ScanSummary:
-        kept = len(self._plan.partitions)
+        kept = sum(1 for partition in self._plan.partitions if partition.files)
         files = sum(len(partition.files) for partition in self._plan.partitions)
         return ScanSummary(
             snapshot=self._table.snapshot,
@@ -118,6 +118,7 @@ class _SplitMaker:
         max_size: int,
     ) -> None:
         self._table = table
+        self._paths = table.partition_paths
         self._columns = columns
         self._domains: dict[str, Domain] = {
             column.name: domain for column, domain in dict(constraint.domains or {}).items()
@@ -154,8 +155,8 @@ class _SplitMaker:
 
     def _whole_file(self, partition: PartitionFiles, file: DataFile) -> HudiSplit:
         schema = self._schemas[file.name.instant]
-        told = self._table.partition_paths.values(partition.path) if schema is not None else {}
-        lowered = {name.lower() for name in schema.names} if schema is not None else set()
+        told = self._paths.values(partition.path) if schema is not None else {}
+        lowered = {name.lower() for name in schema.names} if schema is not None and told else set()
         return HudiSplit(
             path=file.path,
             start=0,

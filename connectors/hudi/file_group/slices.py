@@ -148,10 +148,12 @@ def _true_file(instant: str, candidates: list[DataFile], written_names: WrittenN
 
 
 def _attach(
-    logs: Iterable[DataFile], bases: Mapping[str, DataFile], view: TimelineView, layout: int
+    logs: Collection[DataFile], bases: Mapping[str, DataFile], view: TimelineView, layout: int
 ) -> dict[str, list[DataFile]]:
     """Gives each log its slice, by the slice's base instant."""
     attached: dict[str, list[DataFile]] = defaultdict(list)
+    if not logs:
+        return attached
     if layout == 1:
         is_committed = committed_test(view)
         for log in logs:

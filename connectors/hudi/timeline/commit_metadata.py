@@ -109,7 +109,9 @@ def _commit_metadata(record: Mapping[str, object]) -> CommitMetadata:
     return CommitMetadata(
         operation=str(record.get("operationType") or ""),
         stats=tuple(_write_stat(partition, stat) for partition, items in stats.items() for stat in _items(items)),
-        replaced=tuple((partition, tuple(str(item) for item in _items(ids))) for partition, ids in replaced.items()),
+        replaced=tuple(
+            (partition.strip("/"), tuple(str(item) for item in _items(ids))) for partition, ids in replaced.items()
+        ),
         extra=tuple((key, str(value)) for key, value in extra.items() if value is not None),
     )
 
@@ -118,7 +120,7 @@ def _write_stat(partition: str, stat: object) -> WriteStat:
     fields = _mapping(stat)
     path = fields.get("path")
     return WriteStat(
-        partition=partition,
+        partition=partition.strip("/"),
         file_id=str(fields.get("fileId") or ""),
         path=str(path) if path else None,
         rows=_count(fields.get("numWrites")),
