@@ -1,1 +1,32 @@
 """Lakeport: Hive and Hudi tables in Python and Spark by catalog name."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lakeport.session import Session, connect
+    from lakeport.spark.install import install
+    from lakeport.version import VERSION
+
+__all__ = ["VERSION", "Session", "connect", "install"]
+
+# Names are looked up on first use (PEP 562): a task imports parts of this package and must not load the driver's side,
+# and reading Arrow must not load PySpark.
+_HOMES = {
+    "VERSION": "lakeport.version",
+    "Session": "lakeport.session",
+    "connect": "lakeport.session",
+    "install": "lakeport.spark.install",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lakeport' has no attribute '{name}'")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

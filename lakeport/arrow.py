@@ -1,0 +1,175 @@
+"""Reading a table as Arrow record batches with no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
+from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
+from connector_spi.handles import ColumnHandle
+from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
+from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.properties import closest
+from lakeport.filters import RowFilter, Where, parse_where
+from lakeport.planning import ScanPlan, plan_splits
+from lakeport.redirection import resolve
+from lakeport.statement import CatalogAccess, Statement
+
+__all__ = ["ArrowScan", "open_scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowScan:
+    """A read that was planned: everything that can be wrong with its names has been said.
+
+    Attributes:
+        schema: Of every batch.
+        batches: The rows; closing the iterator frees files and ends the statement.
+    """
+
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
+
+
+def open_scan(
+    statement: Statement, name: str, columns: Sequence[str] | None, where: Where | None, limit: int | None
+) -> ArrowScan:
+    """Plans a read.
+
+    Args:
+        statement: What the read belongs to; it ends with the batches.
+        name: Catalog, schema and table, joined by dots.
+        columns: What to read, in order; ``None`` is every column that is not hidden.
+        where: Rows to read; ``None`` is all.
+        limit: Most rows to give; ``None`` is all.
+
+    Raises:
+        InvalidArgumentError: A name, filter or limit that is not understood.
+        CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError, ColumnNotFoundError: It is not there; names what
+            is close.
+        ConnectorError: The catalog or its storage failed.
+    """
+    if limit is not None and limit < 0:
+        raise InvalidArgumentError(f"the limit is {limit}; expected 0 or more rows, or None")
+    full = _full_name(name)
+    access, resolved = resolve(statement.access(full.catalog), full, None)
+    if isinstance(resolved, ResolvedSystemTable):
+        return _system_table(access, resolved, columns, where, limit)
+    return _table(access, resolved, columns, where, limit)
+
+
+def _table(
+    access: CatalogAccess,
+    resolved: ResolvedTable,
+    columns: Sequence[str] | None,
+    where: Where | None,
+    limit: int | None,
+) -> ArrowScan:
+    def find(written: str) -> tuple[str, pa.DataType]:
+        handle = resolve_column(resolved, written)
+        return handle.name, handle.type
+
+    visible = [column.name for column in resolved.table.visible_columns()]
+    wanted = _wanted(visible if columns is None else columns, find)
+    rows = None if where is None else parse_where(where, find)
+    handles = {handle.name: handle for handle in resolved.columns.values()}
+    read = tuple(handles[column] for column in dict.fromkeys((*wanted, *(rows.columns if rows else ()))))
+    everything = TupleDomain[ColumnHandle].all()
+    plan = ScanPlan(access, resolved.handle, read, everything, everything)
+    if rows is not None:
+        domain = rows.domain().transform_keys(lambda column: handles[column])
+        plan = plan.with_filter(Constraint(domain))
+    plan = plan.with_columns(read)
+    if limit is not None and rows is None:
+        plan = plan.with_limit(limit)
+    schema = pa.schema([(column, handles[column].type) for column in wanted])
+    return ArrowScan(schema, _shape(_splits(plan), schema, rows, limit))
+
+
+def _system_table(
+    access: CatalogAccess,
+    resolved: ResolvedSystemTable,
+    columns: Sequence[str] | None,
+    where: Where | None,
+    limit: int | None,
+) -> ArrowScan:
+    table = resolved.system_table
+    types = {column.name: column.type for column in table.metadata.columns}
+    find = _finder(types, resolved.name)
+    visible = [column.name for column in table.metadata.visible_columns()]
+    wanted = _wanted(visible if columns is None else columns, find)
+    rows = None if where is None else parse_where(where, find)
+    constraint = TupleDomain[str].all() if rows is None else rows.domain()
+
+    def read() -> Iterator[pa.RecordBatch]:
+        with access.lock:
+            yield from table.read(access.session, constraint)
+
+    schema = pa.schema([(column, types[column]) for column in wanted])
+    return ArrowScan(schema, _shape(read(), schema, rows, limit))
+
+
+def _splits(plan: ScanPlan) -> Iterator[pa.RecordBatch]:
+    """The batches of all splits, one split after the other."""
+    access = plan.access
+    provider = access.connector.page_source_provider
+    for split in plan_splits(plan, TupleDomain.all()).splits:
+        with provider.create_page_source(access.session, split, plan.table, plan.columns, TupleDomain.all()) as source:
+            yield from source
+
+
+def _shape(
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, rows: RowFilter | None, limit: int | None
+) -> Iterator[pa.RecordBatch]:
+    """Filters, cuts at the limit, and gives the columns in the asked order."""
+    left = limit
+    try:
+        for batch in batches:
+            if left == 0:
+                return
+            passed = batch if rows is None else rows.apply(batch)
+            if left is not None:
+                passed = passed.slice(0, left)
+                left -= passed.num_rows
+            if passed.num_rows:
+                yield pa.RecordBatch.from_arrays([passed.column(column) for column in schema.names], schema=schema)
+    finally:
+        close = getattr(batches, "close", None)
+        if close is not None:
+            close()
+
+
+def _full_name(name: str) -> CatalogSchemaTableName:
+    parts = parse_name(name)
+    if len(parts) != 3:
+        raise InvalidArgumentError(
+            f"'{name}' has {len(parts)} parts; expected catalog, schema and table, such as hive.sales.orders"
+        )
+    return CatalogSchemaTableName(parts[0].lower(), parts[1].lower(), parts[2].lower())
+
+
+def _wanted(columns: Sequence[str], find: Callable[[str], tuple[str, pa.DataType]]) -> list[str]:
+    if isinstance(columns, str):
+        raise InvalidArgumentError(f"columns is the text '{columns}'; expected a list of names, such as ['{columns}']")
+    if not columns:
+        raise InvalidArgumentError("columns names no column; expected at least one, or None for all")
+    wanted = [find(column)[0] for column in columns]
+    for column in wanted:
+        if wanted.count(column) > 1:
+            raise InvalidArgumentError(f"column '{column}' is asked for twice; ask for it once")
+    return wanted
+
+
+def _finder(types: Mapping[str, pa.DataType], table: object) -> Callable[[str], tuple[str, pa.DataType]]:
+    def find(written: str) -> tuple[str, pa.DataType]:
+        found = written if written in types else written.lower()
+        if found not in types:
+            raise ColumnNotFoundError(
+                f"no column {quote_identifier(written)} in table {table}{closest(written, types)}"
+            )
+        return found, types[found]
+
+    return find

@@ -1,0 +1,257 @@
+"""The public face: ``connect()`` and what can be done with a session."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from catalog.config import CatalogConfig
+from catalog.plugins import discover_plugins
+from catalog.registry import SESSION_CLOSED, CatalogRegistry
+from connector_spi.errors import UserError
+from lakeport.arrow import ArrowScan, open_scan
+from lakeport.filters import Where
+from lakeport.statement import Statement, statement_scope
+from lakeport.version import VERSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from lakeport.spark.engine import SparkEngine
+    from lakeport.spark.session_factory import LocalSpark, SparkOptions
+
+__all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "Session", "connect"]
+
+DEFAULT_CATALOGS = Path("etc", "catalog")
+"""Where catalog files are looked for when none are named."""
+
+DEFAULT_WAREHOUSE = Path("lakeport-warehouse")
+"""Holds the embedded metastore of the catalogs that are there with no catalog files at all."""
+
+
+def connect(spark: SparkSession | None = None, catalogs: str | os.PathLike[str] | None = None) -> Session:
+    """Opens a session.
+
+    Args:
+        spark: A classic Spark session to put the catalogs into, at once. ``None`` starts a local Spark when it is first
+            needed (or takes the one that is active in the process).
+        catalogs: Folder of catalog files such as ``hive.properties``. ``None`` is ``./etc/catalog`` where that is,
+            else the catalogs ``hive`` and ``hudi`` over an embedded metastore in ``./lakeport-warehouse``.
+
+    Raises:
+        InvalidPropertyError: The folder is not there. A bad file in it is an error of its catalog, raised on use.
+        NotSupportedError: Spark Connect, or a Spark version that Lakeport was not made for.
+    """
+    registry = CatalogRegistry(discover_plugins(), VERSION)
+    try:
+        if catalogs is not None:
+            registry.register_directory(catalogs)
+        elif DEFAULT_CATALOGS.is_dir():
+            registry.register_directory(DEFAULT_CATALOGS)
+        else:
+            _register_defaults(registry)
+        return Session(registry, spark)
+    except BaseException:
+        registry.shutdown()
+        raise
+
+
+class Session:
+    """Catalogs, and SQL and Arrow over them. May be used by several threads.
+
+    Args:
+        catalogs: Shut down with the session.
+        spark: See ``connect``.
+        options: How to start a local Spark where none is given.
+    """
+
+    def __init__(
+        self, catalogs: CatalogRegistry, spark: SparkSession | None = None, options: SparkOptions | None = None
+    ) -> None:
+        self._catalogs = catalogs
+        self._options = options
+        self._local: LocalSpark | None = None
+        self._engine: SparkEngine | None = None
+        self._lock = threading.Lock()
+        self._streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
+        if spark is not None:
+            self._engine = self._attach(spark)
+
+    @property
+    def catalogs(self) -> CatalogRegistry:
+        """The catalogs: ``register``, ``drop``, ``names``, ``check``."""
+        return self._catalogs
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that sees the catalogs; the first use may start Spark.
+
+        Raises:
+            ExternalError: No Java, a wrong one, or Spark does not start.
+        """
+        return self.engine.spark
+
+    @property
+    def engine(self) -> SparkEngine:
+        """Statements through Spark; raises as ``spark`` does."""
+        with self._lock:
+            if self._engine is None:
+                self._catalogs.names()  # says so when the session is closed
+                self._engine = self._start()
+            return self._engine
+
+    def sql(self, text: str, args: Mapping[str, object] | Sequence[object] | None = None) -> DataFrame:
+        """Runs one SQL statement; a query runs when its rows are asked for.
+
+        Args:
+            text: Spark SQL.
+            args: Values of ``:name`` or ``?`` parameters.
+
+        Raises:
+            ConnectorError: Ours: a catalog refused, or a name in one of our catalogs is not there (with what is close).
+            PySparkException: Spark's own, for all else. The frame's actions raise only Spark's.
+
+        Example:
+            >>> session.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()  # doctest: +SKIP
+        """
+        return self.engine.sql(text, args)
+
+    def table(self, name: str) -> DataFrame:
+        """A table as a DataFrame; filters, columns and limits put on it are pushed down. Raises as ``sql`` does."""
+        return self.engine.table(name)
+
+    def arrow(
+        self,
+        name: str,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        limit: int | None = None,
+    ) -> pa.RecordBatchReader:
+        """Reads a table as Arrow with no Spark, as a stream; what ``where`` excludes is skipped where possible.
+
+        The table's snapshot is fixed by this call. Files are freed when the reader was read to its end or is dropped,
+        or with the session.
+
+        Args:
+            name: Catalog, schema and table: ``hive.sales.orders``, or a system table ``hive.sales.`orders$files```.
+            columns: What to read, in order; ``None`` is every column that is not hidden.
+            where: pyarrow's DNF form: ``[("a", ">", 5), ("b", "in", [1, 2])]`` joined by AND, or a list of such lists
+                joined by OR; with ``is null`` and ``is not null`` too. Means what Spark's WHERE means.
+            limit: Most rows to give.
+
+        Raises:
+            ConnectorError: A name that is not there (with what is close), a filter that is not understood, a catalog or
+                storage that failed. Reading raises them too.
+
+        Example:
+            >>> session.arrow("hive.finance.ledger", where=[("amount", ">", 10)]).read_all()  # doctest: +SKIP
+        """
+        statement = Statement(self._catalogs, _user(), "UTC", lambda catalog: {})
+        with statement_scope(statement):
+            scan = open_scan(statement, name, columns, where, limit)
+        stream = _Stream(statement, scan)
+        self._streams.add(stream)
+        return pa.RecordBatchReader.from_batches(scan.schema, stream)
+
+    def close(self) -> None:
+        """Ends open reads, shuts the catalogs down, and stops Spark where the session started it.
+
+        Raises:
+            ConnectorError: A catalog failed to shut down; all else was done nevertheless.
+        """
+        for stream in list(self._streams):
+            stream.close()
+        with self._lock:
+            engine, self._engine = self._engine, None
+            local, self._local = self._local, None
+        try:
+            if local is not None and local.started:
+                local.stop()
+            elif engine is not None:
+                engine.detach()
+        finally:
+            self._catalogs.shutdown()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _attach(self, spark: SparkSession) -> SparkEngine:
+        # Imported here, since reading Arrow must need neither PySpark nor Java.
+        from lakeport.spark.engine import SparkEngine
+
+        return SparkEngine(spark, self._catalogs)
+
+    def _start(self) -> SparkEngine:
+        from lakeport.spark.session_factory import SparkOptions, local_spark
+
+        local = local_spark(self._options or SparkOptions())
+        try:
+            engine = self._attach(local.session)
+        except BaseException:
+            local.stop()
+            raise
+        self._local = local
+        return engine
+
+
+class _Stream(Iterator[pa.RecordBatch]):
+    """The batches of a read; rolls its statement back when they fail, else commits it at their end."""
+
+    def __init__(self, statement: Statement, scan: ArrowScan) -> None:
+        self._statement: Statement | None = statement
+        self._batches: Iterator[pa.RecordBatch] | None = scan.batches
+        self._ended = False
+
+    def __next__(self) -> pa.RecordBatch:
+        if self._batches is None:
+            if self._ended:
+                raise StopIteration
+            # Never as if the table ended here: rows would be missing.
+            raise UserError("the session was closed while the table was read; read it again", SESSION_CLOSED)
+        try:
+            return next(self._batches)
+        except StopIteration:
+            self._ended = True
+            self.close()
+            raise
+        except BaseException:
+            if self._statement is not None:
+                self._statement.fail()
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the read; where rows were left, a later ``next`` is an error."""
+        batches, self._batches, self._statement = self._batches, None, None
+        close = getattr(batches, "close", None)
+        if close is not None:
+            close()
+
+
+def _register_defaults(registry: CatalogRegistry) -> None:
+    properties = {
+        "hive.metastore": "embedded",
+        "hive.metastore.embedded.path": str((DEFAULT_WAREHOUSE / "metastore.db").absolute()),
+    }
+    for name in ("hive", "hudi"):
+        registry.register_config(CatalogConfig.from_mapping(name, name, properties))
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"  # a container's user id may have no name

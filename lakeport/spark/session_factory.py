@@ -1,0 +1,134 @@
+"""Makes the local Spark of ``lakeport.connect()`` and of the shell."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from connector_spi.errors import ErrorCode, ErrorType, ExternalError
+from lakeport.spark.java import check_java
+
+__all__ = ["DAEMON_MODULE", "LocalSpark", "SparkOptions", "local_spark"]
+
+DAEMON_MODULE = "lakeport.spark.daemon"
+"""For ``spark.python.daemon.module`` of a Spark that is not made here: tasks then start faster."""
+
+_SPARK_DOES_NOT_START = ErrorCode("SPARK_DOES_NOT_START", ErrorType.EXTERNAL)
+_SETTINGS: dict[str, str] = {
+    "spark.app.name": "lakeport",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.python.daemon.module": DAEMON_MODULE,
+    # Spark's default of 200 is for clusters; AQE joins small partitions, but cannot split few into many.
+    "spark.sql.shuffle.partitions": str(max(8, 2 * (os.cpu_count() or 1))),
+}
+_GIB = 1 << 30
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class SparkOptions:
+    """How to start a local Spark.
+
+    Attributes:
+        master: Spark's master, such as ``local[*]``.
+        settings: Further settings; they win over Lakeport's own.
+        log: A file for what Spark and its Java say; ``None`` is the standard error.
+    """
+
+    master: str = "local[*]"
+    settings: Mapping[str, str] = field(default_factory=dict)
+    log: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSpark:
+    """A Spark session, and whether it was started here, so that it is stopped here too."""
+
+    session: SparkSession
+    started: bool
+
+    def stop(self) -> None:
+        """Stops Spark, unless somebody else had started it; its Java ends with the process, as PySpark has it."""
+        if not self.started:
+            return
+        self.session.stop()
+
+
+def local_spark(options: SparkOptions) -> LocalSpark:
+    """The Spark of this process where there is one, else a new local one.
+
+    Raises:
+        ExternalError: No Java, a Java that is too old, or Spark does not start; says what to install, or where to look.
+    """
+    with _lock:
+        running = SparkContext._active_spark_context
+        if running is not None:
+            active = SparkSession.getActiveSession()
+            return LocalSpark(active or SparkSession(running), started=False)
+        check_java()
+        return LocalSpark(_start(options), started=True)
+
+
+def _start(options: SparkOptions) -> SparkSession:
+    conf = SparkConf(loadDefaults=False)
+    conf.setMaster(options.master)
+    for key, value in {**_SETTINGS, "spark.driver.memory": _driver_memory(), **options.settings}.items():
+        conf.set(key, value)
+    try:
+        with _opened(options.log) as log, _worker_python():
+            redirected = {"stderr": log, "stdout": log} if log else None
+            gateway = SparkContext._gateway or launch_gateway(conf, redirected)  # type: ignore[no-untyped-call]
+            context = SparkContext(conf=conf, gateway=gateway)
+        return SparkSession(context)
+    except (PySparkException, OSError, RuntimeError) as error:
+        where = f"; its log is {options.log}" if options.log else ""
+        raise ExternalError(f"Spark did not start: {_first_line(error)}{where}", _SPARK_DOES_NOT_START) from error
+
+
+@contextmanager
+def _opened(log: Path | None) -> Iterator[IO[bytes] | None]:
+    if log is None:
+        yield None
+        return
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def _worker_python() -> Iterator[None]:
+    """Has Spark's tasks run this Python: another ``python3`` of the PATH would lack the connectors."""
+    if "PYSPARK_PYTHON" in os.environ:
+        yield
+        return
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    try:
+        yield
+    finally:
+        os.environ.pop("PYSPARK_PYTHON", None)
+
+
+def _driver_memory() -> str:
+    """A quarter of the machine, 1 to 8 GiB: in local mode this one heap does all the work."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{min(max(total // 4, _GIB), 8 * _GIB) >> 20}m"
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

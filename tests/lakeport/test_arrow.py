@@ -1,0 +1,159 @@
+"""``session.arrow``: names, columns, filters, limits, transactions; and that it needs no Spark."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from connector_spi.errors import (
+    CatalogNotFoundError,
+    ColumnNotFoundError,
+    InvalidArgumentError,
+    SchemaNotFoundError,
+    TableNotFoundError,
+    UserError,
+)
+from connector_spi.names import SchemaTableName
+from connectors.memory.connector import MemoryConnector
+from lakeport.filters import Where
+from lakeport.session import Session
+from tests.lakeport.memory_session import memory_session, put
+
+TRIPS = pa.table(
+    {
+        "region": ["eu", "eu", "us", None],
+        "amount": pa.array([10, 20, 30, 40], pa.int64()),
+        "ds": ["2024-01-01", "2024-01-02", "2024-01-01", "2024-01-02"],
+    }
+)
+
+
+@pytest.fixture
+def opened() -> Iterator[tuple[Session, MemoryConnector]]:
+    with memory_session() as (session, connector):
+        put(connector, "trips", TRIPS, "ds", chunk_rows=1)
+        yield session, connector
+
+
+def rows(reader: pa.RecordBatchReader) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = reader.read_all().to_pylist()
+    return found
+
+
+def test_all_rows_and_columns(opened: tuple[Session, MemoryConnector]) -> None:
+    found = opened[0].arrow("mem.s.trips")
+    assert found.schema.equals(TRIPS.schema)
+    assert sorted(found.read_all().to_pylist(), key=lambda row: row["amount"]) == TRIPS.to_pylist()
+
+
+def test_columns_come_in_the_asked_order_and_hidden_ones_when_asked(opened: tuple[Session, MemoryConnector]) -> None:
+    found = rows(opened[0].arrow("MEM.S.Trips", columns=["AMOUNT", "region", "$chunk"], where=[("amount", "=", 20)]))
+    assert [list(row) for row in found] == [["amount", "region", "$chunk"]]
+    assert (found[0]["amount"], found[0]["region"]) == (20, "eu")
+
+
+def test_a_filter_on_a_column_that_is_not_read(opened: tuple[Session, MemoryConnector]) -> None:
+    where: Where = [[("ds", "=", "2024-01-01"), ("amount", ">", 10)], [("region", "is null")]]
+    found = rows(opened[0].arrow("mem.s.trips", columns=["amount"], where=where))
+    assert sorted(str(row) for row in found) == ["{'amount': 30}", "{'amount': 40}"]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3, 9])
+def test_a_limit_counts_rows_after_the_filter(opened: tuple[Session, MemoryConnector], limit: int) -> None:
+    assert len(rows(opened[0].arrow("mem.s.trips", limit=limit))) == min(limit, 4)
+    found = rows(opened[0].arrow("mem.s.trips", where=[("amount", ">=", 30)], limit=limit))
+    assert len(found) == min(limit, 2)
+    assert all(int(str(row["amount"])) >= 30 for row in found)
+
+
+def test_system_tables(opened: tuple[Session, MemoryConnector]) -> None:
+    found = rows(opened[0].arrow("mem.s.`trips$snapshots`", columns=["version"], where=[("version", ">", 0)]))
+    assert found == [{"version": 1}]
+
+
+def test_the_snapshot_is_that_of_the_call(opened: tuple[Session, MemoryConnector]) -> None:
+    session, connector = opened
+    reader = session.arrow("mem.s.trips")
+    connector.insert(SchemaTableName("s", "trips"), TRIPS)
+    assert len(rows(reader)) == TRIPS.num_rows
+    assert len(rows(session.arrow("mem.s.trips"))) == 2 * TRIPS.num_rows
+
+
+def test_a_read_is_one_transaction_that_ends_once(opened: tuple[Session, MemoryConnector]) -> None:
+    session, connector = opened
+    before = connector.transactions.begun
+    reader = session.arrow("mem.s.trips")
+    next(reader)
+    assert (connector.transactions.begun - before, connector.transactions.open) == (1, 1)
+    del reader
+    gc.collect()
+    assert connector.transactions.open == 0
+    with pytest.raises(ColumnNotFoundError):
+        session.arrow("mem.s.trips", columns=["nope"])
+    assert (connector.transactions.open, connector.transactions.rolled_back) == (0, 1)
+
+
+def test_a_closed_session_does_not_cut_a_table_short(opened: tuple[Session, MemoryConnector]) -> None:
+    session, _ = opened
+    reader = session.arrow("mem.s.trips")
+    next(reader)
+    session.close()
+    with pytest.raises(UserError, match="closed while the table was read"):
+        next(reader)
+    with pytest.raises(UserError, match="connect again"):
+        session.arrow("mem.s.trips")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "says"),
+    [
+        ("meme.s.trips", CatalogNotFoundError, "did you mean 'mem'"),
+        ("mem.z.trips", SchemaNotFoundError, "no schema z"),
+        ("mem.s.trip", TableNotFoundError, "did you mean trips"),
+        ("mem.s.`trips$snapshot`", TableNotFoundError, "snapshots"),
+        ("s.trips", InvalidArgumentError, "catalog, schema and table"),
+        ("mem.s.", InvalidArgumentError, "cannot read the name"),
+    ],
+)
+def test_names_that_are_not_there(
+    opened: tuple[Session, MemoryConnector], name: str, kind: type[Exception], says: str
+) -> None:
+    with pytest.raises(kind, match=says):
+        opened[0].arrow(name)
+
+
+def test_columns_that_are_not_there(opened: tuple[Session, MemoryConnector]) -> None:
+    session, _ = opened
+    with pytest.raises(ColumnNotFoundError, match="did you mean amount"):
+        session.arrow("mem.s.trips", columns=["amout"])
+    with pytest.raises(ColumnNotFoundError, match="did you mean region"):
+        session.arrow("mem.s.trips", where=[("regoin", "=", "eu")])
+    with pytest.raises(ColumnNotFoundError, match="did you mean 'version'"):
+        session.arrow("mem.s.`trips$snapshots`", columns=["versoin"])
+    with pytest.raises(InvalidArgumentError, match="twice"):
+        session.arrow("mem.s.trips", columns=["amount", "AMOUNT"])
+    with pytest.raises(InvalidArgumentError, match="a list of names"):
+        session.arrow("mem.s.trips", columns="amount")
+
+
+def test_reading_arrow_loads_no_spark() -> None:
+    program = (
+        "import sys, pyarrow as pa, lakeport\n"
+        "from connector_spi import SchemaTableName\n"
+        "session = lakeport.connect(catalogs=sys.argv[1])\n"
+        "session.catalogs.register('mem', 'memory', {})\n"
+        "session.catalogs.get('mem').create_table(SchemaTableName('s', 't'), pa.table({'a': [1, 2]}))\n"
+        "assert session.arrow('mem.s.t', where=[('a', '>', 1)]).read_all().to_pylist() == [{'a': 2}]\n"
+        "session.close()\n"
+        "loaded = [name for name in ('pyspark', 'py4j', 'lakeport.spark.install') if name in sys.modules]\n"
+        "assert not loaded, loaded\n"
+    )
+    empty = subprocess.run(
+        [sys.executable, "-c", program, "."], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert empty.returncode == 0, empty.stderr
