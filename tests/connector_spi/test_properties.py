@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import traceback
+
+import pytest
+
+from connector_spi.errors import InvalidPropertyError
+from connector_spi.properties import (
+    PropertyMetadata,
+    boolean_property,
+    closest,
+    data_size_property,
+    duration_property,
+    enum_property,
+    integer_property,
+    parse_properties,
+    string_list_property,
+    string_property,
+)
+
+DURATION = duration_property("timeout", "How long.", 10.0, minimum=0.001)
+SIZE = data_size_property("size", "How much.", minimum=1)
+COUNT = integer_property("count", "How many.", 4, minimum=1, maximum=64)
+FLAG = boolean_property("flag", "Whether.", True)
+LIST = string_list_property("hosts", "Which.")
+CHOICE = enum_property("codec", "What.", ("NONE", "SNAPPY"), "NONE")
+SECRET = integer_property("pin", "The secret number.")
+SECRET = PropertyMetadata(SECRET.name, SECRET.description, SECRET.kind, SECRET.parse, sensitive=True)
+
+
+@pytest.mark.parametrize(
+    ("prop", "text", "value"),
+    [
+        # Trino's documentation, "Properties reference", types data size and duration.
+        (DURATION, "30s", 30.0),
+        (DURATION, "1.5m", 90.0),
+        (DURATION, "250ms", 0.25),
+        (DURATION, " 2 h ", 7200.0),
+        (DURATION, "1d", 86400.0),
+        (SIZE, "64MB", 64 * 1024 * 1024),
+        (SIZE, "1.5GB", 1536 * 1024 * 1024),
+        (SIZE, "1kB", 1024),
+        (SIZE, "7B", 7),
+        (COUNT, "64", 64),
+        (FLAG, "FALSE", False),
+        (FLAG, " true ", True),
+        (LIST, "a:1, b:2,", ("a:1", "b:2")),
+        (LIST, "", ()),
+        (CHOICE, "snappy", "SNAPPY"),
+    ],
+)
+def test_values(prop: PropertyMetadata[object], text: str, value: object) -> None:
+    assert parse_properties([prop], {prop.name: text}, str) == {prop.name: value}
+
+
+@pytest.mark.parametrize(
+    ("prop", "text", "expected"),
+    [
+        (DURATION, "30", "expects duration such as 30s, met '30'"),
+        (DURATION, "30 S", "expects duration such as 30s, met '30 S'"),
+        (DURATION, "-1s", "expects duration such as 30s, met '-1s'"),
+        (DURATION, "0s", "expects duration such as 30s, met '0s'"),
+        (SIZE, "64", "expects data size such as 64MB, met '64'"),
+        (SIZE, "64mb", "expects data size such as 64MB, met '64mb'"),
+        (COUNT, "0", "expects whole number from 1 to 64, met '0'"),
+        (COUNT, "65", "expects whole number from 1 to 64, met '65'"),
+        (COUNT, "1.0", "expects whole number from 1 to 64, met '1.0'"),
+        (FLAG, "yes", "expects true or false, met 'yes'"),
+        (CHOICE, "gzip", "expects one of NONE, SNAPPY, met 'gzip'"),
+    ],
+)
+def test_wrong_values_say_what_is_expected(prop: PropertyMetadata[object], text: str, expected: str) -> None:
+    with pytest.raises(InvalidPropertyError) as met:
+        parse_properties([prop], {prop.name: text}, lambda name: f"a.properties, line 7 ({name})")
+    assert f"a.properties, line 7 ({prop.name}): property '{prop.name}' {expected}" in str(met.value)
+
+
+def test_defaults_are_filled_in() -> None:
+    assert parse_properties([DURATION, SIZE, LIST], {}, str) == {"timeout": 10.0, "size": None, "hosts": ()}
+
+
+def test_an_unknown_name_is_refused_with_the_closest() -> None:
+    with pytest.raises(InvalidPropertyError, match=r"here: unknown property 'time-out'; did you mean 'timeout'\?"):
+        parse_properties([DURATION, COUNT], {"time-out": "1s"}, lambda name: "here")
+
+
+def test_a_required_property_that_is_missing() -> None:
+    required = string_property("uri", "Where the server is.", required=True)
+    with pytest.raises(InvalidPropertyError, match=r"property 'uri' is missing: Where the server is\."):
+        parse_properties([required], {}, str)
+    assert parse_properties([required], {"uri": ""}, str) == {"uri": ""}
+
+
+def test_an_alias_means_the_same_and_not_both_may_be_given() -> None:
+    prop = string_property("new", "Text.", aliases=("old",))
+    assert parse_properties([prop], {"old": "x"}, str) == {"new": "x"}
+    with pytest.raises(InvalidPropertyError, match="'new' says again what 'old' says; keep one"):
+        parse_properties([prop], {"old": "x", "new": "y"}, str)
+
+
+def test_a_secret_is_not_shown_even_in_the_trace() -> None:
+    given = {"pin": "hunter2"}
+    with pytest.raises(InvalidPropertyError, match="expects whole number, met the value given") as met:
+        parse_properties([SECRET], given, str)
+    assert "hunter2" not in "".join(traceback.format_exception(met.value))
+
+
+def test_closest_stays_silent_where_nothing_is_close() -> None:
+    assert closest("zzz", ["timeout", "count"]) == ""

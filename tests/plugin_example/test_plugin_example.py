@@ -1,0 +1,93 @@
+"""A plugin of another package: installed, found by its entry point, and held to the contract."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from catalog.plugins import discover_plugins
+from catalog.registry import CatalogRegistry
+from connector_spi.connector import ConnectorFactory
+from connector_spi.errors import CorruptFileError, InvalidPropertyError
+from connector_spi.names import SchemaTableName
+from connector_spi.testing import Behaviour, ConnectorConformance, read_table
+
+PACKAGE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The package, built from its own pyproject and installed into a folder on ``sys.path``."""
+    target = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index"]
+    command += ["--disable-pip-version-check", "--quiet", "--target", str(target), str(PACKAGE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    sys.path.append(str(target))
+    importlib.invalidate_caches()
+    yield target
+    sys.path.remove(str(target))
+    sys.modules.pop("arrow_files", None)
+
+
+def write(folder: Path, name: SchemaTableName, data: pa.Table) -> Path:
+    path = folder / name.schema / f"{name.table}.arrow"
+    path.parent.mkdir(exist_ok=True)
+    with pa.ipc.new_file(path, data.schema) as writer:
+        writer.write_table(data)
+    return path
+
+
+class TestArrowFilesConformance(ConnectorConformance):
+    missing_behaviours = frozenset(
+        {
+            Behaviour.COLUMN_STATISTICS,
+            Behaviour.FILTER_PUSHDOWN,
+            Behaviour.HIDDEN_COLUMNS,
+            Behaviour.LIMIT,
+            Behaviour.PARTITIONED_TABLES,
+            Behaviour.PARTITION_LISTING,
+            Behaviour.PARTITION_PRUNING,
+            Behaviour.NULL_PARTITION_KEYS,
+            Behaviour.PROCEDURES,
+            Behaviour.SNAPSHOT_ISOLATION,
+            Behaviour.STATISTICS,
+            Behaviour.SYSTEM_TABLES,
+            Behaviour.TIME_TRAVEL,
+        }
+    )
+
+    def factory(self) -> ConnectorFactory:
+        return discover_plugins().factory("arrow_files", "the test")
+
+    def catalog_properties(self) -> Mapping[str, str]:
+        return {"arrow-files.folder": str(self.folder)}
+
+    def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
+        write(self.folder, name, data)
+
+
+def test_a_catalog_of_the_plugin_reads_tables(tmp_path: Path) -> None:
+    data = pa.table({"id": [1, 2], "name": ["a", None]})
+    name = SchemaTableName("s", "t")
+    path = write(tmp_path, name, data)
+    registry = CatalogRegistry(discover_plugins(), "0")
+    registry.register("files", "arrow_files", {"arrow-files.folder": str(tmp_path)})
+    assert read_table(registry.get("files"), name).equals(data)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(CorruptFileError, match=r"t\.arrow is not an Arrow IPC file, or is truncated"):
+        read_table(registry.get("files"), name)
+    with pytest.raises(InvalidPropertyError, match=r"'arrow-files\.folder' is missing: Holds a folder for each schema"):
+        registry.register("other", "arrow_files", {})
+    registry.shutdown()
+
+
+def test_the_plugin_is_small() -> None:
+    lines = [line for line in (PACKAGE / "arrow_files.py").read_text().splitlines() if line.strip()]
+    assert len(lines) < 100
