@@ -99,12 +99,14 @@ class CatalogRegistry:
                     raise InvalidArgumentError(
                         f"there is a catalog '{config.name}' already; drop it first", CATALOG_ALREADY_EXISTS
                     )
-                self._entries[config.name] = _Entry(config)
+                entry = self._entries[config.name] = _Entry(config)
             try:
                 self._tell(CatalogEvent.REGISTERED, config.name)
             except BaseException:
                 with self._lock:
                     self._entries.pop(config.name, None)
+                # A listener may have built it.
+                entry.close()
                 raise
 
     def register_directory(self, folder: str | os.PathLike[str]) -> None:
@@ -123,13 +125,15 @@ class CatalogRegistry:
         Raises:
             CatalogNotFoundError: There is none of this name.
         """
-        with self._changing:
-            with self._lock:
-                entry = self._find(name)
-                del self._entries[name]
-            try:
+        entry = None
+        try:
+            with self._changing:
+                with self._lock:
+                    entry = self._find(name)
+                    del self._entries[name]
                 self._tell(CatalogEvent.DROPPED, name)
-            finally:
+        finally:
+            if entry is not None:
                 entry.close()
 
     def names(self) -> list[str]:
@@ -165,7 +169,8 @@ class CatalogRegistry:
     def add_listener(self, listener: Listener) -> None:
         """Has ``listener(event, name)`` called after each register and before each dropped connector shuts down.
 
-        It runs in the thread of the caller. When it raises, a register is undone and the error goes to the caller.
+        It runs in the thread of the caller. When it raises on a register, those told before are told of a drop, the
+        register is undone, and the error goes to the caller.
         """
         with self._lock:
             self._listeners.append(listener)
@@ -213,8 +218,14 @@ class CatalogRegistry:
     def _tell(self, event: CatalogEvent, name: str) -> None:
         with self._lock:
             listeners = list(self._listeners)
-        for listener in listeners:
-            listener(event, name)
+        for number, listener in enumerate(listeners):
+            try:
+                listener(event, name)
+            except BaseException:
+                if event is CatalogEvent.REGISTERED:
+                    for told in listeners[:number]:
+                        told(CatalogEvent.DROPPED, name)
+                raise
 
 
 class _Entry:

@@ -105,7 +105,7 @@ class MemoryMetadata(ConnectorMetadata):
         newest = self._transaction.newest(name)
         if newest is None:
             return None
-        snapshots = [found for found in self._store.snapshots(name) if found.version <= newest.version] or [newest]
+        snapshots = [found for found in self._store.snapshots(name) if found.id <= newest.id] or [newest]
         return _handle(self._transaction.pin(_choose(snapshots, version)))
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:

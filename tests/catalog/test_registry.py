@@ -144,14 +144,24 @@ def test_listeners_see_changes_before_the_connector_goes(registry: CatalogRegist
     assert factory.made[0].shutdowns == 1
 
 
-def test_a_listener_that_refuses_undoes_the_register(registry: CatalogRegistry) -> None:
+def test_a_listener_that_refuses_undoes_the_register(registry: CatalogRegistry, factory: CountingFactory) -> None:
+    seen: list[str] = []
+
+    def use(event: str, name: str) -> None:
+        seen.append(str(event))
+        if event == "registered":
+            registry.get(name)
+
     def refuse(event: str, name: str) -> None:
         raise UserError(f"{name} is Spark's own")
 
+    registry.add_listener(use)
     registry.add_listener(refuse)
     with pytest.raises(UserError, match="Spark's own"):
         registry.register("spark_catalog", "counting", {})
     assert registry.names() == []
+    assert seen == ["registered", "dropped"]
+    assert [connector.shutdowns for connector in factory.made] == [1]
 
 
 def test_shutdown_frees_all_and_refuses_later_calls(plugin: CountingPlugin, factory: CountingFactory) -> None:
