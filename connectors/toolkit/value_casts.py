@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -96,7 +97,7 @@ def _to_decimal(source: pa.DataType, target: pa.DataType, conventions: TimeConve
         numbers = array.cast(pa.decimal256(76, scale))
         if target.scale < scale:
             numbers = pc.round(numbers, ndigits=target.scale, round_mode="half_towards_infinity")
-        bound = pa.scalar(10 ** (target.precision - target.scale)).cast(pa.decimal256(76, scale))
+        bound = pa.scalar(Decimal(10 ** (target.precision - target.scale)), pa.decimal256(76, scale))
         inside = pc.less(pc.abs(numbers), bound)
         return pc.if_else(inside, numbers, pa.scalar(None, numbers.type)).cast(target)
 
@@ -108,7 +109,7 @@ def _decimal_to_integer(source: pa.DataType, target: pa.DataType, conventions: T
 
     def cast(array: pa.Array) -> pa.Array:
         whole = pc.trunc(array.cast(pa.decimal256(76, source.scale))).cast(pa.decimal256(76, 0))
-        fits = pc.less(pc.abs(whole), pa.scalar(10**38 - 1).cast(pa.decimal256(76, 0)))
+        fits = pc.less(pc.abs(whole), pa.scalar(Decimal(10**38), pa.decimal256(76, 0)))
         numbers = pc.if_else(fits, whole, pa.scalar(None, whole.type)).cast(pa.decimal128(38, 0))
         return narrow(numbers) if narrow is not None else numbers
 
@@ -135,7 +136,10 @@ def _text_to_float(source: pa.DataType, target: pa.DataType, conventions: TimeCo
 def _text_to_date(source: pa.DataType, target: pa.DataType, conventions: TimeConventions) -> ArrayFunction | None:
     def cast(array: pa.Array) -> pa.Array:
         texts = _matched(array.cast(pa.string()), _DATE_TEXT)
-        return pc.strptime(texts, format="%Y-%m-%d", unit="s", error_is_null=True).cast(target)
+        days = pc.strptime(texts, format="%Y-%m-%d", unit="s", error_is_null=True).cast(pa.date32())
+        # strptime takes 2023-02-29 for the first of March; Hive 4 does not (HIVE-25306).
+        real = pc.equal(days.cast(pa.string()), texts)
+        return pc.if_else(real, days, pa.scalar(None, pa.date32())).cast(target)
 
     return cast
 
