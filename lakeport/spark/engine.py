@@ -69,10 +69,14 @@ class SparkEngine:
             with statement_scope(statement):
                 return run()
         except PySparkException as error:
-            ours = explain(error, self._registry, (self.current_catalog(), self.current_schema()))
+            current = (self.current_catalog(), self.current_schema())
+            ours = explain(error, self._registry, current, self._is_sparks)
             if ours is None:
                 raise
             raise ours from error
+
+    def _is_sparks(self, catalog: str) -> bool:
+        return catalog == "spark_catalog" or self.spark.conf.get(f"spark.sql.catalog.{catalog}", None) is not None
 
     def _activate(self) -> None:
         # Our catalogs read the settings of the session that is active in the thread; sql() itself activates too late.

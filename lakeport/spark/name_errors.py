@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyspark.errors import PySparkException
 
@@ -25,13 +25,19 @@ from lakeport.statement import Statement
 __all__ = ["explain"]
 
 
-def explain(error: PySparkException, registry: CatalogRegistry, current: tuple[str, str]) -> ConnectorError | None:
+def explain(
+    error: PySparkException,
+    registry: CatalogRegistry,
+    current: tuple[str, str],
+    is_sparks: Callable[[str], bool],
+) -> ConnectorError | None:
     """The error of ours that says more than Spark's; ``None`` where Spark's own is best.
 
     Args:
         error: What Spark raised while it analysed a statement.
         registry: Our catalogs; one is asked again for what is close to a name.
         current: Catalog and schema of names that say none.
+        is_sparks: Whether a catalog of this name is known to Spark, but is none of ours.
     """
     found = original(error)
     if found is not None:
@@ -46,6 +52,8 @@ def explain(error: PySparkException, registry: CatalogRegistry, current: tuple[s
         return None
     try:
         parts = parse_name(parameters[written])
+        if len(parts) > 1 and is_sparks(parts[0]) and parts[0] != current[0]:
+            return None
         if condition == "SCHEMA_NOT_FOUND":
             _look_up_schema(registry, parts, current[0])
         else:
@@ -69,7 +77,7 @@ def _look_up_table(registry: CatalogRegistry, parts: Sequence[str], current: tup
     else:
         return
     if catalog not in known:
-        if len(parts) == 3:
+        if len(parts) == 3 and catalog != current[0]:
             registry.connector_name(catalog)
         return
     access = _statement(registry).access(catalog)

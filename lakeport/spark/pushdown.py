@@ -37,11 +37,14 @@ class Translated:
         domain: Holds for every row for which the predicate is true.
         exact: The predicate is true for every row for which the domain holds.
         text: The predicate in SQL.
+        floating: It may touch a floating-point column. Statistics of files leave NaN out, and Spark's own readers
+            skip row groups by them although NaN is Spark's greatest value: rows go missing.
     """
 
     domain: TupleDomain[ColumnHandle]
     exact: bool
     text: str
+    floating: bool
 
 
 def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandle]) -> Translated:
@@ -53,11 +56,12 @@ def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandl
         columns: The table's columns by name; names are matched as they are.
     """
     text = str(predicate.toString())
+    translator = _Translator(jvm, columns)
     try:
-        domain, exact = _Translator(jvm, columns).predicate(predicate, negated=False)
+        domain, exact = translator.predicate(predicate, negated=False)
     except _TooLarge:
-        domain, exact = TupleDomain[ColumnHandle].all(), False
-    return Translated(domain, exact, text)
+        return Translated(TupleDomain.all(), False, text, floating=True)
+    return Translated(domain, exact, text, translator.floating)
 
 
 class _TooLarge(Exception):  # noqa: N818 - a signal
@@ -72,6 +76,7 @@ class _Translator:
         self._jvm = jvm
         self._columns = columns
         self._nodes = 0
+        self.floating = False
 
     def predicate(self, node: JavaObject, negated: bool) -> _Result:
         """The domain of the rows for which ``node`` is true, or false when ``negated``."""
@@ -107,7 +112,9 @@ class _Translator:
             children = children[::-1]
         column = self._column(children[0]) if children else None
         if column is None:
+            self.floating = True  # whatever it is
             return unknown
+        self.floating |= pa.types.is_floating(column.type)
         domain, exact = self._domain(name, column, children[1:])
         if domain is None or (negated and not exact):
             return unknown
@@ -206,7 +213,7 @@ def _python_value(value: object, data_type: pa.DataType) -> object:
     if types.is_float64(data_type):
         return float(str(value))
     if types.is_decimal(data_type):
-        return Decimal(str(value)).quantize(Decimal(1).scaleb(-data_type.scale))
+        return Decimal(str(value))
     if types.is_string(data_type):
         return str(value)
     if types.is_binary(data_type) and isinstance(value, (bytes, bytearray)):

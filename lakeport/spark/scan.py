@@ -69,12 +69,14 @@ class ScanProxy(Proxy):
         wanted: pa.Schema,
         left: tuple[str, ...],
         pushed: list[JavaObject],
+        for_files: list[JavaObject],
     ) -> None:
         super().__init__(jvm)
         self._table = table
         self._plan = plan
         self._left = left
         self._pushed = pushed
+        self._for_files = for_files
         self._schema = pa.schema([wanted.field(column.name) for column in plan.columns])
         self._schema_json = spark_schema_json(ColumnMetadata(f.name, f.type, f.nullable) for f in self._schema)
         self._read_schema = jvm.data_type(self._schema_json)
@@ -227,7 +229,7 @@ class ScanProxy(Proxy):
             planned = self._plan_splits()
             [file_format] = {split.plain_file.format for split in planned.splits if split.plain_file is not None}
             filters = self._jvm.cls("org.apache.spark.sql.internal.connector.PredicateUtils").toV1(
-                self._jvm.array(PREDICATE, self._pushed)
+                self._jvm.array(PREDICATE, self._for_files)
             )
             session = self._jvm.cls("org.apache.spark.sql.classic.SparkSession").active()
             self._reader = NativeReader(

@@ -35,6 +35,7 @@ class ScanBuilderProxy(Proxy):
         self._plan = table.plan
         self._schema_json = table.schema_json
         self._pushed: list[JavaObject] = []
+        self._for_files: list[JavaObject] = []
         self._left: list[str] = []
 
     def pushPredicates(self, predicates: JavaObject) -> JavaObject:
@@ -48,6 +49,11 @@ class ScanBuilderProxy(Proxy):
         self._plan = self._plan.with_filter(Constraint(summary, words))
         done = [self._is_done(one) for one in translated]
         self._pushed = [predicate for predicate, one in zip(offered, translated, strict=True) if not one.domain.is_all]
+        self._for_files = [
+            predicate
+            for predicate, one in zip(offered, translated, strict=True)
+            if not one.domain.is_all and not one.floating
+        ]
         self._left = [one.text for one, is_done in zip(translated, done, strict=True) if not is_done]
         left = [predicate for predicate, is_done in zip(offered, done, strict=True) if not is_done]
         return predicates if len(left) == len(offered) else self._jvm.array(PREDICATE, left)
@@ -79,7 +85,7 @@ class ScanBuilderProxy(Proxy):
         last = set(self._table.partition_keys)
         ordered = sorted(columns, key=lambda column: (column.name.startswith("$"), column.name in last))
         plan = self._plan.with_columns(tuple(ordered))
-        return ScanProxy(self._jvm, self._table, plan, wanted, tuple(self._left), self._pushed)
+        return ScanProxy(self._jvm, self._table, plan, wanted, tuple(self._left), self._pushed, self._for_files)
 
     def _is_done(self, one: Translated) -> bool:
         """Whether the connector guarantees the predicate, so that Spark need not check it."""

@@ -15,6 +15,7 @@ from lakeport.spark.jvm import CATALOG, READ, Jvm
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.python_tasks import arrow_partitions, arrow_reader_factory
 from lakeport.spark.table import batch_read, refuse_options
+from lakeport.spark.task import spark_batch
 from lakeport.spark.types import arrow_schema, spark_schema_json, task_schema
 from lakeport.statement import CatalogAccess
 
@@ -66,7 +67,8 @@ class SystemTableProxy(Proxy):
         schema = pa.schema([(column.name, column.type) for column in metadata.visible_columns()])
         with self._access.lock:
             batches = list(self._system_table.read(self._access.session, TupleDomain.all()))
-        return pa.Table.from_batches(batches, schema) if batches else schema.empty_table()
+        # Connectors need not mark the same columns as never NULL.
+        return pa.Table.from_batches([spark_batch(batch.select(schema.names), schema) for batch in batches], schema)
 
 
 class SystemScanBuilderProxy(Proxy):
