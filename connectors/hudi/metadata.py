@@ -150,8 +150,7 @@ class HudiMetadata(ConnectorMetadata):
         handle = _hudi(table)
         if constraint.is_none:
             return ()
-        types = {field.name: field.type for field in handle.schema}
-        columns = {ColumnHandle(key, types[key]): domain for key, domain in dict(constraint.domains or {}).items()}
+        columns = {ColumnHandle(key, domain.type): domain for key, domain in dict(constraint.domains or {}).items()}
         plan = self._transaction.plan(handle, TupleDomain.with_column_domains(columns))
         return [self._key_values(handle, partition.path) for partition in plan.partitions if partition.files]
 

@@ -77,10 +77,8 @@ def plan_scan(
     walk = _Walk(snapshot.files, snapshot.location, paths, domains, pool)
     listed = dict(sorted(walk.partitions()))
     _check_latest_write(snapshot, listed, walk.keeps)
-    # Read before the threads share it.
-    snapshot.replaced()
-    slices = pool.map(lambda item: _partition_files(snapshot, *item), listed.items())
-    return ScanPlan(tuple(slices), walk.pruned)
+    slices = tuple(_partition_files(snapshot, path, contents) for path, contents in listed.items())
+    return ScanPlan(slices, walk.pruned)
 
 
 class _Walk:
