@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from catalog.config import CONNECTOR_NAME, BrokenCatalog, CatalogConfig, load_catalog_directory
+from catalog.config import BrokenCatalog, CatalogConfig, load_catalog_directory
+from catalog.entry import CatalogEntry
 from catalog.plugins import PluginSet
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext
 from connector_spi.errors import (
@@ -17,7 +17,6 @@ from connector_spi.errors import (
     ConnectorError,
     ErrorCode,
     ErrorType,
-    InternalError,
     InvalidArgumentError,
     UserError,
 )
@@ -65,7 +64,7 @@ class CatalogRegistry:
     def __init__(self, plugins: PluginSet, engine_version: str) -> None:
         self.plugins = plugins
         self._context = ConnectorContext(SPI_VERSION, engine_version)
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, CatalogEntry] = {}
         self._closed = False
         self._listeners: list[Listener] = []
         # Guards the three above; held for moments only, never while a connector or a listener runs.
@@ -99,7 +98,7 @@ class CatalogRegistry:
                     raise InvalidArgumentError(
                         f"there is a catalog '{config.name}' already; drop it first", CATALOG_ALREADY_EXISTS
                     )
-                entry = self._entries[config.name] = _Entry(config)
+                entry = self._entries[config.name] = CatalogEntry(config)
             try:
                 self._tell(CatalogEvent.REGISTERED, config.name)
             except BaseException:
@@ -162,6 +161,24 @@ class CatalogRegistry:
             entry = self._find(name)
         return entry.connector(self.plugins, self._context)
 
+    def sibling(self, name: str, connector_name: str, properties: Mapping[str, str]) -> Connector:
+        """A connector of another kind behind a catalog, for tables that the catalog's own cannot read.
+
+        Built by the first call with these properties; shut down with the catalog.
+
+        Args:
+            name: The catalog.
+            connector_name: Kind of the other connector.
+            properties: Its properties, as a catalog file has them.
+
+        Raises:
+            CatalogNotFoundError: There is no catalog of this name.
+            InvalidPropertyError: No such connector is installed, or the properties are not its own.
+        """
+        with self._lock:
+            entry = self._find(name)
+        return entry.sibling(connector_name, properties, self.plugins, self._context)
+
     def check(self) -> tuple[CatalogCheck, ...]:
         """Builds every catalog, and says what is wrong with those that cannot be built; sorted by name."""
         return tuple(self._check(name) for name in self.names())
@@ -204,7 +221,7 @@ class CatalogRegistry:
             return CatalogCheck(name, connector_name, error)
         return CatalogCheck(name, connector_name, None)
 
-    def _find(self, name: str) -> _Entry:
+    def _find(self, name: str) -> CatalogEntry:
         self._refuse_if_closed()
         entry = self._entries.get(name)
         if entry is None:
@@ -226,51 +243,6 @@ class CatalogRegistry:
                     for told in listeners[:number]:
                         told(CatalogEvent.DROPPED, name)
                 raise
-
-
-class _Entry:
-    """One catalog; its own lock lets others be built at the same time."""
-
-    def __init__(self, config: CatalogConfig | BrokenCatalog) -> None:
-        self._config = config
-        self._connector: Connector | None = None
-        self._closed = False
-        self._lock = threading.Lock()
-
-    @property
-    def connector_name(self) -> str | None:
-        return self._config.connector_name if isinstance(self._config, CatalogConfig) else None
-
-    def connector(self, plugins: PluginSet, context: ConnectorContext) -> Connector:
-        with self._lock:
-            if self._closed:
-                raise CatalogNotFoundError(f"catalog '{self._config.name}' was dropped just now")
-            if self._connector is None:
-                self._connector = _build(self._config, plugins, context)
-            return self._connector
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            connector, self._connector = self._connector, None
-        if connector is not None:
-            connector.shutdown()
-
-
-def _build(config: CatalogConfig | BrokenCatalog, plugins: PluginSet, context: ConnectorContext) -> Connector:
-    if isinstance(config, BrokenCatalog):
-        # A copy: an error that is raised again and again would gather the traces of all its uses.
-        raise copy.copy(config.error)
-    factory = plugins.factory(config.connector_name, config.where(CONNECTOR_NAME))
-    properties = config.typed_properties(factory.config_properties)
-    try:
-        return factory.create(config.name, properties, context)
-    except ConnectorError:
-        raise
-    except Exception as error:
-        raise InternalError(
-            f"connector '{factory.name}' failed to make catalog '{config.name}': {type(error).__name__}: {error}"
-        ) from error
 
 
 def _not_found(name: str, known: Iterable[str]) -> CatalogNotFoundError:

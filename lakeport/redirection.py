@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_table
-from connector_spi.metadata import TableVersion
-from connector_spi.names import CatalogSchemaTableName
+from connector_spi.metadata import SupportsTableRedirection, TableRedirection, TableVersion
+from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName
 from lakeport.statement import CatalogAccess
 
 __all__ = ["resolve"]
@@ -20,5 +22,28 @@ def resolve(
         TableNotFoundError: No such table.
         NotSupportedError: It cannot be read right.
     """
+    redirection = _redirection(access, name)
+    if redirection is not None:
+        access = access.statement.redirected(access.catalog, redirection)
+        name = CatalogSchemaTableName(name.catalog, redirection.name.schema, redirection.name.table)
     with access.lock:
         return access, resolve_table(access.session, access.metadata, name, version)
+
+
+def _redirection(access: CatalogAccess, name: CatalogSchemaTableName) -> TableRedirection | None:
+    metadata = access.metadata
+    if not isinstance(metadata, SupportsTableRedirection):
+        return None
+    table = SchemaTableName(name.schema.lower(), name.table.lower())
+    with access.lock:
+        found = metadata.redirect_table(access.session, table)
+        system = None if found is not None else SystemTableName.parse(table)
+        if system is None:
+            return found
+        # A table about a table goes where the table itself is read.
+        base = metadata.redirect_table(access.session, system.base)
+    return (
+        None
+        if base is None
+        else replace(base, name=SchemaTableName(base.name.schema, f"{base.name.table}${system.kind}"))
+    )

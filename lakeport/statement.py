@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from catalog.registry import CatalogRegistry
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
-from connector_spi.metadata import ConnectorMetadata
+from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.properties import boolean_property, parse_properties
 from connector_spi.session import ConnectorSession
 
@@ -80,7 +80,7 @@ class Statement:
         self._properties = properties
         self._start = datetime.now(UTC)
         self._lock = threading.Lock()
-        self._accesses: dict[str, CatalogAccess] = {}
+        self._accesses: dict[object, CatalogAccess] = {}
         self._transactions: list[ConnectorTransaction] = []
         self._finish = weakref.finalize(self, _commit_open, self._transactions)
 
@@ -91,27 +91,38 @@ class Statement:
             CatalogNotFoundError: No such catalog.
             InvalidPropertyError: A session property that is set is unknown or wrong.
         """
+        return self._access(catalog, None)
+
+    def redirected(self, catalog: str, redirection: TableRedirection) -> CatalogAccess:
+        """The connector of another kind that reads a table of a catalog; it has a transaction of its own.
+
+        Raises:
+            InvalidPropertyError: The connector is not installed.
+        """
+        return self._access(catalog, redirection)
+
+    def _access(self, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
+        key = (catalog, None if redirection is None else (redirection.connector_name, redirection.properties))
         with self._lock:
-            found = self._accesses.get(catalog)
+            found = self._accesses.get(key)
             if found is None:
-                connector = self._registry.get(catalog)
-                session, native_reader = self._session(catalog, connector)
-                transaction = connector.begin_transaction(session)
-                self._transactions.append(transaction)
-                metadata = connector.get_metadata(transaction)
-                # The access that lives in a table refers to the statement; this one must not, or neither would die.
-                found = CatalogAccess(
-                    catalog,
-                    connector,
-                    transaction,
-                    metadata,
-                    session,
-                    native_reader,
-                    threading.RLock(),
-                    weakref.proxy(self),
-                )
-                self._accesses[catalog] = found
+                found = self._accesses[key] = self._begin(catalog, redirection)
         return replace(found, statement=self)
+
+    def _begin(self, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
+        if redirection is None:
+            connector = self._registry.get(catalog)
+        else:
+            properties = dict(redirection.properties)
+            connector = self._registry.sibling(catalog, redirection.connector_name, properties)
+        session, native_reader = self._session(catalog, connector, redirection is not None)
+        transaction = connector.begin_transaction(session)
+        self._transactions.append(transaction)
+        metadata = connector.get_metadata(transaction)
+        lock = threading.RLock()
+        # The access that lives in a table refers to the statement; the one kept here must not, or neither would die.
+        weak = weakref.proxy(self)
+        return CatalogAccess(catalog, connector, transaction, metadata, session, native_reader, lock, weak)
 
     def fail(self) -> None:
         """Rolls back: the statement could not be analysed, or was cancelled."""
@@ -120,12 +131,17 @@ class Statement:
                 if transaction.state is TransactionState.OPEN:
                     transaction.rollback()
 
-    def _session(self, catalog: str, connector: Connector) -> tuple[ConnectorSession, bool]:
+    def _session(self, catalog: str, connector: Connector, is_sibling: bool) -> tuple[ConnectorSession, bool]:
         def where(name: str) -> str:
             return f"session property spark.lakeport.{catalog}.{name}"
 
         descriptors = [NATIVE_READER, *connector.session_properties]
-        values = parse_properties(descriptors, self._properties(catalog), where)
+        given = self._properties(catalog)
+        if is_sibling:
+            # The catalog's own connector has checked the names; the sibling knows some of them.
+            known = {descriptor.name for descriptor in descriptors}
+            given = {name: text for name, text in given.items() if name in known}
+        values = parse_properties(descriptors, given, where)
         native_reader = bool(values.pop(NATIVE_READER.name))
         session = ConnectorSession(self.query_id, self._user, self._time_zone, self._start, tuple(values.items()))
         return session, native_reader
