@@ -22,7 +22,7 @@ __all__ = ["Condition", "RowFilter", "Where", "parse_where"]
 Condition: TypeAlias = tuple[str, str] | tuple[str, str, object]
 """``("a", ">", 5)``, ``("a", "in", [1, 2])``, ``("a", "is null")``."""
 
-Where: TypeAlias = Sequence[Condition] | Sequence[Sequence[Condition]]
+Where: TypeAlias = Sequence[Condition | Sequence[Condition]]
 """Conditions joined by AND, or lists of such joined by OR."""
 
 _NULL_TESTS = ("is null", "is not null")

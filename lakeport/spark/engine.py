@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
 from lakeport.spark.install import Installation, install
-from lakeport.spark.loading import new_statement
+from lakeport.spark.loading import java_statement_scope, new_statement
 from lakeport.spark.name_errors import explain
 from lakeport.statement import statement_scope
 
@@ -66,7 +66,7 @@ class SparkEngine:
         self._activate()
         statement = new_statement(self._installation.jvm, self._registry)
         try:
-            with statement_scope(statement):
+            with statement_scope(statement), java_statement_scope(self._installation.jvm, statement):
                 return run()
         except PySparkException as error:
             current = (self.current_catalog(), self.current_schema())

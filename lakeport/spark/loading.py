@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from weakref import WeakValueDictionary
 
 from py4j.java_gateway import JavaObject
 
@@ -24,15 +27,32 @@ from lakeport.spark.table import PartitionedTableProxy, TableProxy
 from lakeport.spark.types import spark_schema_json
 from lakeport.statement import CatalogAccess, Statement, current_statement
 
-__all__ = ["load_table", "new_statement", "statement_of_thread", "table_version"]
+__all__ = ["java_statement_scope", "load_table", "new_statement", "statement_of_thread", "table_version"]
 
 PREFIX = "spark.lakeport."
+_STATEMENT = "lakeport.statement"
+_named: WeakValueDictionary[str, Statement] = WeakValueDictionary()
 
 
 def statement_of_thread(jvm: Jvm, registry: CatalogRegistry) -> Statement:
     """The statement that this thread is in; with plain ``spark.sql`` each table gets one of its own."""
     found = current_statement()
+    if found is None:
+        # Java calls back into another Python thread than the one that called it; its own thread is the same one.
+        found = _named.get(jvm.context.getLocalProperty(_STATEMENT) or "")
     return new_statement(jvm, registry) if found is None else found
+
+
+@contextmanager
+def java_statement_scope(jvm: Jvm, statement: Statement) -> Iterator[None]:
+    """Makes ``statement`` the one that tables loaded by this thread's Java thread belong to."""
+    before = jvm.context.getLocalProperty(_STATEMENT)
+    _named[statement.query_id] = statement
+    jvm.context.setLocalProperty(_STATEMENT, statement.query_id)
+    try:
+        yield
+    finally:
+        jvm.context.setLocalProperty(_STATEMENT, before)  # type: ignore[arg-type]
 
 
 def new_statement(jvm: Jvm, registry: CatalogRegistry) -> Statement:

@@ -47,6 +47,7 @@ def explain(
         "TABLE_OR_VIEW_NOT_FOUND": "relationName",
         "SCHEMA_NOT_FOUND": "schemaName",
         "REQUIRES_SINGLE_PART_NAMESPACE": "identifier",
+        "NESTED_DATABASE_UNSUPPORTED_BY_V1_SESSION_CATALOG": "namespace",
     }.get(condition or "")
     if written is None or written not in parameters:
         return None
@@ -54,7 +55,7 @@ def explain(
         parts = parse_name(parameters[written])
         if len(parts) > 1 and is_sparks(parts[0]) and parts[0] != current[0]:
             return None
-        if condition == "SCHEMA_NOT_FOUND":
+        if condition in ("SCHEMA_NOT_FOUND", "NESTED_DATABASE_UNSUPPORTED_BY_V1_SESSION_CATALOG"):
             _look_up_schema(registry, parts, current[0])
         else:
             _look_up_table(registry, parts, current)
