@@ -23,7 +23,7 @@ HIDDEN_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     (PATH, pa.string()),
     (PARTITION, pa.string()),
     (FILE_SIZE, pa.int64()),
-    (FILE_MODIFIED_TIME, pa.timestamp("ms", "UTC")),
+    (FILE_MODIFIED_TIME, pa.timestamp("us", "UTC")),
 )
 """Columns that every row has and ``SELECT *`` leaves out: name and type."""
 

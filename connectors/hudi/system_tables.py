@@ -24,7 +24,7 @@ from connectors.toolkit.filesystem import FileSystem
 __all__ = ["SYSTEM_TABLES", "TableOnStorage"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TIME = pa.timestamp("ms", "UTC")
+_TIME = pa.timestamp("us", "UTC")
 Row = Mapping[str, object]
 
 
