@@ -90,7 +90,7 @@ def _write_orc(path: Path, data: pa.Table) -> None:
 @pytest.mark.parametrize(
     ("write", "source"), [(_write_parquet, ParquetPageSource), (_write_orc, OrcPageSource)], ids=["parquet", "orc"]
 )
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_row_of_the_predicate_is_skipped(
     tmp_path: Path,
