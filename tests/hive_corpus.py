@@ -80,7 +80,8 @@ def register_cases(writer: MetastoreWriter, schema: str, cases: Iterable[str] = 
     writer.create_database(Database(schema))
     for case in cases:
         dump = json.loads((root / case / "metastore.json").read_text())
-        location = (root / case / "table").resolve().as_uri()
+        # Hive's locations are not percent-encoded.
+        location = f"file://{(root / case / 'table').resolve()}"
         writer.create_table(_table(dump["table"], schema, case, location))
         partitions = [_partition(one, schema, case, location) for one in dump["partitions"]]
         if partitions:

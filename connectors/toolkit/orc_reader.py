@@ -55,7 +55,7 @@ class OrcPageSource(FilePageSource):
             narrowed,
             self.file_columns,
             sources=sources,
-            conventions=TimeConventions(hybrid, hybrid, self.zone, hybrid),
+            conventions=TimeConventions(hybrid, hybrid, hybrid, self.zone),
             where=self.where.path,
             strict=self.strict,
         )

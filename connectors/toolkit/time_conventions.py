@@ -34,14 +34,16 @@ class TimeConventions(PlainData):
     Attributes:
         hybrid_dates: Dates count days in the Julian calendar before 1582-10-15.
         hybrid_int96: INT96 timestamps do so.
+        hybrid_timestamps: Other timestamps do so.
         zone: Zone in which an instant is shown where the table's type is a wall-clock time.
-        hybrid_timestamps: Other timestamps count days in the Julian calendar, too.
+        int96_zone: The same for INT96, which does not tell whether it is an instant.
     """
 
     hybrid_dates: bool = False
     hybrid_int96: bool = False
-    zone: str = "UTC"
     hybrid_timestamps: bool = False
+    zone: str = "UTC"
+    int96_zone: str = "UTC"
 
 
 def parquet_conventions(
@@ -62,20 +64,15 @@ def parquet_conventions(
     told = metadata or {}
     parquet_mr = (created_by or "").startswith("parquet-mr")
     if b"org.apache.spark.version" in told:
-        return TimeConventions(
-            hybrid_dates=b"org.apache.spark.legacyDateTime" in told,
-            hybrid_int96=b"org.apache.spark.legacyINT96" in told,
-            zone=default_zone,
-            hybrid_timestamps=b"org.apache.spark.legacyDateTime" in told,
-        )
+        legacy = b"org.apache.spark.legacyDateTime" in told
+        hybrid_int96 = b"org.apache.spark.legacyINT96" in told
+        return TimeConventions(legacy, hybrid_int96, legacy, default_zone, default_zone)
     if b"writer.time.zone" in told or b"writer.date.proleptic" in told:
-        return TimeConventions(
-            hybrid_dates=told.get(b"writer.date.proleptic") == b"false",
-            hybrid_int96=True,
-            zone=told.get(b"writer.time.zone", default_zone.encode()).decode(),
-        )
+        hybrid = told.get(b"writer.date.proleptic") == b"false"
+        zone = told.get(b"writer.time.zone", default_zone.encode()).decode()
+        return TimeConventions(hybrid, True, False, default_zone, zone)
     silent = parquet_mr and not (told.keys() - {b"ARROW:schema"})
-    return TimeConventions(hybrid_dates=silent, hybrid_int96=silent, zone=default_zone if parquet_mr else "UTC")
+    return TimeConventions(silent, silent, False, default_zone, default_zone if parquet_mr else "UTC")
 
 
 def rebase_dates(dates: pa.Array) -> pa.Array:

@@ -167,7 +167,7 @@ def _timestamp(source: pa.DataType, target: pa.DataType, conventions: TimeConven
     else:
         target_zone = target.tz
     if not naive_source and target_zone is None:
-        zone = _local_time(conventions.zone)
+        zone = _local_time(conventions.int96_zone if int96 else conventions.zone)
     elif not naive_source and source.tz != target_zone:
         zone = lambda array: array.cast(pa.timestamp("us", target_zone))  # noqa: E731
     to_target: ArrayFunction | None = None

@@ -55,7 +55,7 @@ def storage(columns: Sequence[FieldSchema], location: Path, file_format: str) ->
     """A storage descriptor with Hive's classes."""
     input_format, output_format, serde = _CLASSES[file_format]
     return StorageDescriptor(
-        tuple(columns), location.as_uri(), input_format, output_format, serde=SerDeInfo(serde, Parameters())
+        tuple(columns), f"file://{location}", input_format, output_format, serde=SerDeInfo(serde, Parameters())
     )
 
 

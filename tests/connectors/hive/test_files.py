@@ -1,0 +1,192 @@
+"""Columns of files against columns of tables, splits of files, and which files are plain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import orc
+
+from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, Table
+from connector_spi.handles import ColumnHandle
+from connector_spi.predicate import Domain, TupleDomain
+from connectors.hive.connector import HiveConnector
+from connectors.hive.text_types import apply_text_rule, text_rule
+from tests.connectors.hive.reading import make_connector, make_session, read_table, scan_table
+from tests.connectors.hive.table_writer import create_table, storage, write_file
+from tests.hive_corpus import register_cases
+
+_DATA = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "s": ["a", None, "c"]})
+
+
+def _register(hive: HiveConnector, folder: Path, columns: list[FieldSchema], file_format: str) -> Path:
+    """A table over files that are not written yet; returns the path of the first."""
+    hive.metastore.writes.create_database(Database("s"))
+    location = folder / "s" / "t"
+    table = Table("s", "t", storage(columns, location, file_format), (), Parameters(), "EXTERNAL_TABLE")
+    hive.metastore.writes.create_table(table)
+    return location / "000000_0"
+
+
+def test_position_names_of_old_orc_files(hive: HiveConnector, tmp_path: Path) -> None:
+    columns = [FieldSchema("id", "bigint"), FieldSchema("s", "string"), FieldSchema("later", "int")]
+    path = _register(hive, tmp_path, columns, "orc")
+    write_file(path, _DATA.rename_columns(["_col0", "_col1"]), "orc")
+    scan = scan_table(hive, "s", "t")
+    assert scan.rows.to_pylist() == [{**row, "later": None} for row in _DATA.to_pylist()]
+    assert not any(split.plain for split in scan.splits)
+    only = TupleDomain.with_column_domains({"id": Domain.single_value(pa.int64(), 9)})
+    assert scan_table(hive, "s", "t", constraint=only).rows.num_rows == 0
+
+
+@pytest.mark.parametrize("file_format", ["orc", "parquet"])
+def test_columns_by_position_when_asked(tmp_path: Path, file_format: str) -> None:
+    hive = make_connector(tmp_path, **{f"hive_{file_format}_use__column__names": "false"})
+    path = _register(hive, tmp_path, [FieldSchema("x", "bigint"), FieldSchema("id", "string")], file_format)
+    write_file(path, _DATA, file_format)
+    assert read_table(hive, "s", "t").to_pylist() == [{"x": r["id"], "id": r["s"]} for r in _DATA.to_pylist()]
+    hive.shutdown()
+
+
+@pytest.mark.parametrize("file_format", ["orc", "parquet"])
+def test_names_in_another_case_and_other_order(hive: HiveConnector, tmp_path: Path, file_format: str) -> None:
+    path = _register(hive, tmp_path, [FieldSchema("s", "string"), FieldSchema("id", "bigint")], file_format)
+    write_file(path, _DATA.rename_columns(["ID", "S"]), file_format)
+    assert read_table(hive, "s", "t").to_pylist() == [{"s": row["s"], "id": row["id"]} for row in _DATA.to_pylist()]
+
+
+def test_a_partition_with_columns_of_another_order(hive: HiveConnector, tmp_path: Path) -> None:
+    hive.metastore.writes.create_database(Database("s"))
+    fields = [FieldSchema("id", "bigint"), FieldSchema("renamed", "string")]
+    table = Table(
+        "s", "t", storage(fields, tmp_path / "s", "orc"), (FieldSchema("p", "int"),), Parameters(), "EXTERNAL_TABLE"
+    )
+    hive.metastore.writes.create_table(table)
+    own = {"1": [("s", "string"), ("id", "bigint")], "2": [("id", "bigint"), ("old", "string")], "3": [("id", "int")]}
+    for value, columns in own.items():
+        folder = tmp_path / "s" / f"p={value}"
+        partition = replace(storage([FieldSchema(*column) for column in columns], folder, "orc"))
+        hive.metastore.writes.add_partitions("s", "t", [Partition("s", "t", (value,), partition)])
+        names = [name for name, _ in columns]
+        data = {"s": _DATA["s"], "old": _DATA["s"], "id": _DATA["id"]}
+        write_file(folder / "f", pa.table({name: data[name] for name in names}), "orc")
+    rows = read_table(hive, "s", "t").to_pylist()
+    expected = [
+        {"id": row["id"], "renamed": row["s"] if p == 2 else None, "p": p}
+        for p in (1, 2, 3)
+        for row in _DATA.to_pylist()
+    ]
+    assert sorted(rows, key=repr) == sorted(expected, key=repr)
+
+
+@pytest.mark.parametrize("file_format", ["orc", "parquet"])
+def test_a_large_file_is_cut_and_each_row_read_once(hive: HiveConnector, tmp_path: Path, file_format: str) -> None:
+    data = pa.table({"id": pa.array(range(5000), pa.int64()), "s": [f"text {n * n}" * 5 for n in range(5000)]})
+    create_table(hive.metastore, tmp_path, "s", "t", data, file_format=file_format, group_rows=100)
+    session = make_session(hive, max_split_size=10_000)
+    scan = scan_table(hive, "s", "t", session=session)
+    assert len(scan.splits) > 5
+    assert sum(split.length for split in scan.splits) == scan.splits[0].file_size
+    assert sorted(scan.rows["id"].to_pylist()) == list(range(5000))
+
+
+@pytest.mark.parametrize(
+    ("case", "columns", "plain"),
+    [
+        ("parquet_alltypes", ["id", "ti", "si", "i", "bi", "f", "d", "de", "de2", "s", "bin", "b"], True),
+        ("parquet_alltypes", ["ar", "m", "st"], True),
+        ("parquet_alltypes", ["nested"], True),
+        ("parquet_alltypes", ["ts"], False),
+        ("parquet_alltypes", ["vc"], False),
+        ("parquet_alltypes", ["ch"], False),
+        # Written by Hive with days of the Julian calendar.
+        ("parquet_alltypes", ["dt"], False),
+        ("parquet_alltypes", [], True),
+        ("orc_alltypes", ["id", "f", "s", "bin", "b", "ar", "m", "st"], True),
+        ("orc_alltypes", ["dt"], False),
+        ("orc_alltypes", ["ts"], False),
+        ("orc_alltypes", ["de"], False),
+        ("ext_orc_none_part", ["s", "id"], True),
+        # The partition p=1 has other columns than the table.
+        ("evolve_ext_orc", ["n"], False),
+        # The partition entries were changed with the table, the file of p=1 has int where the table has bigint.
+        ("evolve_ext_parquet", ["a"], False),
+    ],
+)  # fmt: skip
+def test_plain_files(hive: HiveConnector, case: str, columns: list[str], plain: bool) -> None:
+    register_cases(hive.metastore.writes, "corpus", [case])
+    splits = scan_table(hive, "corpus", case, columns).splits
+    assert all(split.plain for split in splits) == plain
+    for split in splits:
+        if split.plain:
+            assert split.plain_file is not None
+            assert set(dict(split.plain_file.constants)) == set(columns) & {"id"} & set(dict(split.partition_values))
+
+
+def test_dates_are_plain_where_the_writer_counts_as_today(hive: HiveConnector, tmp_path: Path) -> None:
+    data = pa.table({"id": pa.array([1], pa.int64()), "d": pa.array([datetime(2024, 1, 1).date()])})
+    create_table(hive.metastore, tmp_path, "s", "t", data)
+    assert all(split.plain for split in scan_table(hive, "s", "t").splits)
+    (path,) = (tmp_path / "s" / "t").iterdir()
+    old = data.replace_schema_metadata({"writer.date.proleptic": "false"})
+    pq.write_table(old, path.with_name("000001_0"))
+    plain = {split.path.rpartition("/")[2]: split.plain for split in scan_table(hive, "s", "t").splits}
+    assert plain == {"000000_0": True, "000001_0": False}
+
+
+def test_plain_files_carry_keys_and_hidden_columns(hive: HiveConnector, tmp_path: Path) -> None:
+    create_table(hive.metastore, tmp_path, "s", "t", _DATA.append_column("p", pa.array([7, 7, 7])), ["p"])
+    (split,) = scan_table(hive, "s", "t", ["s", "p", "$path"]).splits
+    assert split.plain_file is not None
+    assert dict(split.plain_file.constants) == {"p": 7, "$path": split.path}
+
+
+def test_instants_are_shown_in_the_sessions_zone(hive: HiveConnector, tmp_path: Path) -> None:
+    path = _register(hive, tmp_path, [FieldSchema("t", "timestamp")], "parquet")
+    path.parent.mkdir(parents=True)
+    instant = pa.array([datetime(2024, 7, 1, 12)], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"t": instant}), path)
+    for zone, hour in (("UTC", 12), ("Europe/Berlin", 14)):
+        rows = scan_table(hive, "s", "t", session=make_session(hive, zone)).rows
+        assert rows["t"].to_pylist() == [datetime(2024, 7, 1, hour)]
+
+
+def test_orc_instants_stay_instants(hive: HiveConnector, tmp_path: Path) -> None:
+    path = _register(hive, tmp_path, [FieldSchema("t", "timestamp with local time zone")], "orc")
+    path.parent.mkdir(parents=True)
+    instant = pa.array([datetime(2024, 7, 1, 12)], pa.timestamp("us", "UTC"))
+    orc.write_table(pa.table({"t": instant}), str(path))
+    assert read_table(hive, "s", "t")["t"].to_pylist() == instant.to_pylist()
+
+
+@pytest.mark.parametrize("file_format", ["orc", "parquet"])
+def test_narrowed_columns(hive: HiveConnector, tmp_path: Path, file_format: str) -> None:
+    kind = pa.struct([("x", pa.int64()), ("y", pa.struct([("a", pa.string()), ("b", pa.int64())]))])
+    values = [{"x": 1, "y": {"a": "p", "b": 2}}, {"x": None, "y": None}, None]
+    create_table(hive.metastore, tmp_path, "s", "t", pa.table({"st": pa.array(values, kind)}), file_format=file_format)
+    narrow = pa.struct([("y", pa.struct([("b", pa.int64())]))])
+    scan = scan_table(hive, "s", "t", handles=[ColumnHandle("st", narrow)])
+    assert scan.rows["st"].to_pylist() == [{"y": {"b": 2}}, {"y": None}, None]
+
+
+def test_char_and_varchar_inside_of_nested_types() -> None:
+    rule = text_rule("array<struct<a:char(3),`b c`:map<varchar(2),int>,d:decimal(10,2)>>")
+    assert rule is not None
+    entry = pa.struct([("a", pa.string()), ("b c", pa.map_(pa.string(), pa.int32())), ("d", pa.decimal128(10, 2))])
+    values = pa.array([[{"a": "x", "b c": [("äöü", 1)], "d": None}], None, []], pa.list_(entry))
+    expected = [[{"a": "x  ", "b c": [("äö", 1)], "d": None}], None, []]
+    assert apply_text_rule(values, rule).to_pylist() == expected
+    assert text_rule("struct<a:int,b:array<string>>") is None
+
+
+def test_filters_on_char_columns_lose_nothing(hive: HiveConnector, tmp_path: Path) -> None:
+    path = _register(hive, tmp_path, [FieldSchema("c", "char(4)"), FieldSchema("v", "varchar(1)")], "parquet")
+    write_file(path, pa.table({"c": ["ab"], "v": ["xyz"]}), "parquet")
+    wanted = TupleDomain.with_column_domains(
+        {"c": Domain.single_value(pa.string(), "ab  "), "v": Domain.single_value(pa.string(), "x")}
+    )
+    assert scan_table(hive, "s", "t", constraint=wanted).rows.to_pylist() == [{"c": "ab  ", "v": "x"}]
