@@ -47,7 +47,7 @@ class PlainFile(PlainData):
 
     Attributes:
         format: ``parquet`` or ``orc``.
-        path: URI of the file.
+        path: URI of the file, its path not percent-encoded.
         start: First byte of the range; rows of row groups or stripes whose middle lies in the range belong to it.
         length: Bytes of the range.
         file_size: Bytes of the whole file.

@@ -115,7 +115,7 @@ class NativeReader:
         jvm = self._jvm
         return jvm.cls(_DATASOURCES + "PartitionedFile")(
             self._constant_row(plain),
-            jvm.cls("org.apache.spark.paths.SparkPath").fromUrlString(plain.path),
+            jvm.cls("org.apache.spark.paths.SparkPath").fromPathString(plain.path),
             plain.start,
             plain.length,
             jvm.no_strings,

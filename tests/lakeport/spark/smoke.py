@@ -1,0 +1,74 @@
+"""Run by other tests in a process of its own: ``python -m tests.lakeport.spark.smoke MASTER``.
+
+Every kind of scan once, on whatever Spark this Python has and with any master. Prints one line of JSON: for each
+statement its rows, sorted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from catalog.plugins import PluginSet
+from catalog.registry import CatalogRegistry
+from connectors.hive.connector import HivePlugin
+from lakeport.spark.install import install
+
+STATEMENTS = [
+    "SHOW SCHEMAS IN hive",
+    "SHOW TABLES IN hive.s",
+    "DESCRIBE hive.s.parquet_table",
+    "SELECT * FROM hive.s.{t}",
+    "SELECT count(*) FROM hive.s.{t}",
+    "SELECT p, sum(id) FROM hive.s.{t} WHERE p IN ('a', 'b') AND id > 2 GROUP BY p",
+    "SELECT id, point.x FROM hive.s.{t} WHERE point.x > 10 LIMIT 3",
+    "SELECT a.id FROM hive.s.{t} a JOIN hive.s.{t} b ON a.id = b.id + 1 WHERE b.p = 'b'",
+    "SELECT count(*) FROM hive.s.`{t}$partitions`",
+    "SHOW PARTITIONS hive.s.{t}",
+]
+
+
+def main(master: str) -> None:
+    """Builds two tables, and asks."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+    spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    with tempfile.TemporaryDirectory() as folder:
+        registry = CatalogRegistry(PluginSet.of(HivePlugin()), "test")
+        metastore = {"hive.metastore": "embedded", "hive.metastore.embedded.path": f"{folder}/metastore.db"}
+        registry.register("hive", "hive", metastore)
+        install(spark, registry)
+        sys.stdout.write(json.dumps(_answers(spark, Path(folder)), default=str) + "\n")
+        registry.shutdown()
+    spark.stop()
+
+
+def _answers(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]:
+    rows = [(n, f"name {n}", (n, str(n)), "abc"[n % 3]) for n in range(12)]
+    frame = spark.createDataFrame(rows, "id int, name string, point struct<x: int, y: string>, p string")
+    answers: dict[str, list[list[object]]] = {}
+    for file_format in ("parquet", "orc"):
+        location = folder / file_format
+        frame.repartition(2).write.partitionBy("p").format(file_format).save(str(location))
+        name = f"{file_format}_table"
+        arguments = f"schema_name => 's', table_name => '{name}', table_location => '{location}'"
+        spark.sql(f"CALL hive.system.register_table({arguments})")
+    for native in ("true", "false"):
+        spark.sql(f"SET spark.lakeport.hive.native_reader={native}")
+        for name in ("parquet_table", "orc_table"):
+            for statement in STATEMENTS:
+                found = spark.sql(statement.format(t=name)).collect()
+                key = f"{statement.format(t=name)} -- native {native}"
+                answers[key] = sorted((list(row) for row in found), key=repr)
+    return answers
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

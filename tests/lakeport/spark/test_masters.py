@@ -1,0 +1,29 @@
+"""Executors in processes of their own give what local mode gives."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from tests.paths import PROJECT
+
+
+def answers(master: str, python: str = sys.executable) -> dict[str, object]:
+    """What ``smoke.py`` answers on a master."""
+    command = [python, "-m", "tests.lakeport.spark.smoke", master]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_local_cluster() -> None:
+    met = answers("local-cluster[2,1,1024]")
+    assert met["SELECT count(*) FROM hive.s.parquet_table -- native true"] == [[12]]
+    assert met["SELECT count(*) FROM hive.s.orc_table -- native false"] == [[12]]
+    for name in ("parquet_table", "orc_table"):
+        for native in ("true", "false"):
+            query = f"SELECT p, sum(id) FROM hive.s.{name} WHERE p IN ('a', 'b') AND id > 2 GROUP BY p"
+            assert met[f"{query} -- native {native}"] == [["a", 3 + 6 + 9], ["b", 4 + 7 + 10]]
+    assert met == answers("local[2]")

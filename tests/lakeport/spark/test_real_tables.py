@@ -1,0 +1,165 @@
+"""Tables of real Hive and real Hudi through SQL, against Hive's and Hudi's own answers; by both readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.connectors.hudi.rows import assert_same_table
+from tests.hive_corpus import PLAIN_CASES, canonical_rows, expected_answer, require_corpus
+from tests.lakeport.spark.warehouse import Warehouse
+from tests.paths import CORPUS
+
+HUDI_CASES = [
+    "v6_basic_cow",
+    "v6_alltypes_cow",
+    "v6_insertoverwrite_cow",
+    "v6_addcol_cow",
+    "v6_widen_cow",
+    "v8_multipart_cow",
+    "v8_droppartcols_cow",
+    "v8_tskg_datestr_cow",
+    "v8_virtualkeys_cow",
+    "v8_archived_cow",
+    "v8_rolledback_failed_cow",
+    "v9_basic_cow",
+    "v9_alltypes_cow",
+    "v9_pendingclustering_cow",
+    "v9_manygroups_cow",
+    "v9_caps_cow",
+    "v9_upgraded_from_v8_cow",
+]
+
+
+@pytest.fixture(scope="module")
+def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    require_corpus()
+    warehouse = Warehouse(spark, tmp_path_factory.mktemp("warehouse"))
+    warehouse.add_hive_corpus()
+    warehouse.add_hudi_corpus(case for case in HUDI_CASES if (CORPUS / "hudi" / f"{case}.zip").exists())
+    yield warehouse
+    warehouse.registry.shutdown()
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
+@pytest.mark.parametrize("case", PLAIN_CASES)
+def test_hive_table(warehouse: Warehouse, case: str, native: bool) -> None:
+    warehouse.native_reader("hive", native)
+    answer = expected_answer(case)
+    frame = warehouse.spark.table(f"hive.corpus.{case}")
+    assert frame.columns == [name for name, _ in answer.columns]
+    assert canonical_rows(frame.toArrow()) == answer.rows
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
+@pytest.mark.parametrize("case", HUDI_CASES)
+def test_hudi_table(warehouse: Warehouse, case: str, native: bool) -> None:
+    warehouse.native_reader("hudi", native)
+    expected = pq.read_table(CORPUS / "hudi" / f"{case}.expected_snapshot.parquet")
+    assert_same_table(_one_form(warehouse.spark.table(f"hudi.hudi_corpus.{case}").toArrow()), _one_form(expected))
+
+
+def test_hudi_table_met_in_the_hive_catalog(warehouse: Warehouse) -> None:
+    """Read as plain Parquet the table would give old versions of its rows, too."""
+    expected = pq.read_table(CORPUS / "hudi" / "v9_basic_cow.expected_snapshot.parquet")
+    assert_same_table(_one_form(warehouse.spark.table("hive.hudi_corpus.v9_basic_cow").toArrow()), _one_form(expected))
+    assert warehouse.rows("SELECT count(*) FROM hive.hudi_corpus.`v9_basic_cow$timeline`")[0][0] > 0  # type: ignore[operator]
+
+
+def test_plain_files_are_read_natively(warehouse: Warehouse) -> None:
+    warehouse.native_reader("hive", True)
+    warehouse.native_reader("hudi", True)
+    assert "reader: native" in warehouse.plan("SELECT id, name FROM hudi.hudi_corpus.v9_basic_cow")
+    assert "reader: native" in warehouse.plan("SELECT id, s FROM hive.corpus.ext_parquet_snappy WHERE id > 3")
+    assert "reader: Python" in warehouse.plan("SELECT * FROM hive.corpus.orc_alltypes")
+
+
+def test_hidden_columns_by_both_readers(warehouse: Warehouse) -> None:
+    query = "SELECT `$path`, `$file_size`, `$file_modified_time`, `$partition`, id FROM hive.corpus.ext_orc_none_part"
+    answers = []
+    for native in (True, False):
+        warehouse.native_reader("hive", native)
+        answers.append(sorted(warehouse.rows(query), key=repr))
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == 10
+    assert all(f"/id={row[4]}/" in str(row[0]) and row[3] == f"id={row[4]}" for row in answers[0])
+
+
+def test_partition_filter_skips_folders(warehouse: Warehouse) -> None:
+    plan = warehouse.plan("SELECT * FROM hive.corpus.ext_orc_none_part WHERE id IN (2, 5)")
+    assert "partitions: 2 of 10" in plan
+    assert warehouse.rows("SELECT count(*) FROM hive.corpus.ext_orc_none_part WHERE id IN (2, 5)") == [(2,)]
+    assert len(warehouse.rows("SHOW PARTITIONS hive.corpus.ext_orc_none_part")) == 10
+
+
+def test_join_of_hive_and_hudi(warehouse: Warehouse) -> None:
+    hive = expected_answer("ext_parquet_snappy")
+    ids = {row[[name for name, _ in hive.columns].index("id")] for row in hive.rows}
+    hudi = pq.read_table(CORPUS / "hudi" / "v9_basic_cow.expected_snapshot.parquet")
+    both = len([value for value in hudi.column("id").to_pylist() if value in ids])
+    query = "SELECT count(*) FROM hive.corpus.ext_parquet_snappy a JOIN hudi.hudi_corpus.v9_basic_cow b ON a.id = b.id"
+    assert warehouse.rows(query) == [(both,)]
+
+
+def test_transactional_tables_are_refused_by_name(warehouse: Warehouse) -> None:
+    warehouse.add_hive_corpus("acid", ["acid_flat", "mm_parquet"])
+    for case in ("acid_flat", "mm_parquet"):
+        with pytest.raises(Exception, match=rf"HIVE_TRANSACTIONAL_TABLE.*{case}"):
+            warehouse.spark.table(f"hive.acid.{case}")
+
+
+def test_merge_on_read_is_refused_by_name(warehouse: Warehouse) -> None:
+    with pytest.raises(Exception, match=r"HUDI_MERGE_ON_READ.*v9_basic_mor"):
+        warehouse.add_hudi_corpus(["v9_basic_mor"])
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
+@pytest.mark.parametrize("file_format", ["parquet", "orc"])
+def test_odd_partition_values(warehouse: Warehouse, file_format: str, native: bool) -> None:
+    """Spark writes the folders; names with blanks, signs, other scripts and NULL have to come back as they were."""
+    values = ["a b", "100%", "x=y", "ü", "a:b", "'q'", "[1]", "%20", "a+b", "#", "?", "{x}", None]
+    rows = [(number, value) for number, value in enumerate(values)]
+    folder = warehouse.folder / f"odd_{file_format}_{native}"
+    frame = warehouse.spark.createDataFrame(rows, "id int, p string")
+    frame.coalesce(1).write.partitionBy("p").format(file_format).save(str(folder))
+    name = f"odd_{file_format}_{str(native).lower()}"
+    warehouse.call("hive", "spark_tables", name, folder)
+    warehouse.native_reader("hive", native)
+    assert sorted(warehouse.rows(f"SELECT id, p FROM hive.spark_tables.{name}")) == rows
+    for number, value in rows[:-1]:
+        literal = str(value).replace("'", "\\'")
+        assert warehouse.rows(f"SELECT id FROM hive.spark_tables.{name} WHERE p = '{literal}'") == [(number,)]
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "orc"])
+def test_nan_survives_the_native_reader(warehouse: Warehouse, file_format: str) -> None:
+    """Statistics of files leave NaN out; Spark itself loses these rows when it reads the Parquet file."""
+    folder = warehouse.folder / f"nan_{file_format}"
+    rows = [(1, 1.0), (2, float("nan")), (3, 3.0)]
+    warehouse.spark.createDataFrame(rows, "id int, d double").coalesce(1).write.format(file_format).save(str(folder))
+    warehouse.call("hive", "spark_tables", f"nan_{file_format}", folder)
+    warehouse.native_reader("hive", True)
+    query = f"SELECT id FROM hive.spark_tables.nan_{file_format} WHERE "
+    assert "reader: native" in warehouse.plan(query + "d > 5")
+    assert warehouse.rows(query + "d > 5") == [(2,)]
+    assert warehouse.rows(query + "d = double('NaN')") == [(2,)]
+    assert sorted(warehouse.rows(query + "NOT d < 3")) == [(2,), (3,)]
+
+
+def _one_form(table: pa.Table) -> pa.Table:
+    """The same values with Spark's names and nullability of nested fields."""
+
+    def plain(data_type: pa.DataType) -> pa.DataType:
+        if pa.types.is_struct(data_type):
+            return pa.struct([pa.field(field.name, plain(field.type)) for field in data_type])
+        if pa.types.is_list(data_type):
+            return pa.list_(pa.field("element", plain(data_type.value_type)))
+        if pa.types.is_map(data_type):
+            return pa.map_(plain(data_type.key_type), plain(data_type.item_type))
+        return data_type
+
+    return table.cast(pa.schema([pa.field(field.name, plain(field.type)) for field in table.schema]))
