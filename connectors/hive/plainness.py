@@ -25,8 +25,9 @@ _FEW_FILES = 64
 class PlainFiles:
     """Decides for the files of one scan. Used by several threads.
 
-    One footer of each kind of file (format and partition schema) is read. Dates need the footer of every file, since
-    the calendar before 1582 is up to each writer; past the first files a scan with dates is not plain.
+    The footers of the first files are read; the files after them are taken to be like those of their kind (format and
+    partition schema), since the engine's reader fails rather than errs where a type differs. With dates it could err,
+    for the calendar before 1582 is up to each writer: past the first files a scan with dates is not plain.
 
     Args:
         files: Storage.
@@ -72,10 +73,10 @@ class PlainFiles:
         key = (file_format, partition_columns)
         with self._lock:
             self._seen += 1
-            if self._has_dates and self._seen > _FEW_FILES:
+            if self._known.get(key) is False or (self._has_dates and self._seen > _FEW_FILES):
                 return False
-            if not self._has_dates and self._seen > 1 and key in self._known:
-                return self._known[key]
+            if self._seen > _FEW_FILES and key in self._known:
+                return True
         plain = self._looks_plain(path, file_format)
         with self._lock:
             self._known[key] = self._known.get(key, True) and plain
