@@ -17,6 +17,7 @@ from pyarrow import orc
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
+from connectors.toolkit.arrow_filter import to_expression
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.orc_reader import OrcPageSource
 from connectors.toolkit.parquet_reader import ParquetPageSource
@@ -173,3 +174,16 @@ def test_ranges_that_cover_a_file_give_each_row_once(tmp_path: Path) -> None:
 
 
 _V = ColumnHandle("v", pa.int64())
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_an_expression_keeps_every_row_of_the_predicate(data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from(list(_VALUES)))
+    values = data.draw(st.lists(st.none() | _VALUES[kind], min_size=_ROWS, max_size=_ROWS))
+    domain = data.draw(_domains(kind, _VALUES[kind]))
+    expression = to_expression(TupleDomain.with_column_domains({ColumnHandle("v", kind): domain}))
+    table = pa.table({"v": pa.array(values, kind)})
+    kept = table if expression is None else table.filter(expression)
+    wanted = [repr(value) for value in table["v"].to_pylist() if domain.includes_value(value)]
+    assert [repr(value) for value in kept["v"].to_pylist() if domain.includes_value(value)] == wanted
