@@ -97,9 +97,7 @@ def _exception(jvm: Jvm, message: str, error: ConnectorError) -> JavaObject:
     # The one error condition whose message is wholly ours.
     parameters = jvm.cls("org.apache.spark.api.python.PythonUtils").toScalaMap({"errorMessage": message})
     contexts = jvm.array("org.apache.spark.QueryContext", [])
-    return jvm.cls("org.apache.spark.SparkRuntimeException")(
-        "USER_RAISED_EXCEPTION", parameters, None, contexts, jvm.none
-    )
+    return jvm.cls("org.apache.spark.SparkRuntimeException")("USER_RAISED_EXCEPTION", parameters, None, contexts, "")
 
 
 def _remember(message: str, error: ConnectorError) -> None:

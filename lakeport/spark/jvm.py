@@ -139,6 +139,11 @@ class Jvm:
         return self.cls("org.apache.spark.sql.types.DataType").fromJson(json)
 
     @cached_property
+    def version(self) -> str:
+        """Spark's version."""
+        return str(self.context.version)
+
+    @cached_property
     def none(self) -> JavaObject:
         """Scala's ``None``."""
         return self.cls("scala.Option").empty()

@@ -15,6 +15,7 @@ from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import Translated, translate
 from lakeport.spark.scan import PREDICATE, ScannedTable, ScanProxy
 from lakeport.spark.types import arrow_schema
+from lakeport.spark.versions import rows_need_a_column
 
 __all__ = ["ScanBuilderProxy"]
 
@@ -78,6 +79,8 @@ class ScanBuilderProxy(Proxy):
     def build(self) -> ScanProxy:
         """The scan."""
         wanted = arrow_schema(self._schema_json)
+        if not wanted.names and rows_need_a_column(self._jvm):
+            wanted = self._one_column()
         columns = [
             replace(self._table.columns[f.name], type=_narrow(self._table.columns[f.name].type, f.type)) for f in wanted
         ]
@@ -86,6 +89,13 @@ class ScanBuilderProxy(Proxy):
         ordered = sorted(columns, key=lambda column: (column.name.startswith("$"), column.name in last))
         plan = self._plan.with_columns(tuple(ordered))
         return ScanProxy(self._jvm, self._table, plan, wanted, tuple(self._left), self._pushed, self._for_files)
+
+    def _one_column(self) -> pa.Schema:
+        """A column that is cheap to read: a partition key, else one of fixed width, else any."""
+        visible = arrow_schema(self._table.schema_json)
+        keys = [field for field in visible if field.name in self._table.partition_keys]
+        narrow = [field for field in visible if pa.types.is_primitive(field.type)]
+        return pa.schema([*keys, *narrow, *visible][:1])
 
     def _is_done(self, one: Translated) -> bool:
         """Whether the connector guarantees the predicate, so that Spark need not check it."""

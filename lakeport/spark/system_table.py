@@ -17,6 +17,7 @@ from lakeport.spark.python_tasks import arrow_partitions, arrow_reader_factory
 from lakeport.spark.table import batch_read, refuse_options
 from lakeport.spark.task import spark_batch
 from lakeport.spark.types import arrow_schema, spark_schema_json, task_schema
+from lakeport.spark.versions import rows_need_a_column, v2_columns
 from lakeport.statement import CatalogAccess
 
 __all__ = ["ArrowScanProxy", "SystemTableProxy"]
@@ -34,7 +35,7 @@ class SystemTableProxy(Proxy):
         self._system_table = table
         self._access = access
         self._struct = jvm.data_type(spark_schema_json(table.metadata.visible_columns()))
-        self._columns = jvm.cls(CATALOG + "CatalogV2Util").structTypeToV2Columns(self._struct, False)
+        self._columns = v2_columns(jvm, self._struct)
 
     def toString(self) -> str:
         """The full name."""
@@ -104,6 +105,8 @@ class ArrowScanProxy(Proxy):
         self._rows = rows
         # A table of no columns would forget its row count on the way: the task drops columns, not the driver.
         self._schema = pa.schema([f for f in rows.schema if names is None or f.name in names])
+        if not self._schema.names and rows_need_a_column(jvm):
+            self._schema = pa.schema([rows.schema.field(0)])
         self._schema_json = spark_schema_json(ColumnMetadata(f.name, f.type) for f in self._schema)
         self._read_schema = jvm.data_type(self._schema_json)
 

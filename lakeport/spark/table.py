@@ -19,6 +19,7 @@ from lakeport.spark.rows import internal_row, python_value
 from lakeport.spark.scan import ScannedTable
 from lakeport.spark.scan_builder import ScanBuilderProxy
 from lakeport.spark.types import spark_schema_json, spark_type_json
+from lakeport.spark.versions import v2_columns
 
 __all__ = ["PartitionedTableProxy", "TableProxy"]
 
@@ -36,7 +37,7 @@ class TableProxy(Proxy):
         self._table = table
         self._metadata = metadata
         self._struct = jvm.data_type(table.schema_json)
-        self._columns = jvm.cls(CATALOG + "CatalogV2Util").structTypeToV2Columns(self._struct, False)
+        self._columns = v2_columns(jvm, self._struct)
 
     def equals(self, other: object) -> bool:
         """Tables of one name and snapshot are one."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
-from lakeport.spark.jvm import READ, Jvm
+from lakeport.spark.jvm import CATALOG, READ, Jvm
 
-__all__ = ["check_version", "orc_scan", "parquet_scan", "python_reader_factory"]
+__all__ = ["check_version", "orc_scan", "parquet_scan", "python_reader_factory", "rows_need_a_column", "v2_columns"]
 
 _V2 = "org.apache.spark.sql.execution.datasources.v2."
 _OLDEST = (4, 0)
@@ -20,7 +20,7 @@ def check_version(jvm: Jvm) -> tuple[int, int]:
     Raises:
         NotSupportedError: A version that Lakeport was not made for.
     """
-    text = str(jvm.context.version)
+    text = jvm.version
     major, minor = (int(part) for part in text.split(".")[:2])
     if (major, minor) < _OLDEST or major > _NEWEST_MAJOR:
         raise NotSupportedError(
@@ -56,6 +56,17 @@ def python_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: 
     if check_version(jvm) >= (4, 1):
         args.append(jvm.none)
     return jvm.cls(_V2 + "python.PythonPartitionReaderFactory")(*args)
+
+
+def rows_need_a_column(jvm: Jvm) -> bool:
+    """Whether batches of no columns lose their row count on the way from a Python task: Spark 4.0 counts 0 rows."""
+    return check_version(jvm) < (4, 1)
+
+
+def v2_columns(jvm: Jvm, struct: JavaObject) -> JavaObject:
+    """The ``Column[]`` of a ``StructType``."""
+    convert = jvm.cls(CATALOG + "CatalogV2Util").structTypeToV2Columns
+    return convert(struct, False) if check_version(jvm) >= (4, 2) else convert(struct)
 
 
 def _file_scan_start(
