@@ -19,6 +19,7 @@ from catalog.registry import SESSION_CLOSED, CatalogRegistry
 from connector_spi.errors import UserError
 from lakeport.arrow import ArrowScan, open_scan
 from lakeport.filters import Where
+from lakeport.spark.options import SparkOptions
 from lakeport.statement import Statement, statement_scope
 from lakeport.version import VERSION
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from lakeport.spark.engine import SparkEngine
-    from lakeport.spark.session_factory import LocalSpark, SparkOptions
+    from lakeport.spark.session_factory import LocalSpark
 
-__all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "Session", "connect"]
+__all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "Session", "connect", "load_catalogs"]
 
 DEFAULT_CATALOGS = Path("etc", "catalog")
 """Where catalog files are looked for when none are named."""
@@ -50,18 +51,28 @@ def connect(spark: SparkSession | None = None, catalogs: str | os.PathLike[str] 
         InvalidPropertyError: The folder is not there. A bad file in it is an error of its catalog, raised on use.
         NotSupportedError: Spark Connect, or a Spark version that Lakeport was not made for.
     """
-    registry = CatalogRegistry(discover_plugins(), VERSION)
+    registry = load_catalogs(catalogs)
     try:
-        if catalogs is not None:
-            registry.register_directory(catalogs)
-        elif DEFAULT_CATALOGS.is_dir():
-            registry.register_directory(DEFAULT_CATALOGS)
-        else:
-            _register_defaults(registry)
         return Session(registry, spark)
     except BaseException:
         registry.shutdown()
         raise
+
+
+def load_catalogs(folder: str | os.PathLike[str] | None) -> CatalogRegistry:
+    """The catalogs of a folder, or the ones that ``connect`` takes where none is named.
+
+    Raises:
+        InvalidPropertyError: The folder is not there.
+    """
+    registry = CatalogRegistry(discover_plugins(), VERSION)
+    if folder is not None:
+        registry.register_directory(folder)
+    elif DEFAULT_CATALOGS.is_dir():
+        registry.register_directory(DEFAULT_CATALOGS)
+    else:
+        _register_defaults(registry)
+    return registry
 
 
 class Session:
@@ -98,6 +109,11 @@ class Session:
             ExternalError: No Java, a wrong one, or Spark does not start.
         """
         return self.engine.spark
+
+    @property
+    def is_started(self) -> bool:
+        """Whether there is a Spark; asking does not start one."""
+        return self._engine is not None
 
     @property
     def engine(self) -> SparkEngine:
@@ -195,7 +211,7 @@ class Session:
         return SparkEngine(spark, self._catalogs)
 
     def _start(self) -> SparkEngine:
-        from lakeport.spark.session_factory import SparkOptions, local_spark
+        from lakeport.spark.session_factory import local_spark
 
         local = local_spark(self._options or SparkOptions())
         try:

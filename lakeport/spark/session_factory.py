@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -18,8 +18,9 @@ from pyspark.sql import SparkSession
 
 from connector_spi.errors import ErrorCode, ErrorType, ExternalError
 from lakeport.spark.java import check_java
+from lakeport.spark.options import SparkOptions
 
-__all__ = ["DAEMON_MODULE", "LocalSpark", "SparkOptions", "local_spark"]
+__all__ = ["DAEMON_MODULE", "LocalSpark", "local_spark"]
 
 DAEMON_MODULE = "lakeport.spark.daemon"
 """For ``spark.python.daemon.module`` of a Spark that is not made here: tasks then start faster."""
@@ -39,21 +40,6 @@ _SETTINGS: dict[str, str] = {
 }
 _GIB = 1 << 30
 _lock = threading.Lock()
-
-
-@dataclass(frozen=True, slots=True)
-class SparkOptions:
-    """How to start a local Spark.
-
-    Attributes:
-        master: Spark's master, such as ``local[*]``.
-        settings: Further settings; they win over Lakeport's own.
-        log: A file for what Spark and its Java say; ``None`` is the standard error.
-    """
-
-    master: str = "local[*]"
-    settings: Mapping[str, str] = field(default_factory=dict)
-    log: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

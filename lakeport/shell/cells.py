@@ -1,0 +1,124 @@
+"""Values as text, a column at a time."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["is_number", "json_lines", "text_column"]
+
+# Trailing zeros of a fraction, and the point where nothing else is left of it.
+_FRACTION_ZEROS = r"(\.\d*?)0+$"
+_BARE_POINT = r"\.$"
+
+
+def text_column(column: pa.Array) -> pa.Array:
+    """A column as strings; NULL stays NULL.
+
+    Instants are shown at the wall clock of their type's time zone, binary as ``0x`` and digits, nested values as JSON.
+    """
+    types = pa.types
+    data_type = column.type
+    if types.is_string(data_type):
+        return column
+    if types.is_timestamp(data_type):
+        return _timestamps(column)
+    if types.is_floating(data_type):
+        return _floats(column)
+    if types.is_decimal(data_type):
+        return _decimals(column)
+    if types.is_binary(data_type):
+        return _each(column, lambda value: "0x" + bytes(value).hex())  # type: ignore[call-overload]
+    if types.is_nested(data_type):
+        return _each(column, _json)
+    if types.is_duration(data_type):
+        return _each(column, str)
+    return column.cast(pa.string())
+
+
+def is_number(data_type: pa.DataType) -> bool:
+    """Whether values are set flush right."""
+    types = pa.types
+    return bool(types.is_integer(data_type) or types.is_floating(data_type) or types.is_decimal(data_type))
+
+
+def json_lines(batch: pa.RecordBatch) -> str:
+    """Each row as a JSON object on a line of its own.
+
+    Decimals, dates and timestamps are strings, binary is base64, and floats that JSON has not are strings.
+    """
+    return "".join(_json(row) + "\n" for row in batch.to_pylist())
+
+
+def _timestamps(column: pa.Array) -> pa.Array:
+    zone = column.type.tz
+    if zone is not None:
+        # UTC needs no time zone database, which a small image may lack.
+        column = column.cast(pa.timestamp("us")) if zone == "UTC" else pc.local_timestamp(column)
+    text = pc.replace_substring_regex(column.cast(pa.string()), _FRACTION_ZEROS, r"\1")
+    return pc.replace_substring_regex(text, _BARE_POINT, "")
+
+
+def _floats(column: pa.Array) -> pa.Array:
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
+    numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
+    text = numbers.astype(np.str_).astype(object)
+    text[np.isnan(numbers)] = "NaN"
+    text[np.isposinf(numbers)] = "Infinity"
+    text[np.isneginf(numbers)] = "-Infinity"
+    return pa.array(text, pa.string(), mask=column.is_null().to_numpy(zero_copy_only=False))
+
+
+def _decimals(column: pa.Array) -> pa.Array:
+    text = column.cast(pa.string())
+    if not pc.any(pc.match_substring(text, "E")).as_py():
+        return text
+    return _each(column, lambda value: format(value, "f"))
+
+
+def _each(column: pa.Array, convert: Callable[[object], str]) -> pa.Array:
+    return pa.array([None if value is None else convert(value) for value in column.to_pylist()], pa.string())
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_json_value)
+    except (ValueError, TypeError):
+        return json.dumps(_strict(value), ensure_ascii=False, default=_json_value)
+
+
+def _strict(value: object) -> object:
+    """The same without what JSON cannot say: NaN and infinities as text, keys as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else _key(key): _strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(item) for item in value]
+    return value
+
+
+def _key(value: object) -> str:
+    found = _json_value(value) if not isinstance(value, bool | int | float) else value
+    return str(found)
+
+
+def _json_value(value: object) -> str:
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, timedelta):
+        return str(value)
+    return str(value)

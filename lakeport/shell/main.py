@@ -1,0 +1,65 @@
+"""The command ``lakeport``."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from lakeport.shell.arguments import Parser
+from lakeport.shell.catalogs_command import add_catalogs_command
+from lakeport.shell.problems import exit_code, report
+from lakeport.shell.shell_command import add_shell_command
+from lakeport.shell.sql_command import add_sql_command
+from lakeport.version import VERSION
+
+__all__ = ["main"]
+
+_COMMANDS = (add_shell_command, add_sql_command, add_catalogs_command)
+"""Each declares one command, with ``run`` among its defaults."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line.
+
+    Returns:
+        The exit code: 0, 1 for an error of the user, 2 for one outside of the program, 3 for a defect, 130 for Ctrl-C.
+    """
+    _silence_pyspark()
+    # Taken from anywhere in the line: argparse's own options belong to one of the commands.
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given[: given.index("--") if "--" in given else None]
+    try:
+        parsed = _parser().parse_args([argument for argument in given if argument != "--debug"])
+        parsed.debug = debug
+        code: int = parsed.run(parsed)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader, such as head, has enough. Python's own flush at exit must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt as error:
+        print("cancelled", file=sys.stderr)
+        return exit_code(error)
+    except Exception as error:
+        report(error, debug=debug)
+        return exit_code(error)
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="lakeport", description="Hive and Hudi tables by catalog name, in SQL.")
+    parser.add_argument("--version", action="version", version=f"lakeport {VERSION}")
+    parser.add_argument("--debug", action="store_true", help="show traces and Spark's log")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    for add in _COMMANDS:
+        add(commands)
+    return parser
+
+
+def _silence_pyspark() -> None:
+    """PySpark logs each failed statement as a page of JSON; the error itself is printed here."""
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)

@@ -1,0 +1,24 @@
+"""How to start a local Spark; importing this needs no PySpark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["SparkOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class SparkOptions:
+    """How to start a local Spark.
+
+    Attributes:
+        master: Spark's master, such as ``local[*]``.
+        settings: Further settings; they win over Lakeport's own.
+        log: A file for what Spark and its Java say; ``None`` is the standard error.
+    """
+
+    master: str = "local[*]"
+    settings: Mapping[str, str] = field(default_factory=dict)
+    log: Path | None = None
