@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import Protocol, runtime_checkable
@@ -156,12 +156,13 @@ class TableRedirection:
     Attributes:
         connector_name: Kind of connector that reads it, as in ``connector.name``.
         name: Schema and table there.
-        properties: Properties of a catalog of that kind that finds it, as a catalog file has them.
+        properties: Properties of a catalog of that kind that finds it, as a catalog file has them; not shown, since
+            secrets may be among them.
     """
 
     connector_name: str
     name: SchemaTableName
-    properties: tuple[tuple[str, str], ...]
+    properties: tuple[tuple[str, str], ...] = field(repr=False)
 
 
 @runtime_checkable

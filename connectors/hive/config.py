@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
@@ -104,7 +104,7 @@ class HiveConfig:
     parquet_by_name: bool
     split_loader_concurrency: int
     parquet_zone: str
-    storage_options: tuple[tuple[str, str], ...]
+    storage_options: tuple[tuple[str, str], ...] = field(repr=False)
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, object]) -> HiveConfig:

@@ -70,7 +70,8 @@ class HiveMetadata(ConnectorMetadata):
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None or not is_hudi(entry, self._files):
             return None
-        return TableRedirection("hudi", name, self._config.metastore_properties())
+        properties = (*self._config.metastore_properties(), *self._config.storage_options)
+        return TableRedirection("hudi", name, properties)
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         handle = hive_handle(table)

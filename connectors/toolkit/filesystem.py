@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import pyarrow as pa
@@ -61,7 +61,7 @@ class FileSystem(PlainData):
         options: Settings by Trino's keys, such as ``s3.endpoint``. Without them pyarrow finds its own.
     """
 
-    options: tuple[tuple[str, str], ...] = ()
+    options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def list(self, uri: str, recursive: bool = False) -> list[FileInfo]:
         """Files and folders below a folder, sorted by path, hidden ones included.
