@@ -46,6 +46,10 @@ class MetastoreConfig:
     max_retries: int = 3
     username: str = ""
 
+    def place(self) -> str:
+        """The kind and where it is, for people; no secret."""
+        return f"embedded in {self.embedded_path}" if self.kind == "embedded" else f"thrift at {self.uri}"
+
 
 @dataclass(frozen=True, slots=True)
 class Metastore:

@@ -66,6 +66,10 @@ class HiveConnector(Connector):
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
         return session_properties(self._config)
 
+    def describe(self) -> Mapping[str, str]:
+        """What the catalog is connected to, for ``lakeport catalogs check``."""
+        return {"metastore": self._config.metastore.place()}
+
     def shutdown(self) -> None:
         self.metastore.close()
 

@@ -69,6 +69,10 @@ class HudiConnector(Connector):
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
         return session_properties(self._config)
 
+    def describe(self) -> Mapping[str, str]:
+        """What the catalog is connected to, for ``lakeport catalogs check``."""
+        return {"metastore": self._config.metastore.place()}
+
     def shutdown(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._metastore.close()

@@ -45,7 +45,7 @@ def headline(error: BaseException) -> str:
     position = _POSITION.search(line)
     if position is not None:
         row, column = (int(number) for number in position.groups() if number is not None)
-        line = f"{line[: position.start()].rstrip('; ')} (line {row}, column {column + 1})"
+        line = f"{line[: position.start()].rstrip('.; ')} (line {row}, column {column + 1})"
     else:
         context = _CONTEXT.search(text)
         if context is not None:
