@@ -1,0 +1,1 @@
+"""What Lakeport costs, in figures that one command gives: ``python -m benchmarks``."""

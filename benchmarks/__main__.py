@@ -1,0 +1,46 @@
+"""Runs all benchmarks, each in a process of its own, and prints one table."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.figures import Figure, print_figures, read_figures
+from benchmarks.machine import machine_lines
+
+BENCHMARKS = ("query_overhead", "startup", "task_start", "planning", "many_splits", "many_queries")
+
+
+def main() -> int:
+    """Runs them; the exit code is 1 when one of them failed, missed aims are no failure."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--small", action="store_true", help="tiny tables, to see that it works")
+    parser.add_argument("only", nargs="*", choices=[[], *BENCHMARKS], help="which to run; all without a name")
+    options = parser.parse_args()
+    print("\n".join(machine_lines()), flush=True)
+    figures: list[Figure] = []
+    failed = []
+    for name in options.only or BENCHMARKS:
+        started = time.monotonic()
+        found = _run(name, options.small)
+        print(f"{name}: {time.monotonic() - started:.0f} s{'' if found else ', failed'}", file=sys.stderr, flush=True)
+        figures += found or []
+        failed += [] if found else [name]
+    print_figures(figures)
+    return 1 if failed else 0
+
+
+def _run(name: str, small: bool) -> list[Figure] | None:
+    with tempfile.TemporaryDirectory(prefix="lakeport-figures-") as folder:
+        path = Path(folder, "figures.json")
+        command = [sys.executable, "-m", f"benchmarks.{name}", "--json", str(path), *(["--small"] if small else [])]
+        done = subprocess.run(command, check=False)
+        return read_figures(path) if done.returncode == 0 else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

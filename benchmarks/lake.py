@@ -1,0 +1,72 @@
+"""A Spark session with a ``hive`` and a ``hudi`` catalog over one embedded metastore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from catalog.plugins import discover_plugins
+from catalog.registry import CatalogRegistry
+from connectors.hive.connector import HiveConnector
+from lakeport.session import Session
+from lakeport.spark.options import SparkOptions
+from lakeport.version import VERSION
+
+__all__ = ["Lake", "open_lake"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """What the benchmarks query.
+
+    Attributes:
+        session: The session; its Spark starts on first use.
+        hive: The connector of the catalog ``hive``.
+    """
+
+    session: Session
+    hive: HiveConnector
+
+    def register(self, catalog: str, name: str, folder: Path) -> None:
+        """Makes a folder the table ``<catalog>.bench.<name>``."""
+        self.session.sql(
+            f"CALL {catalog}.system.register_table(schema_name => 'bench', table_name => '{name}', "
+            f"table_location => '{folder}')"
+        ).collect()
+
+    def view(self, name: str, folder: Path) -> None:
+        """Makes a folder the temporary view ``name`` over Spark's own Parquet reader."""
+        self.session.spark.read.parquet(str(folder)).createOrReplaceTempView(name)
+
+    def collect(self, text: str, native: bool | None = None) -> list[tuple[object, ...]]:
+        """Runs a query to its end.
+
+        Args:
+            text: The query.
+            native: Whether Spark's reader may read the files of our catalogs; ``None`` leaves it as it is.
+        """
+        if native is not None:
+            for catalog in ("hive", "hudi"):
+                self.session.spark.conf.set(f"spark.lakeport.{catalog}.native_reader", str(native).lower())
+        return [tuple(row) for row in self.session.sql(text).collect()]
+
+
+@contextmanager
+def open_lake(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Lake]:
+    """Opens a session whose metastore lies in ``folder``; Spark's log goes there too.
+
+    Args:
+        folder: Exists.
+        settings: Spark's, beside those of Lakeport.
+    """
+    registry = CatalogRegistry(discover_plugins(), VERSION)
+    properties = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(folder / "metastore.db")}
+    for name in ("hive", "hudi"):
+        registry.register(name, name, properties)
+    hive = registry.get("hive")
+    assert isinstance(hive, HiveConnector)
+    options = SparkOptions(settings=settings or {}, log=folder / "spark.log")
+    with Session(registry, options=options) as session:
+        yield Lake(session, hive)
