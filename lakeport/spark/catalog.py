@@ -38,10 +38,6 @@ class CatalogProxy(Proxy):
         self._registry = registry
         self._catalog = catalog
 
-    def toString(self) -> str:
-        """The catalog's name."""
-        return self._catalog
-
     def initialize(self, name: str, options: JavaObject) -> None:
         """Nothing: the registry has the configuration."""
 
@@ -201,3 +197,6 @@ class CatalogProxy(Proxy):
         access = self._access()
         with access.lock:
             return [name.table for name in access.metadata.list_tables(access.session, schema)]
+
+    def _identity(self) -> object:
+        return ("catalog", self._catalog)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Callable
 from typing import ClassVar
 
+from py4j.java_gateway import JavaObject
+
 from connector_spi.errors import InternalError
+from connector_spi.plain_data import to_json
 from lakeport.spark.errors import as_java
 from lakeport.spark.jvm import Jvm
 
@@ -37,17 +41,31 @@ class Proxy:
             if not name.startswith("_") and callable(value) and name != "Java":
                 setattr(cls, name, _guarded(value))
 
-    def equals(self, other: object) -> bool:
-        """Java's equality: identity unless a subclass knows better."""
-        return self is other
+    def equals(self, other: JavaObject | None) -> bool:
+        """Java's equality: of what ``_identity`` says.
+
+        py4j hands a proxy that comes back from Java over as a Java object, so the two are compared by their texts.
+        """
+        return other is not None and str(other.toString()) == self.toString()
 
     def hashCode(self) -> int:
         """Agrees with ``equals``; a Java int."""
-        return java_hash(id(self))
+        return int(self._fingerprint()[:8], 16) & 0x7FFFFFFF
 
     def toString(self) -> str:
-        """For plans and logs."""
-        return type(self).__name__
+        """Tells the proxy from every other that is not equal."""
+        return f"{type(self).__name__}@{self._fingerprint()}"
+
+    def _identity(self) -> object:
+        """Plain data by which two proxies of one class are equal; ``None`` is equal only to itself."""
+        return None
+
+    def _fingerprint(self) -> str:
+        identity = self._identity()
+        if identity is None:
+            return f"{id(self):016x}"
+        # Equal texts have to mean equal rows, so the digest is a strong one.
+        return hashlib.sha256(to_json(identity).encode()).hexdigest()
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         if name.startswith("_"):
@@ -62,11 +80,6 @@ class Proxy:
                 raise as_java(self._jvm, missing) from None
 
         return default
-
-
-def java_hash(value: int) -> int:
-    """Folds a Python hash into a Java int."""
-    return (value ^ (value >> 32)) & 0x7FFFFFFF
 
 
 def _guarded(method: Callable[..., object]) -> Callable[..., object]:

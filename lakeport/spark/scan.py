@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from lakeport.planning import PlannedSplits, ScanPlan, pack_splits, plan_splits
 from lakeport.spark.explain import describe_scan
 from lakeport.spark.jvm import READ, Jvm
 from lakeport.spark.native import NativeReader, constant_names
-from lakeport.spark.proxies import Proxy, java_hash
+from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import translate
 from lakeport.spark.python_tasks import split_partitions, split_reader_factory
 from lakeport.spark.statistics import StatisticsProxy
@@ -88,19 +88,8 @@ class ScanProxy(Proxy):
         self._reader_is_chosen = False
         self._reader: NativeReader | None = None
         self._partitions: JavaObject | None = None
+        self._known_fingerprint: str | None = None
         self._factory: JavaObject | None = None
-
-    def equals(self, other: object) -> bool:
-        """Scans that read the same rows and columns of one snapshot are one: Spark then reads once."""
-        return isinstance(other, ScanProxy) and self._key() == other._key()
-
-    def hashCode(self) -> int:
-        """Agrees with ``equals``."""
-        return java_hash(hash(self._key()))
-
-    def toString(self) -> str:
-        """The table's name."""
-        return str(self._table.name)
 
     def readSchema(self) -> JavaObject:
         """The columns as they come, constants last."""
@@ -138,12 +127,14 @@ class ScanProxy(Proxy):
         return self._jvm.array("org.apache.spark.sql.connector.metric.CustomTaskMetric", [])
 
     def estimateStatistics(self) -> StatisticsProxy:
-        """What the connector knows, without planning splits."""
+        """What the connector knows; where it knows no size, the bytes of the splits, which are planned anyway."""
         access, metadata = self._plan.access, self._plan.access.metadata
         known = TableStatistics()
         if isinstance(metadata, SupportsStatistics):
             with access.lock:
                 known = metadata.get_table_statistics(access.session, self._plan.table)
+        if known.size_bytes is None:
+            known = replace(known, size_bytes=self._plan_splits().size_bytes)
         return StatisticsProxy(self._jvm, known)
 
     def filterAttributes(self) -> JavaObject:
@@ -160,7 +151,7 @@ class ScanProxy(Proxy):
             for predicate in self._jvm.items(predicates):
                 self._dynamic = self._dynamic.intersect(translate(self._jvm, predicate, self._table.columns).domain)
             if self._dynamic != before:
-                self._planned = self._partitions = None
+                self._planned = self._partitions = self._known_fingerprint = None
 
     def pushedPredicates(self) -> JavaObject:
         """What the connector got when the scan was built."""
@@ -197,9 +188,15 @@ class ScanProxy(Proxy):
         reader = TaskReader(provider, access.session, self._plan.table, self._plan.columns, everything, schema)
         return split_reader_factory(self._jvm, reader, self._read_schema, self._schema_json)
 
-    def _key(self) -> tuple[object, ...]:
+    def _identity(self) -> object:
         plan = self._plan
         return (self._table.name, plan.table, plan.columns, plan.pushed, plan.limit, self._dynamic)
+
+    def _fingerprint(self) -> str:
+        # Spark compares scans many times in one planning.
+        if self._known_fingerprint is None:
+            self._known_fingerprint = super()._fingerprint()
+        return self._known_fingerprint
 
     def _plan_splits(self) -> PlannedSplits:
         with self._lock:

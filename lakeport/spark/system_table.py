@@ -37,10 +37,6 @@ class SystemTableProxy(Proxy):
         self._struct = jvm.data_type(spark_schema_json(table.metadata.visible_columns()))
         self._columns = v2_columns(jvm, self._struct)
 
-    def toString(self) -> str:
-        """The full name."""
-        return str(self._name)
-
     def name(self) -> str:
         """The full name."""
         return str(self._name)
@@ -90,7 +86,7 @@ class SystemScanBuilderProxy(Proxy):
     def build(self) -> ArrowScanProxy:
         """The scan."""
         rows = self._table.rows()
-        return ArrowScanProxy(self._jvm, self._table.toString(), rows, self._names)
+        return ArrowScanProxy(self._jvm, self._table.name(), rows, self._names)
 
 
 class ArrowScanProxy(Proxy):

@@ -14,7 +14,7 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.schema import TableMetadata
 from lakeport.spark.errors import read_only
 from lakeport.spark.jvm import CATALOG, Jvm
-from lakeport.spark.proxies import Proxy, java_hash
+from lakeport.spark.proxies import Proxy
 from lakeport.spark.rows import internal_row, python_value
 from lakeport.spark.scan import ScannedTable
 from lakeport.spark.scan_builder import ScanBuilderProxy
@@ -38,18 +38,6 @@ class TableProxy(Proxy):
         self._metadata = metadata
         self._struct = jvm.data_type(table.schema_json)
         self._columns = v2_columns(jvm, self._struct)
-
-    def equals(self, other: object) -> bool:
-        """Tables of one name and snapshot are one."""
-        return isinstance(other, TableProxy) and self._key() == other._key()
-
-    def hashCode(self) -> int:
-        """Agrees with ``equals``."""
-        return java_hash(hash(self._key()))
-
-    def toString(self) -> str:
-        """The full name."""
-        return str(self._table.name)
 
     def name(self) -> str:
         """The full name."""
@@ -112,7 +100,7 @@ class TableProxy(Proxy):
         refuse_options(self._table.name, options)
         return ScanBuilderProxy(self._jvm, self._table)
 
-    def _key(self) -> tuple[object, ...]:
+    def _identity(self) -> object:
         return (self._table.name, self._table.plan.table)
 
 

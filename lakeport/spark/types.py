@@ -130,7 +130,10 @@ def _spark_type(data_type: pa.DataType, column: str) -> object:
     if types.is_struct(data_type):
         fields = [_field(f.name, _spark_type(f.type, f"{column}.{f.name}"), f.nullable, {}) for f in data_type]
         return {"type": "struct", "fields": fields}
-    raise NotSupportedError(f"column '{column}' has the type {data_type}, which Spark cannot hold; select the others")
+    raise NotSupportedError(
+        f"column '{column}' has the type {data_type}, which Spark cannot hold; "
+        "read the table with session.arrow(), which needs no Spark"
+    )
 
 
 def _field(name: str, data_type: object, nullable: bool, metadata: dict[str, str]) -> dict[str, object]:

@@ -135,6 +135,26 @@ def test_odd_partition_values(warehouse: Warehouse, file_format: str, native: bo
         assert warehouse.rows(f"SELECT id FROM hive.spark_tables.{name} WHERE p = '{literal}'") == [(number,)]
 
 
+@pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
+def test_a_join_reads_only_the_partitions_it_needs(warehouse: Warehouse, native: bool) -> None:
+    """Sizes make Spark broadcast the small side, whose keys then prune the large side while the query runs."""
+    spark, folder = warehouse.spark, warehouse.folder / f"star_{native}"
+    spark.range(1000).selectExpr("id", "concat('x', id % 10) AS p").write.partitionBy("p").parquet(f"{folder}/fact")
+    spark.range(10).selectExpr("concat('x', id) AS p", "id AS k").write.parquet(f"{folder}/dimension")
+    for name in ("fact", "dimension"):
+        warehouse.call("hive", f"star_{str(native).lower()}", name, folder / name)
+    warehouse.native_reader("hive", native)
+    schema = f"hive.star_{str(native).lower()}"
+    frame = spark.sql(
+        f"SELECT sum(f.id) FROM {schema}.fact f JOIN {schema}.dimension d ON f.p = d.p WHERE d.k IN (3, 4)"
+    )
+    assert frame.first() == (sum(n for n in range(1000) if n % 10 in (3, 4)),)
+    plan = str(frame._jdf.queryExecution().executedPlan().toString())
+    final = plan.split("Initial Plan")[0]
+    assert "BroadcastHashJoin" in final
+    assert "partitions: 2 of 10" in plan
+
+
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 def test_nan_survives_the_native_reader(warehouse: Warehouse, file_format: str) -> None:
     """Statistics of files leave NaN out; Spark itself loses these rows when it reads the Parquet file."""
