@@ -42,7 +42,7 @@ _OF_TABLE = ""
 
 def open_store(path: Path) -> SqliteStore:
     """The store of an embedded metastore. The folder around the file is the warehouse of its managed tables."""
-    location = path.resolve().parent.as_uri()
+    location = _uri(path.resolve().parent)
     return SqliteStore(path, to_json(Database("default", "Default database", location)))
 
 
@@ -119,7 +119,7 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
 
     def create_database(self, database: Database) -> None:
         name = database.name.lower()
-        location = database.location or f"{self._store.path.resolve().parent.as_uri()}/{name}.db"
+        location = database.location or f"{_uri(self._store.path.resolve().parent)}/{name}.db"
         value = to_json(replace(database, name=name, location=location))
         with self._store.write("create_database") as connection, _unique(f"database {name}"):
             connection.execute("INSERT INTO databases VALUES (?, ?)", (name, value))
@@ -173,6 +173,11 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
             if unknown:
                 raise MetastoreError(f"table {database}.{table} has no partition {min(unknown)}")
             put_statistics(connection, database, table, statistics)
+
+
+def _uri(folder: Path) -> str:
+    # Locations are never percent-encoded, as in Hadoop.
+    return f"file://{folder}"
 
 
 @contextmanager

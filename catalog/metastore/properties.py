@@ -15,7 +15,7 @@ from connector_spi.properties import (
     string_property,
 )
 
-__all__ = ["METASTORE_PROPERTIES", "metastore_config"]
+__all__ = ["METASTORE_PROPERTIES", "metastore_config", "metastore_properties"]
 
 _DEFAULTS = MetastoreConfig()
 _CLIENT = "hive.metastore.thrift.client."
@@ -65,6 +65,20 @@ def metastore_config(properties: Mapping[str, object]) -> MetastoreConfig:
         max_retries=int(_text(properties[f"{_CLIENT}max-retries"])),
         username=_text(properties["hive.metastore.username"]),
     )
+
+
+def metastore_properties(config: MetastoreConfig) -> tuple[tuple[str, str], ...]:
+    """The properties that reach the same metastore, as a catalog file has them; the reverse of ``metastore_config``."""
+    texts = {
+        "hive.metastore": config.kind,
+        "hive.metastore.uri": config.uri,
+        "hive.metastore.embedded.path": config.embedded_path,
+        f"{_CLIENT}connect-timeout": f"{config.connect_timeout}s",
+        f"{_CLIENT}read-timeout": f"{config.read_timeout}s",
+        f"{_CLIENT}max-retries": str(config.max_retries),
+        "hive.metastore.username": config.username,
+    }
+    return tuple((key, text) for key, text in texts.items() if text)
 
 
 def _text(value: object) -> str:

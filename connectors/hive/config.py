@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import cast
 from zoneinfo import ZoneInfo
 
 from catalog.metastore.factory import MetastoreConfig
+from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
 from connector_spi.properties import (
     PropertyMetadata,
     boolean_property,
     data_size_property,
-    duration_property,
-    enum_property,
     integer_property,
-    string_property,
 )
+from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 
 __all__ = [
     "CONFIG_PROPERTIES",
     "IGNORE_ABSENT_PARTITIONS",
     "MAX_SPLIT_SIZE",
-    "METASTORE_PROPERTIES",
     "HiveConfig",
     "session_properties",
 ]
@@ -32,21 +30,7 @@ IGNORE_ABSENT_PARTITIONS = "ignore_absent_partitions"
 MAX_SPLIT_SIZE = "max_split_size"
 """Session property: most bytes of a split."""
 
-_CLIENT = "hive.metastore.thrift.client."
 _MEGABYTE = 1 << 20
-
-METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
-    enum_property("hive.metastore", "Kind of metastore.", ("thrift", "embedded"), "thrift"),
-    string_property("hive.metastore.uri", "Addresses of the metastore: thrift://host:9083, more joined by commas.", ""),
-    string_property("hive.metastore.embedded.path", "SQLite file of an embedded metastore.", ""),
-    duration_property(_CLIENT + "connect-timeout", "Longest wait for a connection.", 10.0, minimum=0.001),
-    duration_property(_CLIENT + "read-timeout", "Longest silence within a call.", 60.0, minimum=0.001),
-    integer_property(_CLIENT + "max-retries", "Repetitions of a read whose connection was lost.", 3, minimum=0),
-    string_property(
-        "hive.metastore.username", "Whom the metastore takes us for; empty is the user of the process.", ""
-    ),
-)
-"""What reaching the metastore needs: shared with other connectors over the same metastore."""
 
 
 def _zone_property() -> PropertyMetadata[str]:
@@ -70,10 +54,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     boolean_property("hive.parquet.use-column-names", "Whether columns of Parquet files are found by name.", True),
     integer_property("hive.split-loader-concurrency", "Folders that are listed at once.", 16, minimum=1, maximum=256),
     _zone_property(),
-    string_property("s3.endpoint", "Address of an S3 store other than Amazon's.", ""),
-    string_property("s3.region", "Region of the S3 store.", ""),
-    string_property("s3.aws-access-key", "Access key of the S3 store.", "", sensitive=True),
-    string_property("s3.aws-secret-key", "Secret key of the S3 store.", "", sensitive=True),
+    *STORAGE_PROPERTIES,
 )
 
 
@@ -110,7 +91,7 @@ class HiveConfig:
     def from_properties(cls, properties: Mapping[str, object]) -> HiveConfig:
         """Takes the values of ``CONFIG_PROPERTIES``."""
         return cls(
-            _metastore(properties),
+            metastore_config(properties),
             cast(int, properties["hive.max-partitions-per-scan"]),
             bool(properties["hive.recursive-directories"]),
             bool(properties["hive.ignore-absent-partitions"]),
@@ -119,22 +100,8 @@ class HiveConfig:
             bool(properties["hive.parquet.use-column-names"]),
             cast(int, properties["hive.split-loader-concurrency"]),
             str(properties["hive.parquet.time-zone"]),
-            tuple((key, str(value)) for key, value in sorted(properties.items()) if key.startswith("s3.") and value),
+            storage_options(properties),
         )
-
-    def metastore_properties(self) -> tuple[tuple[str, str], ...]:
-        """The properties that reach the same metastore, as a catalog file has them."""
-        config = self.metastore
-        texts = {
-            "hive.metastore": config.kind,
-            "hive.metastore.uri": config.uri,
-            "hive.metastore.embedded.path": config.embedded_path,
-            _CLIENT + "connect-timeout": f"{config.connect_timeout}s",
-            _CLIENT + "read-timeout": f"{config.read_timeout}s",
-            _CLIENT + "max-retries": str(config.max_retries),
-            "hive.metastore.username": config.username,
-        }
-        return tuple((key, text) for key, text in texts.items() if text)
 
 
 def session_properties(config: HiveConfig) -> tuple[PropertyMetadata[object], ...]:
@@ -146,17 +113,4 @@ def session_properties(config: HiveConfig) -> tuple[PropertyMetadata[object], ..
             config.ignore_absent_partitions,
         ),
         data_size_property(MAX_SPLIT_SIZE, "Most bytes of a split.", config.max_split_bytes, minimum=1),
-    )
-
-
-def _metastore(properties: Mapping[str, object]) -> MetastoreConfig:
-    kind: Literal["thrift", "embedded"] = "embedded" if properties["hive.metastore"] == "embedded" else "thrift"
-    return MetastoreConfig(
-        kind,
-        str(properties["hive.metastore.uri"]),
-        str(properties["hive.metastore.embedded.path"]),
-        cast(float, properties[_CLIENT + "connect-timeout"]),
-        cast(float, properties[_CLIENT + "read-timeout"]),
-        cast(int, properties[_CLIENT + "max-retries"]),
-        str(properties["hive.metastore.username"]),
     )

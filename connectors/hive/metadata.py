@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from catalog.metastore.properties import metastore_properties
 from connector_spi.errors import InternalError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, ProjectionApplication, TableRedirection
@@ -70,7 +71,7 @@ class HiveMetadata(ConnectorMetadata):
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None or not is_hudi(entry, self._files):
             return None
-        properties = (*self._config.metastore_properties(), *self._config.storage_options)
+        properties = (*metastore_properties(self._config.metastore), *self._config.storage_options)
         return TableRedirection("hudi", name, properties)
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from catalog.metastore.factory import MetastoreConfig
 from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
@@ -13,24 +13,17 @@ from connector_spi.properties import (
     data_size_property,
     integer_property,
     string_list_property,
-    string_property,
 )
+from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 
 __all__ = ["CONFIG_PROPERTIES", "IGNORE_ABSENT_PARTITIONS", "MAX_SPLIT_SIZE", "HudiConfig", "session_properties"]
 
 MAX_SPLIT_SIZE = "max_split_size"
 IGNORE_ABSENT_PARTITIONS = "ignore_absent_partitions"
 
-_STORAGE_PROPERTIES = (
-    string_property("s3.endpoint", "Address of an S3-compatible storage."),
-    string_property("s3.region", "Region of S3."),
-    string_property("s3.aws-access-key", "Access key of S3; with s3.aws-secret-key.", sensitive=True),
-    string_property("s3.aws-secret-key", "Secret key of S3; with s3.aws-access-key.", sensitive=True),
-)
-
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     *METASTORE_PROPERTIES,
-    *_STORAGE_PROPERTIES,
+    *STORAGE_PROPERTIES,
     string_list_property("hudi.columns-to-hide", "Columns that SELECT * leaves out, such as _hoodie_commit_seqno."),
     data_size_property("hudi.max-split-size", "Base files above it are cut into ranges.", 64 << 20, minimum=1 << 10),
     integer_property("hudi.split-loader-parallelism", "Folders listed at once.", 8, minimum=1, maximum=256),
@@ -56,7 +49,7 @@ class HudiConfig:
     """
 
     metastore: MetastoreConfig
-    storage: tuple[tuple[str, str], ...]
+    storage: tuple[tuple[str, str], ...] = field(repr=False)
     columns_to_hide: frozenset[str]
     max_split_size: int
     parallelism: int
@@ -71,10 +64,9 @@ class HudiConfig:
         """
         given = properties["hudi.columns-to-hide"]
         hidden = given if isinstance(given, tuple) else ()
-        storage = ((name, properties[name]) for name in (prop.name for prop in _STORAGE_PROPERTIES))
         return cls(
             metastore=metastore_config(properties),
-            storage=tuple((name, str(value)) for name, value in storage if value),
+            storage=storage_options(properties),
             columns_to_hide=frozenset(str(name).lower() for name in hidden),
             max_split_size=int(str(properties["hudi.max-split-size"])),
             parallelism=int(str(properties["hudi.split-loader-parallelism"])),

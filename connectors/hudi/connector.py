@@ -22,7 +22,7 @@ from connectors.hudi.splits import HudiSplitManager
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.filesystem import FileSystem
 
-__all__ = ["HudiConnector", "HudiConnectorFactory", "HudiPlugin"]
+__all__ = ["HudiConnector", "HudiFactory", "HudiPlugin"]
 
 
 class HudiConnector(Connector):
@@ -78,7 +78,7 @@ class HudiConnector(Connector):
         self._metastore.close()
 
 
-class HudiConnectorFactory(ConnectorFactory):
+class HudiFactory(ConnectorFactory):
     """Makes catalogs of ``connector.name=hudi``."""
 
     @property
@@ -98,4 +98,4 @@ class HudiPlugin(Plugin):
     """Brings the ``hudi`` connector."""
 
     def connector_factories(self) -> Iterable[ConnectorFactory]:
-        return (HudiConnectorFactory(),)
+        return (HudiFactory(),)

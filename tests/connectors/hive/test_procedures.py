@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from catalog.metastore.model import Table
+from catalog.metastore.properties import metastore_properties
 from connector_spi.errors import (
     ConnectorError,
     FileMissingError,
@@ -162,7 +163,7 @@ def test_the_plugin_knows_trinos_names() -> None:
     assert config.metastore.read_timeout == 90.0
     assert config.max_split_bytes == 128 << 20
     assert config.storage_options == (("s3.region", "eu-central-1"),)
-    shared = dict(config.metastore_properties())
+    shared = dict(metastore_properties(config.metastore))
     again = HiveConfig.from_properties(parse_properties(factory.config_properties, shared, str))
     assert again.metastore == config.metastore
 

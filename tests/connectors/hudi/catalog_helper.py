@@ -19,7 +19,7 @@ from connector_spi.plain_data import from_json, to_json
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
-from connectors.hudi.connector import HudiConnector, HudiConnectorFactory
+from connectors.hudi.connector import HudiConnector, HudiFactory
 from connectors.hudi.handles import HudiSplit
 
 CONTEXT = ConnectorContext(SPI_VERSION, "test")
@@ -102,7 +102,7 @@ class HudiCatalog:
 
 def make_catalog(folder: Path, **properties: str) -> HudiCatalog:
     """A catalog whose metastore is in ``folder``; property names with ``_`` for ``.`` and ``__`` for ``-``."""
-    factory = HudiConnectorFactory()
+    factory = HudiFactory()
     given = {name.replace("__", "-").replace("_", "."): text for name, text in properties.items()}
     given = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(folder / "metastore.db"), **given}
     typed = parse_properties(factory.config_properties, given, lambda name: f"test, {name}")

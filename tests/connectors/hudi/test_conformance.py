@@ -7,7 +7,7 @@ import pyarrow as pa
 from connector_spi.connector import ConnectorFactory
 from connector_spi.names import SchemaTableName
 from connector_spi.testing import Behaviour, ConnectorConformance
-from connectors.hudi.connector import HudiConnector, HudiConnectorFactory
+from connectors.hudi.connector import HudiConnector, HudiFactory
 from connectors.hudi.schema import META_COLUMNS
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_session
 from tests.connectors.hudi.writer import HudiWriter
@@ -28,7 +28,7 @@ class HudiConformance(ConnectorConformance):
     populate_meta_fields = True
 
     def factory(self) -> ConnectorFactory:
-        return HudiConnectorFactory()
+        return HudiFactory()
 
     def catalog_properties(self) -> Mapping[str, str]:
         return {
