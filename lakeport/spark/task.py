@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from connector_spi.errors import ConnectorError, ErrorType
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import TupleDomain
@@ -42,10 +43,15 @@ class TaskReader:
         The input is read to its end before anything else: a worker process that did not see the end of its input
         is thrown away by Spark instead of being used again.
         """
-        for pickled in _payloads(batches):
-            splits: tuple[Split, ...] = pickle.loads(pickled)
+        splits: list[Split] = [split for pickled in _payloads(batches) for split in pickle.loads(pickled)]
+        try:
             for split in splits:
                 yield from self._read_split(split)
+        except ConnectorError as error:
+            if error.code.type is ErrorType.INTERNAL_ERROR:
+                raise
+            # The worker sends the whole trace to the user; the message says what is wrong.
+            raise error.with_traceback(None) from None
 
     def _read_split(self, split: Split) -> Iterator[pa.RecordBatch]:
         with self.provider.create_page_source(
