@@ -18,7 +18,7 @@ from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.properties import boolean_property, parse_properties
 from connector_spi.session import ConnectorSession
 
-__all__ = ["NATIVE_READER", "CatalogAccess", "Statement", "current_statement", "statement_scope"]
+__all__ = ["NATIVE_READER", "CatalogAccess", "Statement", "statement_scope"]
 
 PropertySource = Callable[[str], dict[str, str]]
 """From a catalog's name to the texts of its session properties."""
@@ -31,7 +31,6 @@ NATIVE_READER = boolean_property(
 """The engine's own session property, of every catalog."""
 
 _counter = itertools.count(1)
-_current = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +148,12 @@ class Statement:
 
 @contextmanager
 def statement_scope(statement: Statement) -> Iterator[Statement]:
-    """Makes ``statement`` the one that tables loaded by this thread belong to; rolls it back on an error."""
-    before = current_statement()
-    _current.statement = statement
+    """Rolls ``statement`` back when the block fails; else it ends with the last of its tables."""
     try:
         yield statement
     except BaseException:
         statement.fail()
         raise
-    finally:
-        _current.statement = before
-
-
-def current_statement() -> Statement | None:
-    """The statement that this thread is in, if any."""
-    return getattr(_current, "statement", None)
 
 
 def _commit_open(transactions: list[ConnectorTransaction]) -> None:

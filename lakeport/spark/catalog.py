@@ -131,7 +131,7 @@ class CatalogProxy(Proxy):
         try:
             return load_table(self._jvm, self._access(), ident, version)
         except (TableNotFoundError, SchemaNotFoundError) as error:
-            raise no_such_table(self._jvm, ident, error) from error
+            raise no_such_table(self._jvm, ident) from error
 
     def invalidateTable(self, ident: JavaObject) -> None:
         """Nothing is kept between statements here."""

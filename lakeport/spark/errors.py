@@ -40,9 +40,8 @@ def as_java(jvm: Jvm, error: BaseException) -> Py4JJavaError:
     return Py4JJavaError("", _exception(jvm, message, error))
 
 
-def no_such_table(jvm: Jvm, identifier: JavaObject, error: ConnectorError) -> Py4JJavaError:
-    """Spark's own TABLE_OR_VIEW_NOT_FOUND; our error, with the close names, is kept for ``original``."""
-    _remember(".".join((*jvm.texts(identifier.namespace()), identifier.name())), error)
+def no_such_table(jvm: Jvm, identifier: JavaObject) -> Py4JJavaError:
+    """Spark's own TABLE_OR_VIEW_NOT_FOUND."""
     return Py4JJavaError("", jvm.cls("org.apache.spark.sql.catalyst.analysis.NoSuchTableException")(identifier))
 
 
@@ -68,9 +67,7 @@ def original(error: BaseException) -> ConnectorError | None:
     text = f"{error}\n{getattr(error, '_stackTrace', '')}"
     if isinstance(error, PySparkException):
         with _lock:
-            found = next(
-                (kept for message, kept in _remembered.items() if message.startswith("[") and message in text), None
-            )
+            found = next((kept for message, kept in _remembered.items() if message in text), None)
         if found is not None:
             return found
     matches = list(_IN_TASK.finditer(text))
@@ -81,12 +78,6 @@ def original(error: BaseException) -> ConnectorError | None:
     if not issubclass(cls, ConnectorError):
         return None
     return cls(match.group(3), ErrorCode(match.group(2), cls.default_code.type))
-
-
-def missing_table(name: str) -> ConnectorError | None:
-    """The error kept for a table that Spark did not find, by its name inside of the catalog."""
-    with _lock:
-        return _remembered.get(name)
 
 
 def _exception(jvm: Jvm, message: str, error: ConnectorError) -> JavaObject:

@@ -25,7 +25,7 @@ from lakeport.spark.scan import ScannedTable
 from lakeport.spark.system_table import SystemTableProxy
 from lakeport.spark.table import PartitionedTableProxy, TableProxy
 from lakeport.spark.types import spark_schema_json
-from lakeport.statement import CatalogAccess, Statement, current_statement
+from lakeport.statement import CatalogAccess, Statement
 
 __all__ = ["java_statement_scope", "load_table", "new_statement", "statement_of_thread", "table_version"]
 
@@ -36,10 +36,8 @@ _named: WeakValueDictionary[str, Statement] = WeakValueDictionary()
 
 def statement_of_thread(jvm: Jvm, registry: CatalogRegistry) -> Statement:
     """The statement that this thread is in; with plain ``spark.sql`` each table gets one of its own."""
-    found = current_statement()
-    if found is None:
-        # Java calls back into another Python thread than the one that called it; its own thread is the same one.
-        found = _named.get(jvm.context.getLocalProperty(_STATEMENT) or "")
+    # Java calls back into another Python thread than the one that called it; its own thread is the same one.
+    found = _named.get(jvm.context.getLocalProperty(_STATEMENT) or "")
     return new_statement(jvm, registry) if found is None else found
 
 
