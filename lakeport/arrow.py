@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from catalog.registry import SESSION_CLOSED
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
-from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
+from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError, UserError
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
 from connector_spi.predicate import Constraint, TupleDomain
@@ -18,7 +19,7 @@ from lakeport.planning import ScanPlan, plan_splits
 from lakeport.redirection import resolve
 from lakeport.statement import CatalogAccess, Statement
 
-__all__ = ["ArrowScan", "open_scan"]
+__all__ = ["ArrowScan", "ArrowStream", "open_scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,40 @@ class ArrowScan:
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
+
+
+class ArrowStream(Iterator[pa.RecordBatch]):
+    """The batches of a read; rolls its statement back when they fail, else commits it at their end."""
+
+    def __init__(self, statement: Statement, scan: ArrowScan) -> None:
+        self._statement: Statement | None = statement
+        self._batches: Iterator[pa.RecordBatch] | None = scan.batches
+        self._ended = False
+
+    def __next__(self) -> pa.RecordBatch:
+        if self._batches is None:
+            if self._ended:
+                raise StopIteration
+            # Never as if the table ended here: rows would be missing.
+            raise UserError("the session was closed while the table was read; read it again", SESSION_CLOSED)
+        try:
+            return next(self._batches)
+        except StopIteration:
+            self._ended = True
+            self.close()
+            raise
+        except BaseException:
+            if self._statement is not None:
+                self._statement.fail()
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the read; where rows were left, a later ``next`` is an error."""
+        batches, self._batches, self._statement = self._batches, None, None
+        close = getattr(batches, "close", None)
+        if close is not None:
+            close()
 
 
 def open_scan(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -15,12 +14,12 @@ import pyarrow as pa
 
 from catalog.config import CatalogConfig
 from catalog.plugins import discover_plugins
-from catalog.registry import SESSION_CLOSED, CatalogRegistry
-from connector_spi.errors import UserError
-from lakeport.arrow import ArrowScan, open_scan
+from catalog.registry import CatalogRegistry
+from lakeport.arrow import ArrowStream, open_scan
 from lakeport.filters import Where
+from lakeport.plain_statement import plain_statement
 from lakeport.spark.options import SparkOptions
-from lakeport.statement import Statement, statement_scope
+from lakeport.statement import statement_scope
 from lakeport.version import VERSION
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class Session:
         self._local: LocalSpark | None = None
         self._engine: SparkEngine | None = None
         self._lock = threading.Lock()
-        self._streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
+        self._streams: weakref.WeakSet[ArrowStream] = weakref.WeakSet()
         if spark is not None:
             self._engine = self._attach(spark)
 
@@ -170,10 +169,10 @@ class Session:
         Example:
             >>> session.arrow("hive.finance.ledger", where=[("amount", ">", 10)]).read_all()  # doctest: +SKIP
         """
-        statement = Statement(self._catalogs, _user(), "UTC", lambda catalog: {})
+        statement = plain_statement(self._catalogs)
         with statement_scope(statement):
             scan = open_scan(statement, name, columns, where, limit)
-        stream = _Stream(statement, scan)
+        stream = ArrowStream(statement, scan)
         self._streams.add(stream)
         return pa.RecordBatchReader.from_batches(scan.schema, stream)
 
@@ -223,40 +222,6 @@ class Session:
         return engine
 
 
-class _Stream(Iterator[pa.RecordBatch]):
-    """The batches of a read; rolls its statement back when they fail, else commits it at their end."""
-
-    def __init__(self, statement: Statement, scan: ArrowScan) -> None:
-        self._statement: Statement | None = statement
-        self._batches: Iterator[pa.RecordBatch] | None = scan.batches
-        self._ended = False
-
-    def __next__(self) -> pa.RecordBatch:
-        if self._batches is None:
-            if self._ended:
-                raise StopIteration
-            # Never as if the table ended here: rows would be missing.
-            raise UserError("the session was closed while the table was read; read it again", SESSION_CLOSED)
-        try:
-            return next(self._batches)
-        except StopIteration:
-            self._ended = True
-            self.close()
-            raise
-        except BaseException:
-            if self._statement is not None:
-                self._statement.fail()
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Ends the read; where rows were left, a later ``next`` is an error."""
-        batches, self._batches, self._statement = self._batches, None, None
-        close = getattr(batches, "close", None)
-        if close is not None:
-            close()
-
-
 def _register_defaults(registry: CatalogRegistry) -> None:
     properties = {
         "hive.metastore": "embedded",
@@ -264,10 +229,3 @@ def _register_defaults(registry: CatalogRegistry) -> None:
     }
     for name in ("hive", "hudi"):
         registry.register_config(CatalogConfig.from_mapping(name, name, properties))
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"  # a container's user id may have no name

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from catalog.registry import CatalogCheck, CatalogRegistry
 from connector_spi.errors import ConnectorError, InternalError
+from lakeport.plain_statement import plain_statement
 from lakeport.session import load_catalogs
 from lakeport.shell.arguments import Commands, add_catalogs_option
 from lakeport.shell.problems import exit_code, headline, report
-from lakeport.statement import Statement, statement_scope
+from lakeport.statement import statement_scope
 
 __all__ = ["SupportsDiagnosis", "add_catalogs_command"]
 
@@ -68,7 +68,7 @@ def _check(arguments: argparse.Namespace) -> int:
 def _look_at(registry: CatalogRegistry, check: CatalogCheck) -> _Report:
     if check.error is not None:
         return _Report(check, error=check.error)
-    statement = Statement(registry, getpass.getuser(), "UTC", lambda catalog: {})
+    statement = plain_statement(registry)
     try:
         with statement_scope(statement):
             access = statement.access(check.name)

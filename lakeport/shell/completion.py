@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -12,8 +11,8 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from connector_spi.names import quote_identifier
+from lakeport.plain_statement import plain_statement
 from lakeport.session import Session
-from lakeport.statement import Statement
 
 __all__ = ["KEYWORDS", "NameCache", "SqlCompleter"]
 
@@ -114,16 +113,12 @@ class SqlCompleter(Completer):
 
 
 def _schemas(session: Session, catalog: str) -> list[str]:
-    access = _statement(session).access(catalog)
+    access = plain_statement(session.catalogs).access(catalog)
     with access.lock:
         return list(access.metadata.list_schema_names(access.session))
 
 
 def _tables(session: Session, catalog: str, schema: str) -> list[str]:
-    access = _statement(session).access(catalog)
+    access = plain_statement(session.catalogs).access(catalog)
     with access.lock:
         return [name.table for name in access.metadata.list_tables(access.session, schema)]
-
-
-def _statement(session: Session) -> Statement:
-    return Statement(session.catalogs, getpass.getuser(), "UTC", lambda catalog: {})

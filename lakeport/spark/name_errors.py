@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Callable, Sequence
 
 from pyspark.errors import PySparkException
@@ -18,9 +17,9 @@ from connector_spi.errors import (
 )
 from connector_spi.names import CatalogSchemaTableName, parse_name
 from connector_spi.properties import closest
+from lakeport.plain_statement import plain_statement
 from lakeport.redirection import resolve
 from lakeport.spark.errors import original
-from lakeport.statement import Statement
 
 __all__ = ["explain"]
 
@@ -81,7 +80,7 @@ def _look_up_table(registry: CatalogRegistry, parts: Sequence[str], current: tup
         if len(parts) == 3 and catalog != current[0]:
             registry.connector_name(catalog)
         return
-    access = _statement(registry).access(catalog)
+    access = plain_statement(registry).access(catalog)
     try:
         resolve(access, CatalogSchemaTableName(catalog, schema, table), None)
     except SchemaNotFoundError as error:
@@ -106,10 +105,6 @@ def _look_up_schema(registry: CatalogRegistry, parts: Sequence[str], current: st
         raise CatalogNotFoundError(
             f"'{rest[0]}' is no catalog, and no schema of catalog '{catalog}'{near}; {there_are}"
         )
-    access = _statement(registry).access(catalog)
+    access = plain_statement(registry).access(catalog)
     with access.lock:
         resolve_schema(access.session, access.metadata, catalog, rest[0])
-
-
-def _statement(registry: CatalogRegistry) -> Statement:
-    return Statement(registry, getpass.getuser(), "UTC", lambda catalog: {})

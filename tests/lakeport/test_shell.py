@@ -42,52 +42,65 @@ def start(tmp_path: Path) -> pexpect.spawn:
     )
 
 
-def test_a_session_at_the_terminal(tmp_path: Path) -> None:
-    shell = start(tmp_path)
-    try:
-        shell.expect("lakeport>")
-        shell.send("\\?\r")
-        shell.expect("leaves the shell")
-        # several lines, run by the one that ends in a semicolon
-        shell.send("SELECT 40 +\r")
-        shell.send("  2 AS answer;\r")
-        shell.expect(r"answer\r\n-+\r\n +42\r\n\(1 row, ")
-        shell.send("SELEKT 1;\r")
-        shell.expect(r"error: \[PARSE_SYNTAX_ERROR\] Syntax error at or near 'SELEKT' \(line 1, column 1\)\r\n")
-        shell.send("\\nope\r")
-        shell.expect(r"there is no command \\nope")
-        # completion of a catalog's name by Tab, after the dot of its schema
-        shell.send("USE mem.def")
-        shell.expect("default")  # in the menu
-        shell.send("\t")
-        time.sleep(0.5)
-        shell.send(";\r")
-        shell.expect(r"ok \(")
-        shell.expect(r"mem\.default>")
-        shell.send("SELECT * FROM nope;\r")
-        shell.expect(r"error: \[TABLE_NOT_FOUND\] no table mem\.default\.nope\r\n")
-        # Ctrl-C cancels the job and keeps the shell
-        shell.send("SELECT count(*) FROM range(1000000000000);\r")
-        time.sleep(3)
-        shell.sendintr()
-        shell.expect("cancelled\r\n")
-        shell.expect(r"mem\.default>")
-        shell.send("SELECT 6 * 7 AS after;\r")
-        shell.expect(r"after\r\n-+\r\n +42\r\n\(1 row, ")
-        # Ctrl-C at the prompt drops what is typed
-        shell.send("SELECT 'dropped")
-        shell.sendintr()
-        shell.send("SELECT 'kept' AS word;\r")
-        shell.expect(r"word\r\n-+\r\n kept\r\n\(1 row, ")
-        shell.send("\\q\r")
-        shell.expect(pexpect.EOF)
-        shell.wait()
-        assert shell.exitstatus == 0
-    finally:
-        shell.close(force=True)
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[pexpect.spawn]:
+    spawned = start(tmp_path)
+    yield spawned
+    spawned.close(force=True)
+
+
+def test_a_session_at_the_terminal(shell: pexpect.spawn, tmp_path: Path) -> None:
+    shell.expect("lakeport>")
+    shell.send("\\?\r")
+    shell.expect("leaves the shell")
+    # several lines, run by the one that ends in a semicolon
+    shell.send("SELECT 40 +\r")
+    shell.send("  2 AS answer;\r")
+    shell.expect(r"answer\r\n-+\r\n +42\r\n\(1 row, ")
+    _make_mistakes(shell)
+    _complete_a_name(shell)
+    _cancel(shell)
+    shell.send("\\q\r")
+    shell.expect(pexpect.EOF)
+    shell.wait()
+    assert shell.exitstatus == 0
     history = (tmp_path / "state" / "lakeport" / "history").read_text()
     assert "SELECT 6 * 7 AS after;" in history
     assert [file.name for file in (tmp_path / "state" / "lakeport").iterdir()] == ["history"]
+
+
+def _make_mistakes(shell: pexpect.spawn) -> None:
+    shell.send("SELEKT 1;\r")
+    shell.expect(r"error: \[PARSE_SYNTAX_ERROR\] Syntax error at or near 'SELEKT' \(line 1, column 1\)\r\n")
+    shell.send("\\nope\r")
+    shell.expect(r"there is no command \\nope")
+
+
+def _complete_a_name(shell: pexpect.spawn) -> None:
+    shell.send("USE mem.def")
+    shell.expect("default")  # in the menu
+    shell.send("\t")
+    time.sleep(0.5)
+    shell.send(";\r")
+    shell.expect(r"ok \(")
+    shell.expect(r"mem\.default>")
+    shell.send("SELECT * FROM nope;\r")
+    shell.expect(r"error: \[TABLE_NOT_FOUND\] no table mem\.default\.nope\r\n")
+
+
+def _cancel(shell: pexpect.spawn) -> None:
+    """Ctrl-C cancels the job and keeps the shell; at the prompt it drops what is typed."""
+    shell.send("SELECT count(*) FROM range(1000000000000);\r")
+    time.sleep(3)
+    shell.sendintr()
+    shell.expect("cancelled\r\n")
+    shell.expect(r"mem\.default>")
+    shell.send("SELECT 6 * 7 AS after;\r")
+    shell.expect(r"after\r\n-+\r\n +42\r\n\(1 row, ")
+    shell.send("SELECT 'dropped")
+    shell.sendintr()
+    shell.send("SELECT 'kept' AS word;\r")
+    shell.expect(r"word\r\n-+\r\n kept\r\n\(1 row, ")
 
 
 @pytest.fixture
