@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from lakeport.shell.arguments import Parser
 from lakeport.shell.catalogs_command import add_catalogs_command
+from lakeport.shell.demo_command import add_demo_command
 from lakeport.shell.problems import exit_code, report
 from lakeport.shell.shell_command import add_shell_command
 from lakeport.shell.sql_command import add_sql_command
@@ -16,7 +17,7 @@ from lakeport.version import VERSION
 
 __all__ = ["main"]
 
-_COMMANDS = (add_shell_command, add_sql_command, add_catalogs_command)
+_COMMANDS = (add_shell_command, add_sql_command, add_catalogs_command, add_demo_command)
 """Each declares one command, with ``run`` among its defaults."""
 
 

@@ -1,0 +1,1 @@
+"""The sample warehouse, and the tour through it."""

@@ -1,0 +1,123 @@
+"""The tour prints what Hive and Hudi themselves answer."""
+
+from __future__ import annotations
+
+import zipfile
+from collections import defaultdict
+from datetime import date
+from importlib import resources
+from pathlib import PurePosixPath
+
+import pytest
+
+from lakeport.demo.sample_warehouse import SampleWarehouse
+from tests.lakeport.demo.answers import Row, hive_rows, hudi_rows
+from tests.lakeport.demo.command import outputs, rows, run_lakeport
+from tests.lakeport.demo.conftest import TourRun
+
+
+def output(run: TourRun, start: str) -> list[str]:
+    [found] = [lines for statement, lines in outputs(run.text).items() if statement.startswith(start)]
+    return found
+
+
+def text(value: object) -> str:
+    return "NULL" if value is None else str(value).replace("\t", "\\t")
+
+
+def test_catalogs_and_tables_are_listed(tour_run: TourRun) -> None:
+    assert rows(output(tour_run, "SHOW CATALOGS")) == [("hive",), ("hudi",), ("spark_catalog",)]
+    assert [row[1] for row in rows(output(tour_run, "SHOW TABLES"))] == ["items", "labels", "products", "visits"]
+
+
+def test_a_filter_on_partitions(tour_run: TourRun) -> None:
+    kept = [row for row in hudi_rows("visits") if row["region"] == "eu" and row["day"] == date(2024, 1, 1)]
+    expected = sorted(kept, key=lambda row: row["sub"])
+    assert len(expected) < len(hudi_rows("visits"))
+    columns = ("id", "sub", "price", "region", "day")
+    assert rows(output(tour_run, "SELECT id, sub")) == [tuple(text(row[name]) for name in columns) for row in expected]
+
+
+def test_an_aggregate(tour_run: TourRun) -> None:
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in hudi_rows("items"):
+        groups[row["part"]].append(row)
+    expected = []
+    for part, items in sorted(groups.items()):
+        average = sum(item["price"] for item in items) / len(items)
+        expected.append((part, str(len(items)), str(round(average, 2)), str(max(item["ts"] for item in items))))
+    assert rows(output(tour_run, "SELECT part")) == expected
+
+
+def test_a_join_of_a_hive_table_and_a_hudi_table(tour_run: TourRun) -> None:
+    prices: dict[int, list[float]] = defaultdict(list)
+    for item in hudi_rows("items"):
+        if item["part"] == "p1":
+            prices[item["id"]].append(item["price"])
+    joined = {int(str(product["id"])): product for product in hive_rows("products")}
+    expected = [
+        (str(key), text(joined[key]["s"]), text(joined[key]["amt"]), str(len(prices[key])), str(sum(prices[key])))
+        for key in sorted(joined.keys() & prices.keys())
+    ]
+    assert len(expected) == 5
+    assert rows(output(tour_run, "SELECT p.id")) == expected
+
+
+def test_explain_says_what_was_skipped(tour_run: TourRun) -> None:
+    lines = [line.strip() for line in output(tour_run, "EXPLAIN")]
+    labels, items = lines.index("hive.sales.labels"), lines.index("hudi.sales.items")
+    # Labels has a partition for each of its ten ids; items has two.
+    assert "partitions: 3 of 10" in lines[labels:items]
+    assert "partitions: 1 of 2" in lines[items:]
+    assert any(line.startswith("filter pushed: part = 'p1' AND id IN (3, 5, 7)") for line in lines[items:])
+
+
+def test_the_timeline_is_the_one_on_storage(tour_run: TourRun) -> None:
+    with (resources.files("lakeport.demo") / "data" / "items.zip").open("rb") as packed, zipfile.ZipFile(packed) as z:
+        paths = [PurePosixPath(name) for name in z.namelist()]
+    completed = [
+        path.stem.split("_") for path in paths if path.parts[1:3] == (".hoodie", "timeline") and "_" in path.stem
+    ]
+    expected = [(requested, "commit", "COMPLETED", at) for requested, at in sorted(completed)]  # fmt: skip
+    assert len(expected) == 4
+    assert rows(output(tour_run, "SELECT * FROM `items$timeline`")) == expected
+
+
+def test_the_file_of_a_row_is_the_one_that_hudi_names(tour_run: TourRun) -> None:
+    [row] = [row for row in hudi_rows("items") if row["id"] == 25]
+    assert rows(output(tour_run, "SELECT id, name, `$partition`")) == [
+        ("25", row["name"], row["_hoodie_partition_path"], row["_hoodie_file_name"])
+    ]
+
+
+def test_a_hudi_table_in_the_hive_catalog(tour_run: TourRun) -> None:
+    assert rows(output(tour_run, "SELECT count(*) AS rows FROM hive.sales.items")) == [(str(len(hudi_rows("items"))),)]
+
+
+def test_errors_are_one_line_with_the_way_out(tour_run: TourRun) -> None:
+    [not_found] = output(tour_run, "SELECT * FROM hudi.sales.visit")
+    assert not_found == "error: [TABLE_NOT_FOUND] no table hudi.sales.visit; did you mean visits?"
+    [refused] = output(tour_run, "DROP TABLE")
+    assert "read-only" in refused
+
+
+def test_the_tour_ends_with_the_way_into_the_shell(tour_run: TourRun) -> None:
+    *_, command = tour_run.text.splitlines()
+    assert command.endswith("lakeport shell --catalogs lakeport-warehouse/catalogs")
+    done = run_lakeport(
+        "sql", "--catalogs", "lakeport-warehouse/catalogs", "--output-format", "csv",
+        "SELECT id FROM hive.sales.labels WHERE id < 3 ORDER BY id", folder=tour_run.folder,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "id\n1\n2\n")
+
+
+def test_the_tour_can_be_repeated(tour_run: TourRun) -> None:
+    again = run_lakeport("demo", folder=tour_run.folder)
+    assert (again.returncode, again.stdout) == (0, tour_run.text)
+
+
+@pytest.mark.parametrize("table", ["products", "labels", "items", "visits"])
+def test_the_tour_registers_every_table(tour_run: TourRun, table: str) -> None:
+    warehouse = SampleWarehouse(tour_run.folder / "lakeport-warehouse")
+    [statement] = [one for one in warehouse.registrations() if f"'{table}'" in one]
+    assert rows(outputs(tour_run.text)[statement])[0][:2] == ("sales", table)
