@@ -1,0 +1,48 @@
+.DEFAULT_GOAL := help
+.PHONY: help install check test integration bench demo thrift docs clean java
+
+BIN := .venv/bin
+INSTALLED := .venv/.lakeport-installed
+INSTALLED_DEV := .venv/.lakeport-installed-dev
+INPUTS := pyproject.toml constraints.txt scripts/make-environment
+
+help: ## list the targets
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-20s %s\n", $$1, $$2 }'
+
+demo: java $(INSTALLED) ## install, then a tour in SQL through a sample warehouse
+	@$(BIN)/lakeport demo
+
+install: $(INSTALLED_DEV) ## make .venv with Lakeport and all that its tests need
+
+check: $(INSTALLED_DEV) ## lint, format, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports --no-cache
+
+test: java $(INSTALLED_DEV) ## all tests that need pip and Java only
+	$(BIN)/pytest --ignore=tests/integration
+
+integration: java $(INSTALLED_DEV) ## tests against servers that Maven fetches (skipped without Maven, unless LAKEPORT_REQUIRE_INTEGRATION=1)
+	$(BIN)/pytest tests/integration
+
+bench: java $(INSTALLED_DEV) ## print what Lakeport costs, in figures
+	$(BIN)/python -m benchmarks
+
+docs: $(INSTALLED_DEV) ## write the generated pages again: docs/properties.md
+	$(BIN)/python scripts/write_properties_page.py
+
+thrift: ## generate the metastore's Thrift bindings again (needs the Apache Thrift compiler 0.17)
+	scripts/generate-thrift
+
+clean: ## remove .venv, caches and the sample warehouse
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist lakeport-warehouse spark-warehouse
+
+java:
+	@scripts/check-java
+
+$(INSTALLED): $(INPUTS)
+	@scripts/make-environment
+
+$(INSTALLED_DEV): $(INPUTS)
+	@scripts/make-environment dev
