@@ -55,7 +55,7 @@ def json_lines(batch: pa.RecordBatch) -> str:
 
     Decimals, dates and timestamps are strings, binary is base64, and floats that JSON has not are strings.
     """
-    return "".join(_json(row) + "\n" for row in batch.to_pylist())
+    return "".join(_json(row) + "\n" for row in _python(batch))
 
 
 def _timestamps(column: pa.Array) -> pa.Array:
@@ -86,7 +86,15 @@ def _decimals(column: pa.Array) -> pa.Array:
 
 
 def _each(column: pa.Array, convert: Callable[[object], str]) -> pa.Array:
-    return pa.array([None if value is None else convert(value) for value in column.to_pylist()], pa.string())
+    return pa.array([None if value is None else convert(value) for value in _python(column)], pa.string())
+
+
+def _python(values: pa.Array | pa.RecordBatch) -> list[object]:
+    try:
+        found: list[object] = values.to_pylist(maps_as_pydicts="strict")
+    except KeyError:
+        found = values.to_pylist()  # a map that has a key twice stays a list of pairs
+    return found
 
 
 def _json(value: object) -> str:

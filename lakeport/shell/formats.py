@@ -30,7 +30,7 @@ _TEXTS = frozenset({"plan", "createtab_stmt"})
 
 
 def write_aligned(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
-    """A table with a header; numbers are flush right, NULL is NULL, control characters are escaped."""
+    """A table with a header and the number of rows; numbers are flush right, control characters are escaped."""
     if len(schema) == 1 and schema.names[0] in _TEXTS:
         return _write_texts(batches, out)
     widths: list[int] = []
@@ -46,6 +46,7 @@ def write_aligned(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: Bin
         sides = [">" if is_number(field.type) else "<" for field in schema]
         out.write("".join(_line(row, widths, sides) for row in rows).encode())
         count += len(rows)
+    out.write(f"({count} row{'' if count == 1 else 's'})\n".encode())
     return count
 
 

@@ -106,7 +106,7 @@ class _Shell:
             report(error, debug=self._debug)
             return False
         took = f"{time.monotonic() - begun:.2f} s"
-        print(f"ok ({took})" if rows is None else f"({rows} row{'' if rows == 1 else 's'}, {took})", flush=True)
+        print(f"ok, {took}" if rows is None else took, flush=True)
         return True
 
     def close(self) -> None:

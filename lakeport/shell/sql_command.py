@@ -62,16 +62,8 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO) -> i
         for index, statement in enumerate(statements):
             is_last = index == len(statements) - 1
             # What may have an effect is run; the rows that no file could hold beside the last result are dropped.
-            rows = runner.run(statement, FORMATS[name if is_last or name not in BINARY_FORMATS else "null"])
-            if rows is not None and name == "aligned":
-                out.write(footer(rows).encode())
-                out.flush()
+            runner.run(statement, FORMATS[name if is_last or name not in BINARY_FORMATS else "null"])
     return 0
-
-
-def footer(rows: int) -> str:
-    """The line under a table."""
-    return f"({rows} row{'' if rows == 1 else 's'})\n"
 
 
 def _run(arguments: argparse.Namespace) -> int:

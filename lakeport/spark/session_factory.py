@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ _SETTINGS: dict[str, str] = {
     # Spark's default of 200 is for clusters; AQE joins small partitions, but cannot split few into many.
     "spark.sql.shuffle.partitions": str(max(8, 2 * (os.cpu_count() or 1))),
 }
+_WAREHOUSE = "spark.sql.warehouse.dir"
 _GIB = 1 << 30
 _lock = threading.Lock()
 
@@ -74,7 +76,8 @@ def local_spark(options: SparkOptions) -> LocalSpark:
 def _start(options: SparkOptions) -> SparkSession:
     conf = SparkConf(loadDefaults=False)
     conf.setMaster(options.master)
-    for key, value in {**_SETTINGS, "spark.driver.memory": _driver_memory(), **options.settings}.items():
+    machine = {"spark.driver.memory": _driver_memory(), _WAREHOUSE: _spark_warehouse()}
+    for key, value in {**_SETTINGS, **machine, **options.settings}.items():
         conf.set(key, value)
     try:
         with _opened(options.log) as log, _worker_python():
@@ -114,6 +117,11 @@ def _driver_memory() -> str:
     """A quarter of the machine, 1 to 8 GiB: in local mode this one heap does all the work."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return f"{min(max(total // 4, _GIB), 8 * _GIB) >> 20}m"
+
+
+def _spark_warehouse() -> str:
+    """Spark makes the folder of its own catalog at start, by default in the current one; ours do not use it."""
+    return str(Path(tempfile.gettempdir(), f"lakeport-spark-warehouse-{os.getuid()}"))
 
 
 def _first_line(error: BaseException) -> str:

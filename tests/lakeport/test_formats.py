@@ -41,6 +41,7 @@ def test_aligned() -> None:
         "    1 | a,b      | 2024-01-01 12:30:00",
         " NULL | NULL     | 2024-01-02 00:00:00.0015",
         '  -30 | say "hi" | NULL',
+        "(3 rows)",
     ]
 
 
@@ -52,6 +53,7 @@ def test_wide_and_dangerous_characters() -> None:
         " 日本         | 1",
         " a\\nb\\x1b[31m | 2",
         " ab           | 3",
+        "(3 rows)",
     ]
 
 
@@ -69,6 +71,11 @@ def test_csv_is_read_back_as_it_was(rows: list[tuple[str | None, int | None]]) -
     header, *found = list(csv.reader(io.StringIO(text, newline="")))
     assert header == ["t", "n"]
     assert found == [[t or "", "" if n is None else str(n)] for t, n in rows]
+
+
+def test_the_text_of_a_plan_stands_alone() -> None:
+    batch = pa.record_batch({"plan": ["== Physical Plan ==\n+- Scan\n\n"]})
+    assert written("aligned", batch) == b"== Physical Plan ==\n+- Scan\n"
 
 
 def test_csv_tells_null_from_an_empty_text() -> None:
@@ -97,7 +104,7 @@ def test_json_lines() -> None:
             "f": "NaN",
             "t": "2024-01-01T00:00:00+00:00",
             "s": {"x": [1, None], "b": "AP8="},
-            "m": [[1, "Infinity"]],
+            "m": {"1": "Infinity"},
             "u": "ä",
         }
     ]
@@ -123,7 +130,7 @@ def test_same_names_are_refused_where_a_value_would_be_lost() -> None:
 def test_more_rows_than_are_laid_out_at_once() -> None:
     batches = [pa.record_batch({"n": list(range(start, start + 700))}) for start in range(0, 3500, 700)]
     lines = written("aligned", *batches).decode().splitlines()
-    assert [int(line) for line in lines[2:]] == list(range(3500))
+    assert [int(line) for line in lines[2:-1]] == list(range(3500))
 
 
 @pytest.mark.parametrize(
@@ -145,6 +152,9 @@ def test_more_rows_than_are_laid_out_at_once() -> None:
         (pa.array([datetime(2024, 7, 1, tzinfo=UTC)], pa.timestamp("us", "UTC")), ["2024-07-01 00:00:00"]),
         (pa.array([datetime(2024, 7, 1, tzinfo=UTC)], pa.timestamp("us", "Europe/Berlin")), ["2024-07-01 02:00:00"]),
         (pa.array([{"a": [1, 2]}, None]), ['{"a": [1, 2]}', None]),
+        (pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int8())), ['{"k": 1}', None]),
+        (pa.array([[("k", 1), ("k", 2)]], pa.map_(pa.string(), pa.int8())), ['[["k", 1], ["k", 2]]']),
+        (pa.array([[(date(2024, 1, 1), None)]], pa.map_(pa.date32(), pa.int8())), ['{"2024-01-01": null}']),
         (pa.nulls(2), [None, None]),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_session_at_the_terminal(shell: pexpect.spawn, tmp_path: Path) -> None
     # several lines, run by the one that ends in a semicolon
     shell.send("SELECT 40 +\r")
     shell.send("  2 AS answer;\r")
-    shell.expect(r"answer\r\n-+\r\n +42\r\n\(1 row, ")
+    shell.expect(r"answer\r\n-+\r\n +42\r\n\(1 row\)\r\n\d")
     _make_mistakes(shell)
     _complete_a_name(shell)
     _cancel(shell)
@@ -82,7 +82,7 @@ def _complete_a_name(shell: pexpect.spawn) -> None:
     shell.send("\t")
     time.sleep(0.5)
     shell.send(";\r")
-    shell.expect(r"ok \(")
+    shell.expect(r"ok, \d")
     shell.expect(r"mem\.default>")
     shell.send("SELECT * FROM nope;\r")
     shell.expect(r"error: \[TABLE_NOT_FOUND\] no table mem\.default\.nope\r\n")
@@ -96,11 +96,11 @@ def _cancel(shell: pexpect.spawn) -> None:
     shell.expect("cancelled\r\n")
     shell.expect(r"mem\.default>")
     shell.send("SELECT 6 * 7 AS after;\r")
-    shell.expect(r"after\r\n-+\r\n +42\r\n\(1 row, ")
+    shell.expect(r"after\r\n-+\r\n +42\r\n\(1 row\)\r\n\d")
     shell.send("SELECT 'dropped")
     shell.sendintr()
     shell.send("SELECT 'kept' AS word;\r")
-    shell.expect(r"word\r\n-+\r\n kept\r\n\(1 row, ")
+    shell.expect(r"word\r\n-+\r\n kept\r\n\(1 row\)\r\n\d")
 
 
 @pytest.fixture
