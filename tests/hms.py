@@ -11,7 +11,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -66,9 +66,16 @@ def running_metastore(folder: Path) -> Iterator[HiveMetastoreServer]:
     port = free_port()
     warehouse = folder / "warehouse"
     warehouse.mkdir(parents=True)
+    with running_server(_command(folder, warehouse, port), folder, port) as server:
+        yield server
+
+
+@contextmanager
+def running_server(command: Sequence[str], folder: Path, port: int) -> Iterator[HiveMetastoreServer]:
+    """Runs a metastore by its command, in ``folder``, from when it listens on ``port`` until the block ends."""
     log = folder / "hms.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(_command(folder, warehouse, port), stdout=output, stderr=output, cwd=folder)
+        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder)
     try:
         _wait_until_listening(process, port, log)
         yield HiveMetastoreServer(port, process.pid)
@@ -88,6 +95,19 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def java_command(folder: Path) -> list[str]:
+    """Java with what a metastore needs of it; its temporary files go to ``folder``."""
+    return [
+        str(_java()),
+        *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _OPENED),
+        "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+        "-Xmx512m",
+        "-XX:+UseSerialGC",
+        f"-Dderby.stream.error.file={folder / 'derby.log'}",
+        f"-Djava.io.tmpdir={folder}",
+    ]
+
+
 def _command(folder: Path, warehouse: Path, port: int) -> list[str]:
     settings = {
         "hive.async.log.enabled": "false",
@@ -100,15 +120,8 @@ def _command(folder: Path, warehouse: Path, port: int) -> list[str]:
         "datanucleus.connectionPoolingType": "NONE",
         "hive.in.test": "true",
     }
-    opened = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _OPENED]
     return [
-        str(_java()),
-        *opened,
-        "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
-        "-Xmx512m",
-        "-XX:+UseSerialGC",
-        f"-Dderby.stream.error.file={folder / 'derby.log'}",
-        f"-Djava.io.tmpdir={folder}",
+        *java_command(folder),
         "-cp",
         f"{_jars()}/*",
         "org.apache.hadoop.hive.metastore.HiveMetaStore",

@@ -1,0 +1,63 @@
+"""Metastores of other releases, started once for all tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.integration.servers import RELEASES, Release, fetch, running_release, why_no_servers
+
+REQUIRED = "LAKEPORT_REQUIRE_INTEGRATION"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningRelease:
+    """A metastore that answers.
+
+    Attributes:
+        release: Which one.
+        port: Its port on loopback.
+    """
+
+    release: Release
+    port: int
+
+    @property
+    def uri(self) -> str:
+        """Its address, as ``hive.metastore.uri`` takes it."""
+        return f"thrift://127.0.0.1:{self.port}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All that is here starts real servers."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.integration)
+
+
+@pytest.fixture(scope="session")
+def metastore_jars(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The metastores, unpacked; skips where they cannot be had, or fails where they are required."""
+    reason = why_no_servers()
+    if reason is not None:
+        if os.environ.get(REQUIRED) == "1":
+            pytest.fail(f"{REQUIRED}=1, but there is {reason}")
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("metastores")
+    fetch(folder)
+    return folder
+
+
+@pytest.fixture(scope="session", params=RELEASES, ids=lambda release: release.version)
+def metastore_release(
+    request: pytest.FixtureRequest, metastore_jars: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningRelease]:
+    """Each release in turn: use database names of your own."""
+    release: Release = request.param
+    folder = tmp_path_factory.mktemp(f"hms-{release.version}") / "run"
+    with running_release(release, metastore_jars, folder) as server:
+        yield RunningRelease(release, server.port)

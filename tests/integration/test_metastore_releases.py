@@ -1,0 +1,158 @@
+"""Hive metastores 3.1 and 4.0: our client's own tests, and SQL over what another client wrote into them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.orc as orc
+import pyarrow.parquet as pq
+import pytest
+from pymetastore.hive_metastore import ThriftHiveMetastore, ttypes
+from pyspark.sql import SparkSession
+from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+from thrift.transport import TSocket, TTransport
+
+import lakeport
+from lakeport import Session
+from lakeport.demo.sample_warehouse import TABLES, SampleTable, prepare
+from tests.integration.conftest import RunningRelease
+from tests.lakeport.demo.answers import hive_rows, hudi_rows
+from tests.paths import PROJECT
+
+CLIENT_TESTS = ("tests/catalog/metastore", "tests/connectors/hive/test_thrift_metastore.py")
+# hmsclient speaks Hive 2.3 and reads tables by a call that Hive 4 has not got.
+NOT_FOR_FOUR = "tests/catalog/metastore/test_interoperability.py::test_another_client_reads_what_we_wrote"
+
+PARQUET = (
+    "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+    "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
+    "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+)
+ORC = (
+    "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
+    "org.apache.hadoop.hive.ql.io.orc.OrcOutputFormat",
+    "org.apache.hadoop.hive.ql.io.orc.OrcSerde",
+)
+ORDERS = {"eu": [1, 2, 3], "us": [4, 5], "a/b": [6]}
+
+
+@pytest.fixture
+def other_client(metastore_release: RunningRelease) -> Iterator[ThriftHiveMetastore.Client]:
+    transport = TTransport.TBufferedTransport(TSocket.TSocket("127.0.0.1", metastore_release.port))
+    transport.open()
+    with closing(transport):
+        yield ThriftHiveMetastore.Client(TBinaryProtocol(transport))
+
+
+@pytest.fixture
+def session(metastore_release: RunningRelease, spark: SparkSession, tmp_path: Path) -> Iterator[Session]:
+    catalogs = tmp_path / "catalogs"
+    catalogs.mkdir()
+    for name in ("hive", "hudi"):
+        (catalogs / f"{name}.properties").write_text(
+            f"connector.name={name}\nhive.metastore.uri={metastore_release.uri}\n"
+        )
+    with lakeport.connect(spark.newSession(), catalogs) as opened:
+        yield opened
+
+
+def write_with(client: ThriftHiveMetastore.Client, folder: Path) -> str:
+    """A database with partitioned Parquet ``orders`` and ORC ``regions``; its name."""
+    schema = f"shop_{uuid4().hex[:12]}"
+    client.create_database(ttypes.Database(schema, "made elsewhere", (folder / "db").as_uri(), {}))
+    columns = [ttypes.FieldSchema("id", "bigint", None), ttypes.FieldSchema("amount", "decimal(10,2)", None)]
+    keys = [ttypes.FieldSchema("region", "string", None)]
+    client.create_table(table(schema, "orders", storage(PARQUET, columns, folder / "orders"), keys))
+    for number, (region, ids) in enumerate(ORDERS.items()):
+        place = folder / "orders" / str(number)
+        place.mkdir(parents=True)
+        amounts = pa.array([f"{i}.25" for i in ids]).cast(pa.decimal128(10, 2))
+        pq.write_table(pa.table({"id": pa.array(ids, pa.int64()), "amount": amounts}), place / "000000_0")
+        client.add_partition(ttypes.Partition([region], schema, "orders", 0, 0, storage(PARQUET, columns, place), {}))
+    (folder / "regions").mkdir()
+    orc.write_table(pa.table({"region": ["eu", "us"], "title": ["Europe", "America"]}), folder / "regions" / "000000_0")
+    columns = [ttypes.FieldSchema("region", "string", None), ttypes.FieldSchema("title", "string", None)]
+    client.create_table(table(schema, "regions", storage(ORC, columns, folder / "regions"), []))
+    return schema
+
+
+def table(schema: str, name: str, stored: ttypes.StorageDescriptor, keys: list[ttypes.FieldSchema]) -> ttypes.Table:
+    return ttypes.Table(name, schema, "ann", 0, 0, 0, stored, keys, {"EXTERNAL": "TRUE"}, None, None, "EXTERNAL_TABLE")
+
+
+def storage(classes: tuple[str, str, str], columns: list[ttypes.FieldSchema], place: Path) -> ttypes.StorageDescriptor:
+    serde = ttypes.SerDeInfo(None, classes[2], {"serialization.format": "1"})
+    return ttypes.StorageDescriptor(columns, place.as_uri(), classes[0], classes[1], False, -1, serde, [], [], {})
+
+
+def test_our_client_passes_its_own_tests(metastore_release: RunningRelease) -> None:
+    deselected = ["--deselect", NOT_FOR_FOUR] if metastore_release.release.version.startswith("4.") else []
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CLIENT_TESTS, *deselected],
+        cwd=PROJECT,
+        env={**os.environ, "CONNECTOR_TEST_METASTORE_PORT": str(metastore_release.port)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+
+
+def test_sql_over_tables_that_another_client_made(
+    session: Session, other_client: ThriftHiveMetastore.Client, tmp_path: Path
+) -> None:
+    schema = write_with(other_client, tmp_path)
+    tables = session.sql(f"SHOW TABLES IN hive.{schema}").collect()
+    assert [row.tableName for row in tables] == ["orders", "regions"]
+    partitions = session.sql(f"SHOW PARTITIONS hive.{schema}.orders").collect()
+    assert sorted(row.partition for row in partitions) == ["region=a%2Fb", "region=eu", "region=us"]
+    for region, ids in ORDERS.items():
+        found = session.sql(f"SELECT id FROM hive.{schema}.orders WHERE region = '{region}'").collect()
+        assert sorted(row.id for row in found) == ids
+    joined = session.sql(
+        f"SELECT r.title, sum(o.amount) AS total FROM hive.{schema}.orders o JOIN hive.{schema}.regions r "
+        "ON o.region = r.region GROUP BY r.title"
+    ).collect()
+    assert {row.title: str(row.total) for row in joined} == {"Europe": "6.75", "America": "9.50"}
+
+
+def test_a_filter_on_partitions_is_answered_by_the_metastore(
+    session: Session, other_client: ThriftHiveMetastore.Client, tmp_path: Path
+) -> None:
+    schema = write_with(other_client, tmp_path)
+    [row] = session.sql(f"EXPLAIN SELECT id FROM hive.{schema}.orders WHERE region IN ('us', 'a/b')").collect()
+    assert "partitions: 2 of 3" in row.plan
+    found = session.arrow(f"hive.{schema}.orders", ["id"], [("region", "=", "us")]).read_all()
+    assert sorted(found["id"].to_pylist()) == ORDERS["us"]
+
+
+@pytest.mark.parametrize("sample", TABLES, ids=lambda sample: sample.name)
+def test_tables_registered_through_sql(
+    session: Session, other_client: ThriftHiveMetastore.Client, tmp_path: Path, sample: SampleTable
+) -> None:
+    place = prepare(tmp_path / "warehouse").location(sample)
+    schema = f"sample_{uuid4().hex[:12]}"
+    other_client.create_database(ttypes.Database(schema, None, (tmp_path / "db").as_uri(), {}))
+    session.sql(
+        f"CALL {sample.connector}.system.register_table(schema_name => '{schema}', table_name => '{sample.name}', "
+        f"table_location => '{place}')"
+    )
+    found = session.sql(f"SELECT id FROM {sample.connector}.{schema}.{sample.name}").collect()
+    expected = hive_rows(sample.name) if sample.connector == "hive" else hudi_rows(sample.name)
+    assert sorted(row.id for row in found) == sorted(int(str(row["id"])) for row in expected)
+    assert other_client.get_all_tables(schema) == [sample.name]
+
+
+def test_what_is_not_there_is_said_by_name(
+    session: Session, other_client: ThriftHiveMetastore.Client, tmp_path: Path
+) -> None:
+    schema = write_with(other_client, tmp_path)
+    with pytest.raises(Exception, match=rf"no table hive\.{schema}\.order; did you mean orders\?"):
+        session.sql(f"SELECT * FROM hive.{schema}.order")
