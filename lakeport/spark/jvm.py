@@ -93,9 +93,9 @@ class Jvm:
         if not items:
             found = self._empty_arrays.get(element_class)
             if found is None:
-                found = self._empty_arrays[element_class] = self._new_array(element_class, 0)
+                found = self._empty_arrays[element_class] = self.new_array(element_class, 0)
             return found
-        out = self._new_array(element_class, len(items))
+        out = self.new_array(element_class, len(items))
         put = self.cls("java.lang.reflect.Array").set
         for index, item in enumerate(items):
             put(out, index, item)
@@ -108,7 +108,7 @@ class Jvm:
 
     def texts(self, array: JavaObject) -> list[str]:
         """The items of a ``String[]``, in one round trip."""
-        found: list[str] = json.loads(self._json_mapper.writeValueAsString(array))
+        found: list[str] = json.loads(self.json_mapper.writeValueAsString(array))
         return found
 
     def strings(self, items: Sequence[str]) -> JavaObject:
@@ -184,10 +184,12 @@ class Jvm:
         return self.cls("org.apache.spark.sql.internal.SQLConf").get()
 
     @cached_property
-    def _json_mapper(self) -> JavaObject:
+    def json_mapper(self) -> JavaObject:
+        """Jackson, which Spark brings."""
         return self.cls("com.fasterxml.jackson.databind.ObjectMapper")()
 
-    def _new_array(self, element_class: str, length: int) -> JavaObject:
+    def new_array(self, element_class: str, length: int) -> JavaObject:
+        """A Java array of nulls."""
         found = self._class_objects.get(element_class)
         if found is None:
             found = self._class_objects[element_class] = self.cls("java.lang.Class").forName(element_class)

@@ -14,6 +14,7 @@ from py4j.java_gateway import JavaObject
 from connector_spi.errors import InternalError
 from connector_spi.handles import PlainFile, Split
 from lakeport.spark.jvm import Jvm
+from lakeport.spark.partitioned_files import make_files, take_files
 from lakeport.spark.rows import internal_row
 from lakeport.spark.versions import orc_scan, parquet_scan
 
@@ -79,7 +80,6 @@ class NativeReader:
         at = len(fields) - len(constants)
         self._data_schema = struct_type(jvm.array(field_class, fields[:at]))
         self._constant_schema = struct_type(jvm.array(field_class, fields[at:]))
-        self._rows: dict[tuple[object, ...], JavaObject] = {}
 
     def factory(self) -> JavaObject:
         """The ``PartitionReaderFactory``."""
@@ -99,38 +99,22 @@ class NativeReader:
 
     def partitions(self, tasks: Sequence[Sequence[Split]]) -> JavaObject:
         """The ``InputPartition[]`` of the tasks."""
-        jvm = self._jvm
-        partition = jvm.cls(_DATASOURCES + "FilePartition")
-        partitioned_file = _DATASOURCES + "PartitionedFile"
-        made = [
-            partition(index, jvm.array(partitioned_file, [self._file(split) for split in task]))
-            for index, task in enumerate(tasks)
-        ]
-        return jvm.array("org.apache.spark.sql.connector.read.InputPartition", made)
+        jvm, partition = self._jvm, self._jvm.cls(_DATASOURCES + "FilePartition")
+        numbers: dict[tuple[object, ...], int] = {}
+        files = []
+        for split in (split for task in tasks for split in task):
+            plain = split.plain_file
+            if plain is None:
+                raise InternalError("a split that only its connector can read came to Spark's own reader")
+            files.append((plain, numbers.setdefault(self._constants_of(plain), len(numbers))))
+        types = [self._columns.field(name).type for name in self._constants]
+        rows = [internal_row(jvm, self._constant_schema, types, values) for values in numbers]
+        made, start, partitions = make_files(jvm, files, rows), 0, []
+        for index, task in enumerate(tasks):
+            partitions.append(partition(index, take_files(jvm, made, start, start + len(task))))
+            start += len(task)
+        return jvm.array("org.apache.spark.sql.connector.read.InputPartition", partitions)
 
-    def _file(self, split: Split) -> JavaObject:
-        plain = split.plain_file
-        if plain is None:
-            raise InternalError("a split that only its connector can read came to Spark's own reader")
-        jvm = self._jvm
-        return jvm.cls(_DATASOURCES + "PartitionedFile")(
-            self._constant_row(plain),
-            jvm.cls("org.apache.spark.paths.SparkPath").fromPathString(plain.path),
-            plain.start,
-            plain.length,
-            jvm.no_strings,
-            plain.modified_millis,
-            plain.file_size,
-            jvm.empty_map,
-        )
-
-    def _constant_row(self, plain: PlainFile) -> JavaObject:
+    def _constants_of(self, plain: PlainFile) -> tuple[object, ...]:
         values = dict(plain.constants)
-        key = tuple(values[name] for name in self._constants)
-        row = self._rows.get(key)
-        if row is None:
-            row = self._rows[key] = internal_row(self._jvm, self._constant_schema, self._constant_types(), key)
-        return row
-
-    def _constant_types(self) -> list[pa.DataType]:
-        return [self._columns.field(name).type for name in self._constants]
+        return tuple(values[name] for name in self._constants)
