@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 LAKEPORT = Path(sys.executable).with_name("lakeport")
 PROMPT = "sql> "
+_FOOTER = re.compile(r"\(\d+ rows?\)")
 
 
 def run_lakeport(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -34,4 +36,5 @@ def outputs(text: str) -> dict[str, list[str]]:
 
 def rows(lines: list[str]) -> list[tuple[str, ...]]:
     """The cells of a printed table."""
-    return [tuple(cell.strip() for cell in line.split(" | ")) for line in lines[2:]]
+    cells = [line for line in lines[2:] if not _FOOTER.fullmatch(line)]
+    return [tuple(cell.strip() for cell in line.split(" | ")) for line in cells]

@@ -53,7 +53,7 @@ def main(master: str) -> None:
 def _answers(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]:
     rows = [(n, f"name {n}", (n, str(n)), "abc"[n % 3]) for n in range(12)]
     frame = spark.createDataFrame(rows, "id int, name string, point struct<x: int, y: string>, p string")
-    answers: dict[str, list[list[object]]] = {}
+    answers: dict[str, list[list[object]]] = {"spark": [[spark.version]]}
     for file_format in ("parquet", "orc"):
         location = folder / file_format
         frame.repartition(2).write.partitionBy("p").format(file_format).save(str(location))

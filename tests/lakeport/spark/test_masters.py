@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Mapping
 
 from tests.paths import PROJECT
 
 
-def answers(master: str, python: str = sys.executable) -> dict[str, object]:
-    """What ``smoke.py`` answers on a master."""
-    command = [python, "-m", "tests.lakeport.spark.smoke", master]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+def answers(master: str, environment: Mapping[str, str] | None = None) -> dict[str, object]:
+    """What ``smoke.py`` answers on a master, with further environment variables."""
+    command = [sys.executable, "-m", "tests.lakeport.spark.smoke", master]
+    given = {**os.environ, **(environment or {})}
+    done = subprocess.run(command, cwd=PROJECT, env=given, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
     return found
