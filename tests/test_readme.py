@@ -1,0 +1,83 @@
+"""What the README shows is what happens: its commands and its Python are run, and the output compared."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hms import why_not
+from tests.lakeport.demo.command import LAKEPORT, run_lakeport
+from tests.paths import PROJECT
+
+PAGES = (*sorted(PROJECT.glob("*.md")), *sorted((PROJECT / "docs").rglob("*.md")))
+HOME = "/home/ann"
+README = (PROJECT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the reader of the README is."""
+    reason = why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    return tmp_path_factory.mktemp("home")
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Each command of the README with its output, in which a line of three dots stands for any lines."""
+    for block in blocks("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output
+
+
+def pattern(shown: str, home: Path) -> str:
+    lines = ["(?:.*\n)*?" if line == "..." else re.escape(line.replace(HOME, str(home))) + "\n"
+             for line in shown.splitlines()]  # fmt: skip
+    return "".join(lines)
+
+
+def test_commands_print_what_is_shown(home: Path) -> None:
+    shown = list(commands())
+    assert [command.split()[1] for command, _ in shown][:1] == ["demo"]
+    for command, output in shown:
+        program, *arguments = shlex.split(command)
+        assert program == "lakeport"
+        done = run_lakeport(*arguments, folder=home)
+        assert done.returncode == 0, done.stderr
+        assert re.fullmatch(pattern(output, home), done.stdout), f"{command}\n{done.stdout}"
+
+
+def test_python_prints_what_is_shown(home: Path) -> None:
+    if not (home / "lakeport-warehouse").exists():
+        assert run_lakeport("demo", folder=home).returncode == 0
+    (home / "examples.txt").write_text("\n".join(blocks("pycon")), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "doctest", "examples.txt"], cwd=home, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("target", re.findall(r"^make ([a-z]+)", README, re.MULTILINE))
+def test_targets_are_those_of_the_makefile(target: str) -> None:
+    assert re.search(rf"^{target}:.*## ", (PROJECT / "Makefile").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_command_is_installed() -> None:
+    assert LAKEPORT.is_file()
