@@ -1,8 +1,10 @@
-"""Many queries in one session: what is left of them in py4j's pool and in memory."""
+"""Many queries in one session: what is left of them in py4j, in threads and in memory."""
 
 from __future__ import annotations
 
 import os
+import threading
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -18,12 +20,30 @@ _GROUP = "many_queries"
 _WARM_UP = 100
 _MOST_LEFT = 50
 _MOST_MEGABYTES = 50.0
+_SETTINGS = {
+    # What Spark itself remembers of the last thousand jobs is not ours.
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
+    "spark.sql.ui.retainedExecutions": "10",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """After garbage was collected on both sides; megabytes."""
+
+    proxies: int
+    threads: int
+    python: float
+    heap: float
+    java: float
 
 
 def measure(size: Size, folder: Path) -> list[Figure]:
     """Native and Python reading take turns; all is compared with the state after a warm-up."""
     queries, warm_up = size.of(1000, 6), size.of(_WARM_UP, 2)
-    with open_lake(folder) as lake:
+    with open_lake(folder, _SETTINGS) as lake:
         lake.register("hive", "small", write_parquet(folder / "small", 1000, 1))
         memory = JavaMemory(lake.session.spark)
         _queries(lake, warm_up)
@@ -32,14 +52,21 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         uncollected = proxies_alive(lake.session.spark)
         after = _state(lake, memory)
     name = f"{queries:,} queries"
-    note = f"after {warm_up} queries of warm-up"
-    pool = f"{before[0]:.0f} before, {uncollected} after the queries, {after[0]:.0f} after System.gc()"
+    pool = f"{before.proxies} before, {uncollected} after the queries, {after.proxies} after System.gc()"
+    threads = f"one for each connection that Java calls back through: {before.threads} before, {after.threads} after"
+    warm = f"after {warm_up} queries of warm-up"
+    python, heap, java = (
+        after.python - before.python,
+        after.heap - before.heap,
+        after.java - before.java,
+    )
     return [
         Figure(_GROUP, f"{name}: mean of a query", spent / queries * 1000, "ms"),
-        Figure(_GROUP, f"{name}: proxies left", after[0] - before[0], "proxies", _MOST_LEFT, pool),
-        Figure(_GROUP, f"{name}: driver's Python grew by", after[1] - before[1], "MB", _MOST_MEGABYTES, note),
-        Figure(_GROUP, f"{name}: Java's heap grew by", after[2] - before[2], "MB", _MOST_MEGABYTES, note),
-        Figure(_GROUP, f"{name}: Java's process grew by", after[3] - before[3], "MB", note="resident, with free heap"),
+        Figure(_GROUP, f"{name}: proxies left", after.proxies - before.proxies, "proxies", _MOST_LEFT, pool),
+        Figure(_GROUP, f"{name}: threads left", after.threads - before.threads, "threads", _MOST_LEFT, threads),
+        Figure(_GROUP, f"{name}: driver's Python grew by", python, "MB", _MOST_MEGABYTES, warm),
+        Figure(_GROUP, f"{name}: Java's heap grew by", heap, "MB", _MOST_MEGABYTES, warm),
+        Figure(_GROUP, f"{name}: Java's process grew by", java, "MB", note="resident, with free heap"),
     ]
 
 
@@ -48,10 +75,15 @@ def _queries(lake: Lake, count: int) -> None:
         lake.collect(f"SELECT sum(quantity) FROM hive.bench.small WHERE id > {number}", number % 2 == 0)
 
 
-def _state(lake: Lake, memory: JavaMemory) -> tuple[float, float, float, float]:
+def _state(lake: Lake, memory: JavaMemory) -> _State:
     heap = memory.heap_megabytes()
-    proxies = proxies_alive(lake.session.spark)
-    return proxies, resident_megabytes(os.getpid()), heap, memory.resident_megabytes()
+    return _State(
+        proxies_alive(lake.session.spark),
+        threading.active_count(),
+        resident_megabytes(os.getpid()),
+        heap,
+        memory.resident_megabytes(),
+    )
 
 
 if __name__ == "__main__":
