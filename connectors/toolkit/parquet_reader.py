@@ -69,7 +69,7 @@ class ParquetPageSource(FilePageSource):
             self.bytes_read += sum(row_group.column(leaf).total_compressed_size for leaf in leaves)
             # By index, since a dotted path does not tell a nested field from a name that holds a dot.
             batches = file.reader.iter_batches(
-                self.batch_rows, row_groups=[group], column_indices=leaves, use_threads=True
+                self.batch_rows, row_groups=[group], column_indices=leaves, use_threads=pa.cpu_count() > 1
             )
             for batch in batches:
                 arrays = [None if at is None else batch.column(read.index(at)) for at in adapter.positions]

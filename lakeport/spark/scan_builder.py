@@ -10,6 +10,7 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Constraint, TupleDomain
+from lakeport.spark.connections import forget_connections
 from lakeport.spark.jvm import READ, Jvm
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import Translated, translate
@@ -78,6 +79,7 @@ class ScanBuilderProxy(Proxy):
 
     def build(self) -> ScanProxy:
         """The scan."""
+        forget_connections(self._jvm)
         wanted = arrow_schema(self._schema_json)
         if not wanted.names and rows_need_a_column(self._jvm):
             wanted = self._one_column()

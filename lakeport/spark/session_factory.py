@@ -36,6 +36,11 @@ _SETTINGS: dict[str, str] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.python.daemon.module": DAEMON_MODULE,
+    # Over TCP each Python task idles some 40 ms, which looks like a delayed acknowledgement. Spark 4.1 and later.
+    "spark.python.unix.domain.socket.enabled": "true",
+    # A thread that calls back into Python costs a connection there; Spark's own bound is 1024 threads each.
+    "spark.sql.shuffleExchange.maxThreadThreshold": "64",
+    "spark.sql.resultQueryStage.maxThreadThreshold": "64",
     # Spark's default of 200 is for clusters; AQE joins small partitions, but cannot split few into many.
     "spark.sql.shuffle.partitions": str(max(8, 2 * (os.cpu_count() or 1))),
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
 import time
 
 from tests.lakeport.spark.conftest import Lake
@@ -20,6 +22,25 @@ def proxies(lake: Lake) -> int:
         time.sleep(0.2)
         best = min(best, len(gateway.gateway_property.pool))
     return best
+
+
+def test_statements_leave_no_threads_and_no_sockets(lake: Lake) -> None:
+    """Spark runs each adaptive stage in a thread of its own, and py4j opens a connection for each that calls back."""
+
+    def left() -> tuple[int, int]:
+        proxies(lake)  # collects the garbage of both sides
+        return threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+    def run(count: int) -> None:
+        for _ in range(count):
+            lake.rows("SELECT count(*) FROM mem.sales.small GROUP BY label")
+
+    run(20)
+    threads, files = left()
+    run(64)
+    threads_after, files_after = left()
+    assert threads_after <= threads + 24
+    assert files_after <= files + 24
 
 
 def test_statements_leave_no_proxies_and_no_open_transactions(lake: Lake) -> None:
