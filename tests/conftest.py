@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.hms import hive_metastore_server as hive_metastore_server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# How long an example takes is the machine's affair; tests are not timed.
+settings.register_profile("lakeport", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("lakeport")
 
 
 @pytest.fixture(scope="session")

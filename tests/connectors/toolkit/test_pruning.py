@@ -91,7 +91,7 @@ def _write_orc(path: Path, data: pa.Table) -> None:
 @pytest.mark.parametrize(
     ("write", "source"), [(_write_parquet, ParquetPageSource), (_write_orc, OrcPageSource)], ids=["parquet", "orc"]
 )
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_row_of_the_predicate_is_skipped(
     tmp_path: Path,
@@ -176,7 +176,7 @@ def test_ranges_that_cover_a_file_give_each_row_once(tmp_path: Path) -> None:
 _V = ColumnHandle("v", pa.int64())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_an_expression_keeps_every_row_of_the_predicate(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(list(_VALUES)))
