@@ -15,11 +15,8 @@ from tests.hms import hive_metastore_server as hive_metastore_server
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# How long an example takes is the machine's affair; tests are not timed. CI tries the same examples each time, so that
-# a change is judged by what it changes; everywhere else examples are new in each run.
-settings.register_profile(
-    "lakeport", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
-)
+# How long an example takes is the machine's affair; tests are not timed.
+settings.register_profile("lakeport", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("lakeport")
 
 
