@@ -41,12 +41,16 @@ class OrcFooter:
         writer: Number of the writing library; 0 is ORC's Java library.
         hybrid_calendar: Dates and timestamps before 1582-10-15 are in the Julian calendar. So says the footer, and
             so did the Java library before it could say (``OrcProto.CalendarKind``, ORC-414).
+        row_index_stride: Rows of a row group; 0 means that there are none, and that statistics say nothing.
+        metadata: What the writer added, by name.
     """
 
     stripes: tuple[OrcStripe, ...]
     rows: int
     writer: int
     hybrid_calendar: bool
+    row_index_stride: int = 0
+    metadata: tuple[tuple[str, bytes], ...] = ()
 
 
 def read_orc_footer(file: pa.NativeFile, path: str) -> OrcFooter:
@@ -88,20 +92,30 @@ def _read(file: pa.NativeFile, path: str) -> OrcFooter:
 
 def _footer(content: bytes) -> OrcFooter:
     stripes: list[OrcStripe] = []
-    rows, writer, calendar = 0, _JAVA_WRITER, _UNKNOWN_CALENDAR
+    metadata: list[tuple[str, bytes]] = []
+    rows, stride, writer, calendar = 0, 0, _JAVA_WRITER, _UNKNOWN_CALENDAR
     for tag, value in _fields(content):
         if tag == 3 and isinstance(value, bytes):
             stripe = {key: _number(number) for key, number in _fields(value)}
             length = sum(stripe.get(part, 0) for part in (2, 3, 4))
             stripes.append(OrcStripe(stripe.get(1, 0), length, stripe.get(5, 0)))
+        elif tag == 5 and isinstance(value, bytes):
+            metadata.append(_metadata_item(value))
         elif tag == 6:
             rows = _number(value)
+        elif tag == 8:
+            stride = _number(value)
         elif tag == 9:
             writer = _number(value)
         elif tag == 11:
             calendar = _number(value)
     hybrid = calendar == _HYBRID_CALENDAR or (calendar == _UNKNOWN_CALENDAR and writer == _JAVA_WRITER)
-    return OrcFooter(tuple(stripes), rows, writer, hybrid)
+    return OrcFooter(tuple(stripes), rows, writer, hybrid, stride, tuple(metadata))
+
+
+def _metadata_item(message: bytes) -> tuple[str, bytes]:
+    parts = {key: value for key, value in _fields(message) if isinstance(value, bytes)}
+    return parts.get(1, b"").decode("utf-8", "replace"), parts.get(2, b"")
 
 
 def _last(file: pa.NativeFile, size: int, count: int) -> bytes:

@@ -62,25 +62,32 @@ def matching_stripes(
     predicate: TupleDomain[ColumnHandle],
     sources: Mapping[str, ColumnSource],
     hybrid: bool,
+    root: str = "",
 ) -> list[int]:
     """The stripes that may hold rows of the predicate; all of them on doubt.
 
     Args:
         file: The open file.
         stripes: Indices of stripes to look at.
-        schema: The file's schema.
-        predicate: Of top-level columns.
+        schema: The file's schema, or that of the struct ``root`` in it.
+        predicate: Of columns of that schema.
         sources: Where a column is in the file.
         hybrid: Whether old dates are in the Julian calendar.
+        root: Name of the top-level struct that the columns are in; empty where they are at the top.
     """
     if not predicate.domains:
         return list(stripes)
     reader = pyorc.Reader(file, converters=RAW_TIMES)
-    return [index for index in stripes if _matches(reader, index, schema, predicate, sources, hybrid)]
+    if not reader.row_index_stride:
+        # Hive's writers turn statistics off together with row groups, and what then stands in their place is no bound.
+        return list(stripes)
+    types = reader.schema[root] if root else reader.schema
+    return [index for index in stripes if _matches(reader, types, index, schema, predicate, sources, hybrid)]
 
 
 def _matches(
     reader: pyorc.Reader,
+    types: pyorc.TypeDescription,
     index: int,
     schema: pa.Schema,
     predicate: TupleDomain[ColumnHandle],
@@ -97,7 +104,7 @@ def _matches(
             name = schema.field(position).name
             if schema.names.count(name) > 1:
                 continue
-            ids = reader.schema[name].column_id
+            ids = types[name].column_id
             bounds = _bounds(reader, stripe, ids, schema.field(position).type, domain.type, hybrid)
         if bounds is not None and not may_match(domain, bounds):
             return False

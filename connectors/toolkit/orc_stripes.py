@@ -1,0 +1,242 @@
+"""Reading the stripes of an open ORC file: columns at the top, or inside of one struct of it. Executor side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyorc
+from pyarrow import orc
+
+from connector_spi.handles import ColumnHandle
+from connector_spi.predicate import TupleDomain
+from connectors.toolkit.file_page_source import SourceResolver, resolve_sources
+from connectors.toolkit.orc_footer import OrcFooter
+from connectors.toolkit.orc_statistics import RAW_TIMES, matching_stripes
+from connectors.toolkit.schema_adapter import ColumnSource, SchemaAdapter, find_column
+from connectors.toolkit.time_conventions import TimeConventions
+
+__all__ = ["OrcStripes", "Stripe", "StripeSlice"]
+
+_OUT_OF_RANGE = "out of range for nanosecond"
+
+
+@dataclass(frozen=True, slots=True)
+class Stripe:
+    """A stripe as it was read.
+
+    Attributes:
+        rows: Number of rows.
+        extra: The columns asked besides, in their order.
+        columns: The columns of the file that the table's columns are made of.
+    """
+
+    rows: int
+    extra: list[pa.Array]
+    columns: list[pa.Array]
+
+
+@dataclass(frozen=True, slots=True)
+class StripeSlice:
+    """Some rows of a stripe.
+
+    Attributes:
+        start: Place of the first row in the stripe.
+        rows: Number of rows.
+        arrays: One for each column asked, in the table's types.
+    """
+
+    start: int
+    rows: int
+    arrays: list[pa.Array]
+
+
+class OrcStripes:
+    """The stripes of one open file.
+
+    Args:
+        source: The file.
+        footer: Its footer.
+        columns: What to read, in output order; nested types may be narrowed.
+        sources: Where a column is in the file; by its own name where nothing is said.
+        root: Name of the top-level struct that the columns are in; empty where they are at the top themselves.
+        extra: With ``root``: names of top-level columns to read besides, as they are.
+        zone: Zone to show instants in where the table's type is a wall-clock time.
+        where: Names the file for messages.
+        strict: Refuse casts that can lose a value.
+        batch_rows: Most rows of a slice.
+
+    Attributes:
+        names: What is asked of the file, dotted for fields of structs; empty where no column has to be read.
+    """
+
+    def __init__(
+        self,
+        source: pa.NativeFile,
+        footer: OrcFooter,
+        columns: Sequence[ColumnHandle],
+        sources: Mapping[str, ColumnSource] | SourceResolver,
+        *,
+        root: str = "",
+        extra: Sequence[str] = (),
+        zone: str,
+        where: str,
+        strict: bool,
+        batch_rows: int,
+    ) -> None:
+        self._source = source
+        self._footer = footer
+        self._file = orc.ORCFile(source)
+        self._root = root
+        self._batch_rows = batch_rows
+        schema = self._file.schema
+        self._inner = pa.schema(list(schema.field(root).type)) if root else schema
+        self._sources = resolve_sources(sources, self._inner)
+        narrowed, names = _narrow_schema(self._inner, columns, self._sources)
+        unclear = len(set(self._inner.names)) < len(self._inner.names) or any("." in n for n in self._inner.names)
+        self._whole = bool(names) and unclear
+        if root and names:
+            names = [root] if unclear else [f"{root}.{name}" for name in names]
+        self._extra = tuple(extra)
+        self.names = [*extra, *names]
+        hybrid = footer.hybrid_calendar
+        self._adapter = SchemaAdapter(
+            narrowed,
+            columns,
+            sources=self._sources,
+            conventions=TimeConventions(hybrid, hybrid, hybrid, zone),
+            where=where,
+            strict=strict,
+        )
+
+    def matching(self, stripes: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
+        """The stripes that by their statistics may hold rows of the predicate; all of them on doubt."""
+        hybrid = self._footer.hybrid_calendar
+        return matching_stripes(self._source, stripes, self._inner, predicate, self._sources, hybrid, root=self._root)
+
+    def read(self, index: int) -> Stripe:
+        """Reads a stripe whole: pyarrow has no smaller step."""
+        everything = self._whole and not self._root
+        batch = _read_stripe(self._source, self._file, index, None if everything else self.names)
+        if not self._root:
+            return Stripe(batch.num_rows, [], self._taken(batch.columns))
+        asked = self._root in batch.schema.names
+        inner = batch.column(self._root).flatten() if asked else []
+        return Stripe(batch.num_rows, [batch.column(name) for name in self._extra], self._taken(inner))
+
+    def slices(self, stripe: Stripe) -> Iterator[StripeSlice]:
+        """A stripe in slices of bounded size, in the table's types."""
+        read = self._positions()
+        for start in range(0, stripe.rows, self._batch_rows):
+            rows = min(self._batch_rows, stripe.rows - start)
+            arrays = [
+                None if at is None else stripe.columns[read.index(at)].slice(start, rows)
+                for at in self._adapter.positions
+            ]
+            yield StripeSlice(start, rows, self._adapter.adapt(arrays, rows))
+
+    def _taken(self, columns: list[pa.Array]) -> list[pa.Array]:
+        return [columns[position] for position in self._positions()] if self._whole else columns
+
+    def _positions(self) -> list[int]:
+        return sorted({position for position in self._adapter.positions if position is not None})
+
+
+def _narrow_schema(
+    schema: pa.Schema, columns: Sequence[ColumnHandle], sources: Mapping[str, ColumnSource]
+) -> tuple[pa.Schema, list[str]]:
+    """The schema with types narrowed to what is read, and the names to read, dotted for fields of structs."""
+    fields = list(schema)
+    names: dict[int, list[str]] = {}
+    plain = len(set(schema.names)) == len(schema.names) and not any("." in name for name in schema.names)
+    for column in columns:
+        position = find_column(schema, sources.get(column.name, column.name))
+        if position is None:
+            continue
+        field = schema.field(position)
+        narrowed, paths = field.type, [field.name]
+        if plain and position not in names:
+            narrowed, paths = _narrow(field.type, column.type, field.name)
+        fields[position] = field.with_type(narrowed)
+        names[position] = paths
+    return pa.schema(fields), [path for paths in names.values() for path in paths]
+
+
+def _narrow(source: pa.DataType, target: pa.DataType, path: str) -> tuple[pa.DataType, list[str]]:
+    if pa.types.is_list(source) and pa.types.is_list(target):
+        values, paths = _narrow(source.value_type, target.value_type, path)
+        return pa.list_(source.value_field.with_type(values)), paths
+    if not (pa.types.is_struct(source) and pa.types.is_struct(target)) or any("." in one.name for one in source):
+        return source, [path]
+    schema = pa.schema(list(source))
+    chosen: dict[int, tuple[pa.Field, list[str]]] = {}
+    for field in target:
+        position = find_column(schema, field.name)
+        if position is not None:
+            narrowed, paths = _narrow(source[position].type, field.type, f"{path}.{source[position].name}")
+            chosen[position] = (source[position].with_type(narrowed), paths)
+    if not chosen or len(set(schema.names)) < len(schema.names):
+        return source, [path]
+    parts = [chosen[position] for position in sorted(chosen)]
+    return pa.struct([field for field, _ in parts]), [one for _, paths in parts for one in paths]
+
+
+def _read_stripe(source: pa.NativeFile, file: orc.ORCFile, index: int, names: list[str] | None) -> pa.RecordBatch:
+    try:
+        return file.read_stripe(index, columns=names)
+    except pa.ArrowInvalid as error:
+        if _OUT_OF_RANGE not in str(error):
+            raise
+    # pyarrow holds ORC's timestamps in nanoseconds, from 1677 to 2262. Rows with others are rare; pyorc reads them.
+    return _read_stripe_rows(source, file.schema, index, names)
+
+
+def _read_stripe_rows(source: pa.NativeFile, schema: pa.Schema, index: int, names: list[str] | None) -> pa.RecordBatch:
+    reader = pyorc.Reader(
+        source, column_names=names, converters=RAW_TIMES, struct_repr=pyorc.StructRepr.DICT, batch_size=4096
+    )
+    rows = reader.read_stripe(index).read()
+    wanted = _selected(schema, names)
+    arrays = [pa.array([_plain(row[field.name], field.type) for row in rows], field.type) for field in wanted]
+    return pa.RecordBatch.from_arrays(arrays, schema=wanted)
+
+
+def _selected(schema: pa.Schema, names: list[str] | None) -> pa.Schema:
+    """The schema that reading ``names`` gives, with timestamps in microseconds."""
+    fields = []
+    for field in schema:
+        paths = None if names is None else [name for name in names if (name + ".").startswith(field.name + ".")]
+        if paths is None or paths:
+            fields.append(field.with_type(_select(field.type, field.name, paths)))
+    return pa.schema(fields)
+
+
+def _select(arrow: pa.DataType, path: str, names: list[str] | None) -> pa.DataType:
+    if names is not None and path in names:
+        names = None
+    if pa.types.is_timestamp(arrow):
+        return pa.timestamp("us", arrow.tz)
+    if pa.types.is_list(arrow):
+        return pa.list_(arrow.value_field.with_type(_select(arrow.value_type, path, names)))
+    if pa.types.is_map(arrow):
+        return pa.map_(_select(arrow.key_type, path, None), _select(arrow.item_type, path, None))
+    if pa.types.is_struct(arrow):
+        fields = []
+        for field in arrow:
+            inner = f"{path}.{field.name}"
+            if names is None or any((name + ".").startswith(inner + ".") for name in names):
+                fields.append(field.with_type(_select(field.type, inner, names)))
+        return pa.struct(fields)
+    return arrow
+
+
+def _plain(value: object, arrow: pa.DataType) -> object:
+    """pyorc's dict of a map as pairs, all the way down."""
+    if isinstance(value, dict) and pa.types.is_map(arrow):
+        return [(_plain(key, arrow.key_type), _plain(item, arrow.item_type)) for key, item in value.items()]
+    if isinstance(value, dict):
+        return {field.name: _plain(value[field.name], field.type) for field in arrow}
+    if isinstance(value, list):
+        return [_plain(item, arrow.value_type) for item in value]
+    return value
