@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 import pyarrow as pa
+from pyspark.sql import types as pyspark_types
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.schema import ColumnMetadata
@@ -35,6 +36,12 @@ _SIMPLE: dict[pa.DataType, str] = {
     pa.duration("us"): "interval day to second",
     pa.null(): "void",
 }
+# Spark 4.0 has no TIME; nanoseconds came later than TIME did.
+_TIMES: dict[pa.DataType, str] = (
+    {pa.time32("s"): "time(0)", pa.time32("ms"): "time(3)", pa.time64("us"): "time(6)"}
+    if hasattr(pyspark_types, "TimeType")
+    else {}
+)
 _BACK: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
     "byte": pa.int8(),
@@ -52,6 +59,7 @@ _BACK: dict[str, pa.DataType] = {
     "void": pa.null(),
 }
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_TIME = re.compile(r"time\(\d\)")
 _TEXT = re.compile(r"(?:char|varchar)\(\d+\)|string collate .*")
 _MAX_PRECISION = 38
 
@@ -105,7 +113,7 @@ def task_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def _spark_type(data_type: pa.DataType, column: str) -> object:
-    simple = _SIMPLE.get(data_type)
+    simple = _SIMPLE.get(data_type) or _TIMES.get(data_type)
     if simple is not None:
         return simple
     types = pa.types
@@ -152,6 +160,8 @@ def _arrow_simple(name: str) -> pa.DataType:
         return pa.decimal128(int(decimal.group(1)), int(decimal.group(2)))
     if _TEXT.fullmatch(name):
         return pa.string()
+    if _TIME.fullmatch(name):
+        return pa.time64("us")
     found = _BACK.get(name)
     if found is None:
         raise NotSupportedError(f"Spark type {name} has no counterpart in Lakeport")
@@ -161,6 +171,8 @@ def _arrow_simple(name: str) -> pa.DataType:
 def _plain(data_type: pa.DataType) -> pa.DataType:
     """The one Arrow type that Spark's reader takes for a type: what goes to Spark and comes back."""
     types = pa.types
+    if types.is_time(data_type):
+        return pa.time64("ns")
     if types.is_struct(data_type):
         return pa.struct([pa.field(f.name, _plain(f.type)) for f in data_type])
     if types.is_map(data_type):

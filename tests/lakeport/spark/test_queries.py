@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import threading
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import types as spark_types
 
+from connector_spi.names import SchemaTableName
 from tests.lakeport.spark.conftest import Lake
 
 QUERIES = [
@@ -43,6 +47,26 @@ def test_types_are_those_of_plain_spark(lake: Lake) -> None:
     ours = lake.spark.table("mem.sales.everything").schema
     plain = lake.spark.table("plain_everything").schema
     assert [(f.name, f.dataType) for f in ours] == [(f.name, f.dataType) for f in plain]
+
+
+def test_types_that_parquet_has_no_spark_reader_for(lake: Lake) -> None:
+    waits = [dt.timedelta(days=-1, microseconds=1), None, dt.timedelta(0)]
+    clocks = [dt.time(23, 59, 59, 999999), dt.time(0), None]
+    columns = {"wait": pa.array(waits, pa.duration("us")), "nothing": pa.nulls(3)}
+    fields = ["wait", "nothing"]
+    if hasattr(spark_types, "TimeType"):
+        columns["clock"] = pa.array(clocks, pa.time64("us"))
+        columns["second"] = pa.array([dt.time(1, 2, 3), None, dt.time(0)], pa.time32("s"))
+        fields += ["clock", "second"]
+    lake.memory.create_table(SchemaTableName("sales", "rare"), pa.table(columns))
+    rows = lake.spark.sql(f"SELECT {', '.join(fields)} FROM mem.sales.rare").collect()
+    assert [row.wait for row in rows] == waits
+    assert [row.nothing for row in rows] == [None] * 3
+    if "clock" in fields:
+        assert [row.clock for row in rows] == clocks
+        assert [row.second for row in rows] == [dt.time(1, 2, 3), None, dt.time(0)]
+        late = lake.spark.sql("SELECT clock FROM mem.sales.rare WHERE clock >= TIME'23:00:00'").collect()
+        assert [row.clock for row in late] == clocks[:1]
 
 
 def test_dataframe_used_twice_with_other_filters(lake: Lake) -> None:

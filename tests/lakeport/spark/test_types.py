@@ -29,6 +29,7 @@ SIMPLE = [
     pa.timestamp("us"),
     pa.timestamp("us", "UTC"),
     pa.duration("us"),
+    pa.time64("us"),
     pa.decimal128(10, 0),
     pa.decimal128(38, 18),
 ]
@@ -74,6 +75,7 @@ def test_a_type_comes_back(data_type: pa.DataType) -> None:
         (pa.dictionary(pa.int32(), pa.string()), pa.string()),
         (pa.large_list(pa.int32()), pa.list_(pa.field("element", pa.int32()))),
         (pa.timestamp("ns"), pa.timestamp("us")),
+        (pa.time32("s"), pa.time64("ns")),
         (pa.timestamp("ms", "Europe/Berlin"), pa.timestamp("us", "UTC")),
     ],
 )
@@ -83,7 +85,7 @@ def test_tasks_send_the_one_form_that_spark_takes(wide: pa.DataType, plain: pa.D
 
 @pytest.mark.parametrize(
     "unknown",
-    [pa.uint8(), pa.uint64(), pa.time64("us"), pa.decimal256(50, 2), pa.month_day_nano_interval(), pa.date64()],
+    [pa.uint8(), pa.uint64(), pa.time64("ns"), pa.decimal256(50, 2), pa.month_day_nano_interval(), pa.date64()],
 )
 def test_what_spark_cannot_hold_is_refused_by_column(unknown: pa.DataType) -> None:
     nested = pa.struct([("deep", pa.list_(unknown))])
