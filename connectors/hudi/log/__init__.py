@@ -1,0 +1,1 @@
+"""Log files: framing, which blocks count, and the rows that they hold."""

@@ -1,0 +1,55 @@
+"""Reads the frames of a log file from storage, and the content of a block. Executor side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from connector_spi.errors import CorruptFileError
+from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
+from connectors.hudi.log.block import LogBlock, parse_log_blocks
+from connectors.toolkit.byte_source import FileSource
+
+__all__ = ["block_content", "read_log_blocks"]
+
+
+def read_log_blocks(file: pa.NativeFile, path: str, size: int | None = None) -> Iterator[LogBlock]:
+    """The blocks of a log file in order, without their content; see ``parse_log_blocks``.
+
+    Args:
+        file: The open file.
+        path: Its path, for messages.
+        size: Bytes of it that count, as the planner saw it: a writer may be appending.
+
+    Raises:
+        CorruptFileError: The file is shorter than planned, is no log file, or holds a damaged block.
+        NotSupportedError: A block that is not understood.
+    """
+    source = FileSource(file, size)
+    if size is not None and source.size < size:
+        raise CorruptFileError(
+            f"{path} has {source.size} bytes, and had {size} when the query was planned; run the query again",
+            HUDI_BAD_LOG_FILE,
+        )
+    return parse_log_blocks(source, path)
+
+
+def block_content(file: pa.NativeFile, block: LogBlock) -> pa.Buffer:
+    """The content of a block.
+
+    Args:
+        file: The open file that the block is of.
+        block: One of ``read_log_blocks``.
+
+    Raises:
+        CorruptFileError: The file has become shorter.
+    """
+    file.seek(block.content_offset)
+    content = file.read_buffer(block.content_length)
+    if content.size != block.content_length:
+        raise CorruptFileError(
+            f"{block.path} ends in the block at byte {block.offset}; it was cut off while it was read",
+            HUDI_BAD_LOG_FILE,
+        )
+    return content
