@@ -1,0 +1,51 @@
+"""Writes transactional tables of Hive as Hive's writers do, by its documented layout; knows nothing of our reader."""
+
+from tests.connectors.hive.acid_writer.folder import AcidFolder, EmptyKind, Flush
+from tests.connectors.hive.acid_writer.names import (
+    FIRST_WRITE_ID_OF_CONVERTED,
+    PRE_ACID_BASE,
+    RowKey,
+    base_name,
+    bucket_file,
+    bucket_of_property,
+    bucket_property,
+    delete_delta_name,
+    delta_name,
+    original_keys,
+)
+from tests.connectors.hive.acid_writer.orc_files import (
+    Event,
+    OrcLayout,
+    Row,
+    acid_schema,
+    deletes,
+    inserts,
+    write_acid_file,
+    write_flat_file,
+    write_streaming_file,
+)
+
+__all__ = [
+    "FIRST_WRITE_ID_OF_CONVERTED",
+    "PRE_ACID_BASE",
+    "AcidFolder",
+    "EmptyKind",
+    "Event",
+    "Flush",
+    "OrcLayout",
+    "Row",
+    "RowKey",
+    "acid_schema",
+    "base_name",
+    "bucket_file",
+    "bucket_of_property",
+    "bucket_property",
+    "delete_delta_name",
+    "deletes",
+    "delta_name",
+    "inserts",
+    "original_keys",
+    "write_acid_file",
+    "write_flat_file",
+    "write_streaming_file",
+]
