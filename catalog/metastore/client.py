@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
-from catalog.metastore.transactions import LockComponent, LockedObject, ValidTransactions, ValidWriteIds
+from catalog.metastore.transactions import HeldLock, LockComponent, LockedObject, ValidTransactions, ValidWriteIds
 
 if TYPE_CHECKING:
     from connector_spi.predicate import TupleDomain
@@ -257,3 +257,16 @@ class TransactionClient(ABC):
     @abstractmethod
     def heartbeat(self, transaction: int) -> None:
         """Says that the transaction is alive; without it the metastore aborts it after its timeout."""
+
+    @abstractmethod
+    def show_locks(self, database: str, table: str) -> list[HeldLock]:
+        """The locks on a table, its partitions and its database, held and waited for, oldest first."""
+
+    @abstractmethod
+    def timeout_seconds(self) -> float:
+        """After how many seconds without a heartbeat the metastore aborts a transaction."""
+
+    @property
+    def numbers_compactions(self) -> bool:
+        """Whether the id in the name of a compacted folder (``base_5_v17``) is one of this metastore's transactions."""
+        return True

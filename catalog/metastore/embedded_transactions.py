@@ -11,6 +11,7 @@ from catalog.metastore.client import TransactionClient
 from catalog.metastore.sqlite_store import SqliteStore
 from catalog.metastore.transactions import (
     NO_MINIMUM,
+    HeldLock,
     LockComponent,
     LockedObject,
     LockState,
@@ -155,6 +156,39 @@ class EmbeddedTransactions(TransactionClient):
     def heartbeat(self, transaction: int) -> None:
         with self._store.write("heartbeat") as connection:
             self._beat(connection, transaction)
+
+    def show_locks(self, database: str, table: str) -> list[HeldLock]:
+        with self._store.write("show_locks") as connection:
+            self._abort_silent(connection)
+            rows = connection.execute(
+                "SELECT l.id, l.txn, c.database, c.table_name, c.partition, c.type, l.acquired, t.user, t.agent "
+                "FROM locks l JOIN lock_components c ON c.lock = l.id JOIN transactions t ON t.id = l.txn "
+                "WHERE c.database = ? AND (c.table_name IS NULL OR c.table_name = ?) ORDER BY l.id",
+                (database.lower(), table.lower()),
+            ).fetchall()
+        return [
+            HeldLock(
+                lock,
+                transaction,
+                of,
+                name,
+                partition,
+                LockType[kind],
+                LockState.ACQUIRED if acquired else LockState.WAITING,
+                user,
+                "",
+                agent,
+            )
+            for lock, transaction, of, name, partition, kind, acquired, user, agent in rows
+        ]
+
+    def timeout_seconds(self) -> float:
+        return _TIMEOUT_SECONDS
+
+    @property
+    def numbers_compactions(self) -> bool:
+        """No: whatever compacted the files had another metastore."""
+        return False
 
     def _beat(self, connection: sqlite3.Connection, transaction: int) -> None:
         self._abort_silent(connection)

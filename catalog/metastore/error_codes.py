@@ -8,6 +8,7 @@ __all__ = [
     "ALREADY_EXISTS",
     "CONNECTION_FAILED",
     "NO_SUCH_CALL",
+    "NO_WRITE_IDS",
     "REFUSED_REQUEST",
     "TIMED_OUT",
     "TRANSACTION_ENDED",
@@ -19,5 +20,7 @@ CONNECTION_FAILED = ErrorCode("METASTORE_CONNECTION_FAILED", ErrorType.EXTERNAL)
 TIMED_OUT = ErrorCode("METASTORE_TIMED_OUT", ErrorType.EXTERNAL)
 NO_SUCH_CALL = ErrorCode("METASTORE_NO_SUCH_CALL", ErrorType.EXTERNAL)
 """The metastore is of a version that lacks the call."""
+NO_WRITE_IDS = ErrorCode("METASTORE_NO_WRITE_IDS", ErrorType.EXTERNAL)
+"""The metastore is of Hive 2 or older, which does not know the write ids of tables."""
 REFUSED_REQUEST = ErrorCode("METASTORE_REFUSED_REQUEST", ErrorType.EXTERNAL)
 TRANSACTION_ENDED = ErrorCode("METASTORE_TRANSACTION_ENDED", ErrorType.EXTERNAL)

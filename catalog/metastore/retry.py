@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from catalog.metastore import error_codes
 from catalog.metastore.client import MetastoreClient, TransactionClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
-from catalog.metastore.transactions import LockComponent, LockedObject, ValidTransactions, ValidWriteIds
+from catalog.metastore.transactions import HeldLock, LockComponent, LockedObject, ValidTransactions, ValidWriteIds
 from connector_spi.errors import MetastoreError
 
 if TYPE_CHECKING:
@@ -151,3 +151,13 @@ class RetryingTransactions(TransactionClient):
 
     def heartbeat(self, transaction: int) -> None:
         self._policy.run(lambda: self._delegate.heartbeat(transaction))
+
+    def show_locks(self, database: str, table: str) -> list[HeldLock]:
+        return self._policy.run(lambda: self._delegate.show_locks(database, table))
+
+    def timeout_seconds(self) -> float:
+        return self._policy.run(self._delegate.timeout_seconds)
+
+    @property
+    def numbers_compactions(self) -> bool:
+        return self._delegate.numbers_compactions

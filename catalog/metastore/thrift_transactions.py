@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Mapping, Sequence
 
+from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ttypes
 from catalog.metastore.client import TransactionClient
 from catalog.metastore.thrift_connection import ThriftConnections
 from catalog.metastore.transactions import (
     NO_MINIMUM,
+    HeldLock,
     LockComponent,
     LockedObject,
     LockState,
+    LockType,
     ValidTransactions,
     ValidWriteIds,
 )
-from connector_spi.errors import NotSupportedError
+from connector_spi.errors import MetastoreError, NotSupportedError
 
 __all__ = ["ThriftTransactions"]
+
+# Hive calls its settings metastore.* or hive.*, by release; a number without a unit is seconds (MetastoreConf).
+_TIMEOUT_SETTINGS = ("metastore.txn.timeout", "hive.txn.timeout")
+_TIMEOUT_SECONDS = 300.0
+_UNITS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"\s*(\d+)\s*([a-z]*)\s*")
 
 
 class ThriftTransactions(TransactionClient):
@@ -47,7 +57,8 @@ class ThriftTransactions(TransactionClient):
         answer = self._connections.call("get_open_txns", lambda client: client.get_open_txns())
         if answer.open_txns is None or answer.abortedBits is None:
             raise NotSupportedError(
-                "the metastore is of Hive 2 or older, which has no write ids; transactional tables need Hive 3 or later"
+                "the metastore is of Hive 2 or older, which has no write ids; transactional tables need Hive 3",
+                error_codes.NO_WRITE_IDS,
             )
         high_watermark = answer.txn_high_water_mark
         still_open, aborted = _split(answer.open_txns, answer.abortedBits)
@@ -93,6 +104,30 @@ class ThriftTransactions(TransactionClient):
         request = ttypes.HeartbeatRequest(txnid=transaction)
         self._connections.call("heartbeat", lambda client: client.heartbeat(request))
 
+    def show_locks(self, database: str, table: str) -> list[HeldLock]:
+        request = ttypes.ShowLocksRequest(database.lower())
+        answer = self._connections.call("show_locks", lambda client: client.show_locks(request).locks)
+        # Hive 2 gives the locks of everything, whatever it is asked for.
+        shown = [_held(raw) for raw in answer if raw.dbname.lower() == database.lower()]
+        return [lock for lock in shown if lock.table in (None, table.lower())]
+
+    def timeout_seconds(self) -> float:
+        for setting in _TIMEOUT_SETTINGS:
+            text = self._setting(setting)
+            match = _DURATION.fullmatch(text.lower())
+            if match is not None and match[2] in _UNITS and int(match[1]) > 0:
+                return int(match[1]) * _UNITS[match[2]]
+        return _TIMEOUT_SECONDS
+
+    def _setting(self, name: str) -> str:
+        try:
+            return self._connections.call("get_config_value", lambda client: client.get_config_value(name, "")) or ""
+        except MetastoreError as error:
+            # A server may keep its settings to itself.
+            if error.code in (error_codes.REFUSED_REQUEST, error_codes.NO_SUCH_CALL):
+                return ""
+            raise
+
 
 def _write_ids(name: str, raw: ttypes.TableValidWriteIds) -> ValidWriteIds:
     still_open, aborted = _split(raw.invalidWriteIds, raw.abortedBits)
@@ -122,3 +157,18 @@ def _component(component: LockComponent) -> ttypes.LockComponent:
 
 def _locked(raw: ttypes.LockResponse) -> LockedObject:
     return LockedObject(raw.lockid, LockState(raw.state))
+
+
+def _held(raw: ttypes.ShowLocksResponseElement) -> HeldLock:
+    return HeldLock(
+        raw.lockid,
+        raw.txnid or 0,
+        raw.dbname.lower(),
+        raw.tablename.lower() if raw.tablename else None,
+        raw.partname,
+        LockType(raw.type),
+        LockState(raw.state),
+        raw.user,
+        raw.hostname,
+        raw.agentInfo or "",
+    )

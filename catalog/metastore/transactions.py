@@ -9,6 +9,7 @@ from connector_spi.plain_data import PlainData
 
 __all__ = [
     "NO_MINIMUM",
+    "HeldLock",
     "LockComponent",
     "LockLevel",
     "LockOperation",
@@ -151,6 +152,35 @@ class LockedObject(PlainData):
 
     lock: int
     state: LockState
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock(PlainData):
+    """One line of what ``SHOW LOCKS`` shows: a lock on one thing, held or waited for.
+
+    Attributes:
+        lock: Id of the lock.
+        transaction: Whose it is; 0 where it belongs to no transaction.
+        database: Lower-case name of the database.
+        table: Lower-case name of the table; ``None`` where the database is locked.
+        partition: Name of the partition; ``None`` where all of the table is locked.
+        type: How it excludes others.
+        state: Whether it is held.
+        user: Who asked for it.
+        host: The machine it was asked from; empty where not known.
+        agent: What asked, such as a query id; empty where not told.
+    """
+
+    lock: int
+    transaction: int
+    database: str
+    table: str | None
+    partition: str | None
+    type: LockType
+    state: LockState
+    user: str
+    host: str
+    agent: str
 
 
 def _joined(ids: tuple[int, ...]) -> str:

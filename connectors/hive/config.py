@@ -13,6 +13,7 @@ from connector_spi.properties import (
     PropertyMetadata,
     boolean_property,
     data_size_property,
+    duration_property,
     integer_property,
 )
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
@@ -21,6 +22,7 @@ __all__ = [
     "CONFIG_PROPERTIES",
     "IGNORE_ABSENT_PARTITIONS",
     "MAX_SPLIT_SIZE",
+    "TRANSACTIONAL_READ_LOCK",
     "HiveConfig",
     "session_properties",
 ]
@@ -29,6 +31,8 @@ IGNORE_ABSENT_PARTITIONS = "ignore_absent_partitions"
 """Session property: a partition without a folder has no rows."""
 MAX_SPLIT_SIZE = "max_split_size"
 """Session property: most bytes of a split."""
+TRANSACTIONAL_READ_LOCK = "transactional_read_lock"
+"""Session property: transactional tables are read inside of a metastore transaction, under a shared lock."""
 
 _MEGABYTE = 1 << 20
 
@@ -54,6 +58,24 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     boolean_property("hive.parquet.use-column-names", "Whether columns of Parquet files are found by name.", True),
     integer_property("hive.split-loader-concurrency", "Folders that are listed at once.", 16, minimum=1, maximum=256),
     _zone_property(),
+    boolean_property(
+        "hive.transactional-read.lock",
+        "Whether transactional tables are read inside of a metastore transaction, under a shared lock.",
+        True,
+    ),
+    duration_property(
+        "hive.metastore.thrift.txn-lock-max-wait", "Longest wait for a lock of the metastore.", 600.0, minimum=0
+    ),
+    duration_property(
+        "hive.transaction-heartbeat-interval",
+        "Time between two heartbeats of a transaction; half of the metastore's timeout if not set.",
+        minimum=0.01,
+    ),
+    boolean_property(
+        "hive.assume-committed-write-ids",
+        "Whether transactional tables of a metastore without write ids (Hive 2) are read as if all were committed.",
+        False,
+    ),
     *STORAGE_PROPERTIES,
 )
 
@@ -73,6 +95,10 @@ class HiveConfig:
         parquet_by_name: Columns of Parquet files are found by name.
         split_loader_concurrency: Folders that are listed at once.
         parquet_zone: Zone of Parquet's instants, or empty for the session's.
+        transactional_read_lock: Default of the session property.
+        lock_max_wait: Seconds to wait for a lock.
+        heartbeat_interval: Seconds between two heartbeats; ``None`` is half of the metastore's timeout.
+        assume_committed_write_ids: Where the metastore has no write ids, take all that is on disk as committed.
         storage_options: Settings of storage, by key. They travel to the tasks.
     """
 
@@ -85,6 +111,10 @@ class HiveConfig:
     parquet_by_name: bool
     split_loader_concurrency: int
     parquet_zone: str
+    transactional_read_lock: bool
+    lock_max_wait: float
+    heartbeat_interval: float | None
+    assume_committed_write_ids: bool
     storage_options: tuple[tuple[str, str], ...] = field(repr=False)
 
     @classmethod
@@ -100,6 +130,10 @@ class HiveConfig:
             bool(properties["hive.parquet.use-column-names"]),
             cast(int, properties["hive.split-loader-concurrency"]),
             str(properties["hive.parquet.time-zone"]),
+            bool(properties["hive.transactional-read.lock"]),
+            cast(float, properties["hive.metastore.thrift.txn-lock-max-wait"]),
+            cast("float | None", properties["hive.transaction-heartbeat-interval"]),
+            bool(properties["hive.assume-committed-write-ids"]),
             storage_options(properties),
         )
 
@@ -111,6 +145,11 @@ def session_properties(config: HiveConfig) -> tuple[PropertyMetadata[object], ..
             IGNORE_ABSENT_PARTITIONS,
             "Whether a partition without a folder has no rows (else it is an error).",
             config.ignore_absent_partitions,
+        ),
+        boolean_property(
+            TRANSACTIONAL_READ_LOCK,
+            "Whether transactional tables are read inside of a metastore transaction, under a shared lock.",
+            config.transactional_read_lock,
         ),
         data_size_property(MAX_SPLIT_SIZE, "Most bytes of a split.", config.max_split_bytes, minimum=1),
     )

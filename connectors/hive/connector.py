@@ -13,10 +13,12 @@ from connector_spi.procedures import Procedure
 from connector_spi.properties import PropertyMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
-from connectors.hive.config import CONFIG_PROPERTIES, HiveConfig, session_properties
+from connectors.hive.config import CONFIG_PROPERTIES, TRANSACTIONAL_READ_LOCK, HiveConfig, session_properties
+from connectors.hive.heartbeats import Heartbeats
 from connectors.hive.metadata import HiveMetadata
 from connectors.hive.page_source import HivePageSourceProvider
 from connectors.hive.procedures import HiveProcedures
+from connectors.hive.snapshots import SnapshotPolicy, StatementSnapshots
 from connectors.hive.splits import HiveSplitManager
 from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.toolkit.filesystem import FileSystem
@@ -39,10 +41,19 @@ class HiveConnector(Connector):
         self._page_source_provider = HivePageSourceProvider(
             self._files, config.orc_by_name, config.parquet_by_name, config.parquet_zone
         )
+        self._heartbeats = Heartbeats(metastore.transactions, config.heartbeat_interval)
         self.metastore = metastore
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
-        return HiveTransaction(self.metastore.reads)
+        policy = SnapshotPolicy(
+            session.flag(TRANSACTIONAL_READ_LOCK),
+            self._config.lock_max_wait,
+            self._config.assume_committed_write_ids,
+            session.user,
+            f"lakeport {session.query_id}",
+        )
+        snapshots = StatementSnapshots(self.metastore.transactions, self._heartbeats, policy)
+        return HiveTransaction(self.metastore.reads, snapshots)
 
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
         hive = hive_transaction(transaction)
@@ -71,6 +82,7 @@ class HiveConnector(Connector):
         return {"metastore": self._config.metastore.place()}
 
     def shutdown(self) -> None:
+        self._heartbeats.close()
         self.metastore.close()
 
 

@@ -9,6 +9,8 @@ from connector_spi.connector_transaction import ConnectorTransaction, Transactio
 from connector_spi.errors import InternalError, TableNotFoundError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.names import SchemaTableName
+from connectors.hive.acid.valid_ids import AcidSnapshot
+from connectors.hive.snapshots import StatementSnapshots
 
 __all__ = ["HiveTransaction", "hive_transaction"]
 
@@ -18,13 +20,15 @@ class HiveTransaction(ConnectorTransaction):
 
     Args:
         client: The metastore; shared, not closed.
+        snapshots: Of transactional tables; ended with the transaction.
 
     Attributes:
         metadata: What the connector answers with inside of the transaction, once it was asked for.
     """
 
-    def __init__(self, client: MetastoreClient) -> None:
+    def __init__(self, client: MetastoreClient, snapshots: StatementSnapshots) -> None:
         super().__init__()
+        self._snapshots = snapshots
         self._client = CachingMetastore(client)
         self.metadata: ConnectorMetadata | None = None
 
@@ -34,9 +38,10 @@ class HiveTransaction(ConnectorTransaction):
 
         Raises:
             InternalError: The transaction has ended.
+            MetastoreError: The metastore has given up the transaction under which transactional tables are read.
         """
-        if self.state is not TransactionState.OPEN:
-            raise InternalError(f"the transaction is {self.state.value}; it cannot be asked any more")
+        self._need_open()
+        self._snapshots.check()
         return self._client
 
     def table(self, name: SchemaTableName) -> Table:
@@ -50,11 +55,39 @@ class HiveTransaction(ConnectorTransaction):
             raise TableNotFoundError(f"table {name} is not in the metastore")
         return found
 
+    def snapshot(self, name: SchemaTableName) -> AcidSnapshot:
+        """What this statement sees of a transactional table: locked first, of one moment with its other tables.
+
+        Args:
+            name: A table that is transactional; of others there is no snapshot.
+
+        Raises:
+            NotSupportedError: The metastore has no write ids, and nobody said to take all as committed.
+            MetastoreError: No lock within the time, or the metastore failed.
+        """
+        self._need_open()
+        return self._snapshots.snapshot(name)
+
+    def protect(self, name: SchemaTableName, snapshot: AcidSnapshot) -> AcidSnapshot:
+        """To be called before the folders of a transactional table are listed: takes the lock again if it was let go.
+
+        Returns:
+            The snapshot to choose files by; its write ids are those of ``snapshot``.
+        """
+        self._need_open()
+        return self._snapshots.protect(name, snapshot)
+
     def on_commit(self) -> None:
         self._client.close()
+        self._snapshots.end(commit=True)
 
     def on_rollback(self) -> None:
         self._client.close()
+        self._snapshots.end(commit=False)
+
+    def _need_open(self) -> None:
+        if self.state is not TransactionState.OPEN:
+            raise InternalError(f"the transaction is {self.state.value}; it cannot be asked any more")
 
 
 def hive_transaction(transaction: ConnectorTransaction) -> HiveTransaction:

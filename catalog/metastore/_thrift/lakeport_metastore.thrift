@@ -427,6 +427,33 @@ struct HeartbeatTxnRangeResponse {
   2: required set<i64> nosuch
 }
 
+struct ShowLocksRequest {
+  1: optional string dbname
+  2: optional string tablename
+  3: optional string partname
+  4: optional bool isExtended = false
+}
+
+struct ShowLocksResponseElement {
+  1: required i64 lockid
+  2: required string dbname
+  3: optional string tablename
+  4: optional string partname
+  5: required LockState state
+  6: required LockType type
+  7: optional i64 txnid
+  8: required i64 lastheartbeat
+  9: optional i64 acquiredat
+  10: required string user
+  11: required string hostname
+  12: optional i32 heartbeatCount = 0
+  13: optional string agentInfo
+}
+
+struct ShowLocksResponse {
+  1: list<ShowLocksResponseElement> locks
+}
+
 // ---- what a metastore complains of ----
 
 exception MetaException {
@@ -549,4 +576,5 @@ service ThriftHiveMetastore {
   void heartbeat(1: HeartbeatRequest ids)
     throws (1: NoSuchLockException o1, 2: NoSuchTxnException o2, 3: TxnAbortedException o3)
   HeartbeatTxnRangeResponse heartbeat_txn_range(1: HeartbeatTxnRangeRequest txns)
+  ShowLocksResponse show_locks(1: ShowLocksRequest rqst)
 }

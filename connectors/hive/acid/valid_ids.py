@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -47,11 +46,11 @@ class ValidIds(PlainData):
     minimum_open: int = MAX_ID
 
     def __post_init__(self) -> None:
-        aborted = _sorted_below(self.aborted, self.high_watermark)
+        aborted = tuple(sorted({one for one in self.aborted if one <= self.high_watermark}))
         is_aborted = frozenset(aborted)
-        running = tuple(one for one in _sorted_below(self.open, self.high_watermark) if one not in is_aborted)
+        running = sorted({one for one in self.open if one <= self.high_watermark and one not in is_aborted})
         object.__setattr__(self, "aborted", aborted)
-        object.__setattr__(self, "open", running)
+        object.__setattr__(self, "open", tuple(running))
 
     @classmethod
     def parse_write_ids(cls, text: str) -> ValidIds:
@@ -182,10 +181,6 @@ class AcidSnapshot(PlainData):
                 f"version {version} is not a write id of the table: expected 0 to {self.write_ids.high_watermark}"
             )
         return replace(self, version=version)
-
-
-def _sorted_below(ids: Iterable[int], high_watermark: int) -> tuple[int, ...]:
-    return tuple(sorted({one for one in ids if one <= high_watermark}))
 
 
 def _holds(ids: tuple[int, ...], one: int) -> bool:

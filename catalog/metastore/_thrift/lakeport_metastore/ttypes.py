@@ -6284,6 +6284,413 @@ class HeartbeatTxnRangeResponse(object):
         return not (self == other)
 
 
+class ShowLocksRequest(object):
+    """
+    Attributes:
+     - dbname
+     - tablename
+     - partname
+     - isExtended
+
+    """
+
+    __slots__ = (
+        'dbname',
+        'tablename',
+        'partname',
+        'isExtended',
+    )
+
+
+    def __init__(self, dbname=None, tablename=None, partname=None, isExtended=False,):
+        self.dbname = dbname
+        self.tablename = tablename
+        self.partname = partname
+        self.isExtended = isExtended
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRING:
+                    self.dbname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.tablename = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.partname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.BOOL:
+                    self.isExtended = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('ShowLocksRequest')
+        if self.dbname is not None:
+            oprot.writeFieldBegin('dbname', TType.STRING, 1)
+            oprot.writeString(self.dbname.encode('utf-8') if sys.version_info[0] == 2 else self.dbname)
+            oprot.writeFieldEnd()
+        if self.tablename is not None:
+            oprot.writeFieldBegin('tablename', TType.STRING, 2)
+            oprot.writeString(self.tablename.encode('utf-8') if sys.version_info[0] == 2 else self.tablename)
+            oprot.writeFieldEnd()
+        if self.partname is not None:
+            oprot.writeFieldBegin('partname', TType.STRING, 3)
+            oprot.writeString(self.partname.encode('utf-8') if sys.version_info[0] == 2 else self.partname)
+            oprot.writeFieldEnd()
+        if self.isExtended is not None:
+            oprot.writeFieldBegin('isExtended', TType.BOOL, 4)
+            oprot.writeBool(self.isExtended)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class ShowLocksResponseElement(object):
+    """
+    Attributes:
+     - lockid
+     - dbname
+     - tablename
+     - partname
+     - state
+     - type
+     - txnid
+     - lastheartbeat
+     - acquiredat
+     - user
+     - hostname
+     - heartbeatCount
+     - agentInfo
+
+    """
+
+    __slots__ = (
+        'lockid',
+        'dbname',
+        'tablename',
+        'partname',
+        'state',
+        'type',
+        'txnid',
+        'lastheartbeat',
+        'acquiredat',
+        'user',
+        'hostname',
+        'heartbeatCount',
+        'agentInfo',
+    )
+
+
+    def __init__(self, lockid=None, dbname=None, tablename=None, partname=None, state=None, type=None, txnid=None, lastheartbeat=None, acquiredat=None, user=None, hostname=None, heartbeatCount=0, agentInfo=None,):
+        self.lockid = lockid
+        self.dbname = dbname
+        self.tablename = tablename
+        self.partname = partname
+        self.state = state
+        self.type = type
+        self.txnid = txnid
+        self.lastheartbeat = lastheartbeat
+        self.acquiredat = acquiredat
+        self.user = user
+        self.hostname = hostname
+        self.heartbeatCount = heartbeatCount
+        self.agentInfo = agentInfo
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I64:
+                    self.lockid = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.dbname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.tablename = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRING:
+                    self.partname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.I32:
+                    self.state = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.I32:
+                    self.type = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 7:
+                if ftype == TType.I64:
+                    self.txnid = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 8:
+                if ftype == TType.I64:
+                    self.lastheartbeat = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.I64:
+                    self.acquiredat = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 10:
+                if ftype == TType.STRING:
+                    self.user = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 11:
+                if ftype == TType.STRING:
+                    self.hostname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 12:
+                if ftype == TType.I32:
+                    self.heartbeatCount = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 13:
+                if ftype == TType.STRING:
+                    self.agentInfo = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('ShowLocksResponseElement')
+        if self.lockid is not None:
+            oprot.writeFieldBegin('lockid', TType.I64, 1)
+            oprot.writeI64(self.lockid)
+            oprot.writeFieldEnd()
+        if self.dbname is not None:
+            oprot.writeFieldBegin('dbname', TType.STRING, 2)
+            oprot.writeString(self.dbname.encode('utf-8') if sys.version_info[0] == 2 else self.dbname)
+            oprot.writeFieldEnd()
+        if self.tablename is not None:
+            oprot.writeFieldBegin('tablename', TType.STRING, 3)
+            oprot.writeString(self.tablename.encode('utf-8') if sys.version_info[0] == 2 else self.tablename)
+            oprot.writeFieldEnd()
+        if self.partname is not None:
+            oprot.writeFieldBegin('partname', TType.STRING, 4)
+            oprot.writeString(self.partname.encode('utf-8') if sys.version_info[0] == 2 else self.partname)
+            oprot.writeFieldEnd()
+        if self.state is not None:
+            oprot.writeFieldBegin('state', TType.I32, 5)
+            oprot.writeI32(self.state)
+            oprot.writeFieldEnd()
+        if self.type is not None:
+            oprot.writeFieldBegin('type', TType.I32, 6)
+            oprot.writeI32(self.type)
+            oprot.writeFieldEnd()
+        if self.txnid is not None:
+            oprot.writeFieldBegin('txnid', TType.I64, 7)
+            oprot.writeI64(self.txnid)
+            oprot.writeFieldEnd()
+        if self.lastheartbeat is not None:
+            oprot.writeFieldBegin('lastheartbeat', TType.I64, 8)
+            oprot.writeI64(self.lastheartbeat)
+            oprot.writeFieldEnd()
+        if self.acquiredat is not None:
+            oprot.writeFieldBegin('acquiredat', TType.I64, 9)
+            oprot.writeI64(self.acquiredat)
+            oprot.writeFieldEnd()
+        if self.user is not None:
+            oprot.writeFieldBegin('user', TType.STRING, 10)
+            oprot.writeString(self.user.encode('utf-8') if sys.version_info[0] == 2 else self.user)
+            oprot.writeFieldEnd()
+        if self.hostname is not None:
+            oprot.writeFieldBegin('hostname', TType.STRING, 11)
+            oprot.writeString(self.hostname.encode('utf-8') if sys.version_info[0] == 2 else self.hostname)
+            oprot.writeFieldEnd()
+        if self.heartbeatCount is not None:
+            oprot.writeFieldBegin('heartbeatCount', TType.I32, 12)
+            oprot.writeI32(self.heartbeatCount)
+            oprot.writeFieldEnd()
+        if self.agentInfo is not None:
+            oprot.writeFieldBegin('agentInfo', TType.STRING, 13)
+            oprot.writeString(self.agentInfo.encode('utf-8') if sys.version_info[0] == 2 else self.agentInfo)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.lockid is None:
+            raise TProtocolException(message='Required field lockid is unset!')
+        if self.dbname is None:
+            raise TProtocolException(message='Required field dbname is unset!')
+        if self.state is None:
+            raise TProtocolException(message='Required field state is unset!')
+        if self.type is None:
+            raise TProtocolException(message='Required field type is unset!')
+        if self.lastheartbeat is None:
+            raise TProtocolException(message='Required field lastheartbeat is unset!')
+        if self.user is None:
+            raise TProtocolException(message='Required field user is unset!')
+        if self.hostname is None:
+            raise TProtocolException(message='Required field hostname is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class ShowLocksResponse(object):
+    """
+    Attributes:
+     - locks
+
+    """
+
+    __slots__ = (
+        'locks',
+    )
+
+
+    def __init__(self, locks=None,):
+        self.locks = locks
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.LIST:
+                    self.locks = []
+                    (_etype304, _size301) = iprot.readListBegin()
+                    for _i305 in range(_size301):
+                        _elem306 = ShowLocksResponseElement()
+                        _elem306.read(iprot)
+                        self.locks.append(_elem306)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('ShowLocksResponse')
+        if self.locks is not None:
+            oprot.writeFieldBegin('locks', TType.LIST, 1)
+            oprot.writeListBegin(TType.STRUCT, len(self.locks))
+            for iter307 in self.locks:
+                iter307.write(oprot)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
 class MetaException(TException):
     """
     Attributes:
@@ -7819,6 +8226,36 @@ HeartbeatTxnRangeResponse.thrift_spec = (
     None,  # 0
     (1, TType.SET, 'aborted', (TType.I64, None, False), None, ),  # 1
     (2, TType.SET, 'nosuch', (TType.I64, None, False), None, ),  # 2
+)
+all_structs.append(ShowLocksRequest)
+ShowLocksRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.STRING, 'dbname', 'UTF8', None, ),  # 1
+    (2, TType.STRING, 'tablename', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'partname', 'UTF8', None, ),  # 3
+    (4, TType.BOOL, 'isExtended', None, False, ),  # 4
+)
+all_structs.append(ShowLocksResponseElement)
+ShowLocksResponseElement.thrift_spec = (
+    None,  # 0
+    (1, TType.I64, 'lockid', None, None, ),  # 1
+    (2, TType.STRING, 'dbname', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'tablename', 'UTF8', None, ),  # 3
+    (4, TType.STRING, 'partname', 'UTF8', None, ),  # 4
+    (5, TType.I32, 'state', None, None, ),  # 5
+    (6, TType.I32, 'type', None, None, ),  # 6
+    (7, TType.I64, 'txnid', None, None, ),  # 7
+    (8, TType.I64, 'lastheartbeat', None, None, ),  # 8
+    (9, TType.I64, 'acquiredat', None, None, ),  # 9
+    (10, TType.STRING, 'user', 'UTF8', None, ),  # 10
+    (11, TType.STRING, 'hostname', 'UTF8', None, ),  # 11
+    (12, TType.I32, 'heartbeatCount', None, 0, ),  # 12
+    (13, TType.STRING, 'agentInfo', 'UTF8', None, ),  # 13
+)
+all_structs.append(ShowLocksResponse)
+ShowLocksResponse.thrift_spec = (
+    None,  # 0
+    (1, TType.LIST, 'locks', (TType.STRUCT, [ShowLocksResponseElement, None], False), None, ),  # 1
 )
 all_structs.append(MetaException)
 MetaException.thrift_spec = (

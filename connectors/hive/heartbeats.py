@@ -1,0 +1,98 @@
+"""Keeps the transactions of one metastore alive, from one thread."""
+
+from __future__ import annotations
+
+import threading
+
+from catalog.metastore import error_codes
+from catalog.metastore.client import TransactionClient
+from connector_spi.errors import MetastoreError
+
+__all__ = ["Heartbeat", "Heartbeats"]
+
+_FALLBACK_SECONDS = 150.0
+"""Half of Hive's default of ``hive.txn.timeout``, where the metastore does not tell its own."""
+
+
+class Heartbeat:
+    """One transaction that is kept alive.
+
+    Attributes:
+        transaction: Its id.
+        lost: What the metastore said when it no longer knew the transaction as open; ``None`` while all is well.
+    """
+
+    __slots__ = ("lost", "transaction")
+
+    def __init__(self, transaction: int) -> None:
+        self.transaction = transaction
+        self.lost: MetastoreError | None = None
+
+
+class Heartbeats:
+    """Sends the heartbeats of all transactions of a catalog.
+
+    The thread starts with the first transaction, ends when it finds none, and never keeps the process alive.
+
+    Args:
+        client: The metastore.
+        interval: Seconds between two heartbeats; ``None`` is half of the metastore's own timeout, as in Hive.
+    """
+
+    def __init__(self, client: TransactionClient, interval: float | None = None) -> None:
+        self._client = client
+        self._interval = interval
+        self._lock = threading.Lock()
+        self._beating: dict[int, Heartbeat] = {}
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def add(self, transaction: int) -> Heartbeat:
+        """Keeps a transaction alive from now on."""
+        heartbeat = Heartbeat(transaction)
+        with self._lock:
+            self._beating[transaction] = heartbeat
+            if self._thread is None and not self._stop.is_set():
+                self._thread = threading.Thread(target=self._run, name="lakeport-heartbeats", daemon=True)
+                self._thread.start()
+        return heartbeat
+
+    def remove(self, heartbeat: Heartbeat) -> None:
+        """Stops the heartbeats of a transaction, which is about to end."""
+        with self._lock:
+            self._beating.pop(heartbeat.transaction, None)
+
+    def close(self) -> None:
+        """Stops all heartbeats for good."""
+        with self._lock:
+            self._beating.clear()
+            self._stop.set()
+
+    def _run(self) -> None:
+        interval = self._interval or self._half_of_timeout()
+        wait = interval
+        while not self._stop.wait(wait):
+            with self._lock:
+                if not self._beating:
+                    self._thread = None
+                    return
+                due = list(self._beating.values())
+            failures = sum(not self._beat(one) for one in due)
+            # After a failure the next try comes sooner: the metastore counts from the last heartbeat that it got.
+            wait = interval / 4 if failures else interval
+
+    def _beat(self, heartbeat: Heartbeat) -> bool:
+        try:
+            self._client.heartbeat(heartbeat.transaction)
+        except MetastoreError as error:
+            if error.code != error_codes.TRANSACTION_ENDED:
+                return False
+            heartbeat.lost = error
+            self.remove(heartbeat)
+        return True
+
+    def _half_of_timeout(self) -> float:
+        try:
+            return self._client.timeout_seconds() / 2
+        except MetastoreError:
+            return _FALLBACK_SECONDS

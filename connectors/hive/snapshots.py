@@ -1,0 +1,252 @@
+"""Snapshots of transactional tables: the metastore transaction behind one statement. Driver side."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, replace
+
+from catalog.metastore import error_codes as metastore_codes
+from catalog.metastore.client import TransactionClient
+from catalog.metastore.transactions import HeldLock, LockComponent, LockState, ValidTransactions, ValidWriteIds
+from connector_spi.errors import MetastoreError, NotSupportedError
+from connector_spi.names import SchemaTableName
+from connectors.hive import error_codes
+from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
+from connectors.hive.heartbeats import Heartbeat, Heartbeats
+
+__all__ = ["SnapshotPolicy", "StatementSnapshots"]
+
+_FIRST_WAIT = 0.05
+_LONGEST_WAIT = 1.0
+_SHOWN_LOCKS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotPolicy:
+    """How a statement reads transactional tables.
+
+    Attributes:
+        lock: Read inside of a metastore transaction, under a shared lock; else with the lists of valid ids alone, which
+            the metastore's cleaner does not know of.
+        lock_max_wait: Seconds to wait for a lock.
+        assume_committed: Where the metastore has no write ids, take all that is on disk as committed.
+        user: Who reads.
+        agent: What reads: the query's id, shown by ``SHOW LOCKS`` and ``SHOW TRANSACTIONS``.
+    """
+
+    lock: bool
+    lock_max_wait: float
+    assume_committed: bool
+    user: str
+    agent: str
+
+
+class _Held:
+    """An open metastore transaction with the tables that it has locked."""
+
+    __slots__ = ("heartbeat", "locked", "transaction")
+
+    def __init__(self, transaction: int, heartbeat: Heartbeat) -> None:
+        self.transaction = transaction
+        self.heartbeat = heartbeat
+        self.locked: set[tuple[str, str]] = set()
+
+
+class StatementSnapshots:
+    """Snapshots of one statement's tables, all of one moment.
+
+    The order is Trino's (``HiveTransaction.getValidWriteIds``): open a transaction at the first table, lock, and only
+    then ask for the valid transactions: a list from before the lock could name files that the cleaner takes meanwhile.
+    The list is asked for once; a table that is met later gets the write ids that belong to the same list, so that no
+    transaction is half seen. The open transaction keeps Hive 4's cleaner off all tables, the lock Hive 3's.
+
+    The lock is on the whole table, since it has to be held before the snapshot and the snapshot is fixed in the table
+    handle, when no filter has chosen partitions yet. It may wait for more than it needs; it never protects less.
+
+    Args:
+        client: The metastore.
+        heartbeats: Keeps the transaction alive.
+        policy: How to read.
+    """
+
+    def __init__(self, client: TransactionClient, heartbeats: Heartbeats, policy: SnapshotPolicy) -> None:
+        self._client = client
+        self._heartbeats = heartbeats
+        self._policy = policy
+        self._guard = threading.RLock()
+        self._ended = threading.Event()
+        self._held: _Held | None = None
+        self._snapshots: dict[tuple[str, str], AcidSnapshot] = {}
+        self._valid: ValidTransactions | None = None
+        self._compactions = ALL_VALID
+        self._has_write_ids = True
+        self._released = False
+
+    def snapshot(self, name: SchemaTableName) -> AcidSnapshot:
+        """What the statement sees of a transactional table; asked again, the same.
+
+        Raises:
+            NotSupportedError: The metastore has no write ids, and nobody said to take all as committed.
+            MetastoreError: No lock within the time, the metastore has given the transaction up, or another failure.
+        """
+        key = _key(name)
+        with self._guard:
+            self.check()
+            if key not in self._snapshots:
+                self._protect(key)
+                self._snapshots[key] = self._take(key)
+            return self._snapshots[key]
+
+    def protect(self, name: SchemaTableName, snapshot: AcidSnapshot) -> AcidSnapshot:
+        """Sees to it that the lock is held, before folders are listed; the write ids of the snapshot never change.
+
+        Returns:
+            The snapshot. Where the lock was let go meanwhile, or there is none, it comes with the transactions of now:
+            the inputs of a compaction that has committed since may be gone, and its output holds the same rows.
+        """
+        with self._guard:
+            self.check()
+            protected = self._policy.lock and not self._released
+            self._protect(_key(name))
+            if protected or not self._has_write_ids:
+                return snapshot
+            if self._held is None:
+                self._compactions = self._transactions_now()
+            return replace(snapshot, transactions=self._compactions)
+
+    def check(self) -> None:
+        """Says so if the metastore has given the transaction up.
+
+        Raises:
+            MetastoreError: It has; files of the snapshot may be gone any time.
+        """
+        held = self._held
+        if held is not None and held.heartbeat.lost is not None:
+            raise MetastoreError(
+                f"the metastore has given up transaction {held.transaction} of query {self._policy.agent}, under which "
+                f"its tables are read ({held.heartbeat.lost.message}); run the statement again",
+                error_codes.HIVE_TRANSACTION_LOST,
+            )
+
+    def release(self) -> None:
+        """Lets go of transaction and locks while nothing reads; they are taken again when something does."""
+        with self._guard:
+            self._end(commit=True)
+
+    def end(self, *, commit: bool) -> None:
+        """Ends the transaction, if one is open, by exactly one of commit and abort."""
+        self._ended.set()
+        with self._guard:
+            self._end(commit=commit)
+
+    def _end(self, *, commit: bool) -> None:
+        held, self._held = self._held, None
+        if held is None:
+            return
+        self._released = True
+        self._heartbeats.remove(held.heartbeat)
+        try:
+            if commit:
+                self._client.commit(held.transaction)
+            else:
+                self._client.abort(held.transaction)
+        except MetastoreError:
+            # It wrote nothing: one that cannot be ended is ended by the metastore's timeout.
+            return
+
+    def _protect(self, key: tuple[str, str]) -> None:
+        if not self._policy.lock:
+            return
+        if self._held is None:
+            transaction = self._client.open_transaction(self._policy.user, self._policy.agent)
+            self._held = _Held(transaction, self._heartbeats.add(transaction))
+        if key in self._held.locked:
+            return
+        try:
+            self._lock(self._held.transaction, key)
+        except BaseException:
+            # A request that waits would keep others out.
+            self._end(commit=False)
+            raise
+        self._held.locked.add(key)
+        if self._released and len(self._held.locked) == 1 and self._has_write_ids:
+            self._compactions = self._transactions_now()
+
+    def _lock(self, transaction: int, key: tuple[str, str]) -> None:
+        component = LockComponent(*key)
+        answer = self._client.lock(transaction, [component], self._policy.user, self._policy.agent)
+        deadline = time.monotonic() + self._policy.lock_max_wait
+        wait = _FIRST_WAIT
+        while answer.state is LockState.WAITING:
+            if time.monotonic() >= deadline:
+                raise self._lock_refused(key, f"not free within {self._policy.lock_max_wait:g} s")
+            if self._ended.wait(wait):
+                raise self._lock_refused(key, "given up, since the statement was cancelled")
+            wait = min(wait * 2, _LONGEST_WAIT)
+            answer = self._client.check_lock(answer.lock, transaction)
+        if answer.state is not LockState.ACQUIRED:
+            raise self._lock_refused(key, f"refused ({answer.state.name})")
+
+    def _lock_refused(self, key: tuple[str, str], why: str) -> MetastoreError:
+        return MetastoreError(
+            f"the shared read lock on table {'.'.join(key)} was {why}: {self._holders(key)}; try again later, or read "
+            "without a lock by the session property transactional_read_lock=false",
+            error_codes.HIVE_LOCK_NOT_ACQUIRED,
+        )
+
+    def _holders(self, key: tuple[str, str]) -> str:
+        mine = 0 if self._held is None else self._held.transaction
+        try:
+            others = [lock for lock in self._client.show_locks(*key) if lock.transaction != mine]
+        except MetastoreError as error:
+            return f"who holds it is not known ({error.message})"
+        if not others:
+            return "nobody holds it by now"
+        more = f" and {len(others) - _SHOWN_LOCKS} more" if len(others) > _SHOWN_LOCKS else ""
+        return ", ".join(map(_described, others[:_SHOWN_LOCKS])) + more
+
+    def _take(self, key: tuple[str, str]) -> AcidSnapshot:
+        if self._valid is None and self._has_write_ids:
+            try:
+                self._valid = self._client.get_valid_transactions()
+            except NotSupportedError as error:
+                self._assume_committed(key, error)
+        if self._valid is None:
+            return AcidSnapshot(ALL_VALID, ALL_VALID)
+        [write_ids] = self._client.get_valid_write_ids([key], self._valid)
+        known = _valid_ids(self._valid) if self._client.numbers_compactions else ALL_VALID
+        return AcidSnapshot(_valid_ids(write_ids), known)
+
+    def _assume_committed(self, key: tuple[str, str], error: NotSupportedError) -> None:
+        if error.code != metastore_codes.NO_WRITE_IDS:
+            raise error
+        if not self._policy.assume_committed:
+            raise NotSupportedError(
+                f"cannot read the transactional table {'.'.join(key)}: its metastore is of Hive 2 or older, which does "
+                "not know which write ids are committed; expected Hive 3 or later, or the catalog property "
+                "hive.assume-committed-write-ids=true, which takes all that is on disk as committed",
+                metastore_codes.NO_WRITE_IDS,
+            ) from error
+        self._has_write_ids = False
+
+    def _transactions_now(self) -> ValidIds:
+        if not self._client.numbers_compactions:
+            return ALL_VALID
+        return _valid_ids(self._client.get_valid_transactions())
+
+
+def _key(name: SchemaTableName) -> tuple[str, str]:
+    return name.schema.lower(), name.table.lower()
+
+
+def _valid_ids(ids: ValidTransactions | ValidWriteIds) -> ValidIds:
+    return ValidIds(ids.high_watermark, ids.open, ids.aborted, ids.minimum_open)
+
+
+def _described(lock: HeldLock) -> str:
+    what = f"partition {lock.partition}" if lock.partition else "the table" if lock.table else "the database"
+    verb = "holds" if lock.state is LockState.ACQUIRED else "waits for"
+    where = f" at {lock.host}" if lock.host else ""
+    agent = f", {lock.agent}" if lock.agent else ""
+    return f"{lock.user or 'somebody'}{where} (transaction {lock.transaction}{agent}) {verb} {lock.type.name} on {what}"
