@@ -61,7 +61,6 @@ class OrcStripes:
         columns: What to read, in output order; nested types may be narrowed.
         sources: Where a column is in the file; by its own name where nothing is said.
         root: Name of the top-level struct that the columns are in; empty where they are at the top themselves.
-        extra: With ``root``: names of top-level columns to read besides, as they are.
         zone: Zone to show instants in where the table's type is a wall-clock time.
         where: Names the file for messages.
         strict: Refuse casts that can lose a value.
@@ -79,7 +78,6 @@ class OrcStripes:
         sources: Mapping[str, ColumnSource] | SourceResolver,
         *,
         root: str = "",
-        extra: Sequence[str] = (),
         zone: str,
         where: str,
         strict: bool,
@@ -98,8 +96,7 @@ class OrcStripes:
         self._whole = bool(names) and unclear
         if root and names:
             names = [root] if unclear else [f"{root}.{name}" for name in names]
-        self._extra = tuple(extra)
-        self.names = [*extra, *names]
+        self.names = names
         hybrid = footer.hybrid_calendar
         self._adapter = SchemaAdapter(
             narrowed,
@@ -115,15 +112,26 @@ class OrcStripes:
         hybrid = self._footer.hybrid_calendar
         return matching_stripes(self._source, stripes, self._inner, predicate, self._sources, hybrid, root=self._root)
 
-    def read(self, index: int) -> Stripe:
-        """Reads a stripe whole: pyarrow has no smaller step."""
+    @property
+    def schema(self) -> pa.Schema:
+        """The file's schema."""
+        return self._file.schema
+
+    def read(self, index: int, extra: Sequence[str] = ()) -> Stripe:
+        """Reads a stripe whole: pyarrow has no smaller step.
+
+        Args:
+            index: Which.
+            extra: With ``root``: names of top-level columns to read besides, as they are. There has to be something
+                to read.
+        """
         everything = self._whole and not self._root
-        batch = _read_stripe(self._source, self._file, index, None if everything else self.names)
+        names = [*extra, *self.names]
+        batch = _read_stripe(self._source, self._file, index, None if everything else names)
         if not self._root:
             return Stripe(batch.num_rows, [], self._taken(batch.columns))
-        asked = self._root in batch.schema.names
-        inner = batch.column(self._root).flatten() if asked else []
-        return Stripe(batch.num_rows, [batch.column(name) for name in self._extra], self._taken(inner))
+        inner = batch.column(self._root).flatten() if self.names else []
+        return Stripe(batch.num_rows, [batch.column(name) for name in extra], self._taken(inner))
 
     def slices(self, stripe: Stripe) -> Iterator[StripeSlice]:
         """A stripe in slices of bounded size, in the table's types."""

@@ -1,0 +1,223 @@
+"""Keys of deleted rows in memory, and the rows of a stripe that are among them. Executor side, numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from connectors.hive.acid.key_range import Key, KeyRange
+
+__all__ = ["EVENT_BYTES", "DeleteSet", "Int64s", "KeyRuns", "Mask"]
+
+EVENT_BYTES = 24
+"""Most bytes that an event takes while a set is built; in the set it takes 8."""
+
+_CODE_BITS = 62
+
+Int64s = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRuns:
+    """Keys, with what neighbours share said once.
+
+    Attributes:
+        write_ids: Of each run.
+        buckets: Bucket property of each run, as the file has it: versions are not told apart.
+        starts: Place of each run's first row, and the number of rows at the end.
+        row_ids: Of each row.
+    """
+
+    write_ids: Int64s
+    buckets: Int64s
+    starts: Int64s
+    row_ids: Int64s
+
+    @classmethod
+    def of(cls, write_ids: Int64s, buckets: Int64s, row_ids: Int64s) -> KeyRuns:
+        """Finds the runs of three columns of one length."""
+        changes = np.flatnonzero((write_ids[1:] != write_ids[:-1]) | (buckets[1:] != buckets[:-1])) + 1
+        firsts = np.concatenate(([0], changes)) if row_ids.size else changes
+        starts = np.append(firsts, row_ids.size).astype(np.int64)
+        return cls(write_ids[firsts], buckets[firsts], starts, row_ids)
+
+    @property
+    def counts(self) -> Int64s:
+        """Rows of each run."""
+        counts: Int64s = np.diff(self.starts)
+        return counts
+
+
+class DeleteSet:
+    """The keys of delete events as one sorted array of numbers.
+
+    A number is the place of the pair of write id and bucket property, shifted, plus the row id (or the place of the
+    row id among all of them, where row ids are too large for that). So a key is looked up by one binary search.
+
+    Args:
+        runs: Keys of events, in any order, with duplicates.
+    """
+
+    def __init__(self, runs: Sequence[KeyRuns]) -> None:
+        write_ids = _concatenate([one.write_ids for one in runs])
+        buckets = _concatenate([one.buckets for one in runs])
+        row_ids = _concatenate([one.row_ids for one in runs])
+        counts = _concatenate([one.counts for one in runs])
+        order = np.lexsort((buckets, write_ids))
+        write_ids, buckets = write_ids[order], buckets[order]
+        new = np.ones(order.size, dtype=bool)
+        new[1:] = (write_ids[1:] != write_ids[:-1]) | (buckets[1:] != buckets[:-1])
+        places = np.empty(order.size, dtype=np.int64)
+        places[order] = np.cumsum(new) - 1
+        self._pairs = _Pairs(write_ids[new], buckets[new])
+        self._values: Int64s | None = None
+        self._shift = int(row_ids.max(initial=0)).bit_length()
+        if row_ids.min(initial=0) < 0 or self._shift + self._pairs.count.bit_length() > _CODE_BITS:
+            self._values = np.unique(row_ids)
+            self._shift = self._values.size.bit_length()
+            row_ids = np.searchsorted(self._values, row_ids).astype(np.int64)
+        codes = np.repeat(places, counts)
+        codes <<= self._shift
+        codes |= row_ids
+        if (codes[1:] < codes[:-1]).any():
+            codes.sort(kind="stable")
+        self._codes = codes
+
+    @property
+    def size(self) -> int:
+        """Number of events."""
+        return int(self._codes.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self._codes.nbytes + self._pairs.nbytes + (0 if self._values is None else self._values.nbytes)
+
+    def within(self, keys: KeyRange) -> DeleteSet:
+        """The events of a range: a view, not a copy."""
+        low = 0 if keys.low is None else self._position(keys.low, after=False)
+        high = self.size if keys.high is None else self._position(keys.high, after=True)
+        if low == 0 and high == self.size:
+            return self
+        part = object.__new__(DeleteSet)
+        part._pairs, part._values, part._shift = self._pairs, self._values, self._shift
+        part._codes = self._codes[low : max(low, high)]
+        return part
+
+    def deleted(self, keys: KeyRuns) -> Mask | None:
+        """Which rows are deleted, of rows in any order; ``None`` where none is."""
+        pairs = self._pairs.find(keys.write_ids, keys.buckets)
+        if not self.size or not (pairs >= 0).any():
+            return None
+        codes, known = self._encode(np.repeat(pairs, keys.counts), keys.row_ids)
+        hits = _members(codes, self._codes)
+        if not hits.any():
+            return None
+        if known is None:
+            return hits
+        mask = np.zeros(keys.row_ids.size, dtype=bool)
+        mask[known[hits]] = True
+        return mask
+
+    def deleted_range(self, write_id: int, bucket: int, first: int, count: int) -> Mask | None:
+        """Which of ``count`` rows with ascending row ids from ``first`` are deleted; ``None`` where none is."""
+        keys = KeyRange((write_id, bucket, first), (write_id, bucket, first + count - 1))
+        found = self.within(keys)._codes & ((1 << self._shift) - 1)
+        if not found.size:
+            return None
+        row_ids = found if self._values is None else self._values[found]
+        mask = np.zeros(count, dtype=bool)
+        mask[row_ids - first] = True
+        return mask
+
+    def _encode(self, pairs: Int64s, row_ids: Int64s) -> tuple[Int64s, Int64s | None]:
+        """Codes of the rows that can be among the events, and their places; ``None`` for the places of all rows."""
+        if self._values is None:
+            low = row_ids
+            possible = (pairs >= 0) & (row_ids >= 0) & (row_ids < (1 << self._shift))
+        else:
+            low = np.minimum(np.searchsorted(self._values, row_ids), self._values.size - 1).astype(np.int64)
+            possible = (pairs >= 0) & (self._values[low] == row_ids)
+        if possible.all():
+            return (pairs << self._shift) | low, None
+        known = np.flatnonzero(possible)
+        return (pairs[known] << self._shift) | low[known], known
+
+    def _position(self, key: Key, *, after: bool) -> int:
+        """Number of events before a key, or up to it."""
+        write_id, bucket, row_id = key
+        place, exact = self._pairs.locate(write_id, bucket)
+        code = place << self._shift
+        if not exact:
+            return int(np.searchsorted(self._codes, code))
+        if self._values is not None:
+            code += int(np.searchsorted(self._values, row_id, side="right" if after else "left"))
+            return int(np.searchsorted(self._codes, code))
+        below = min(max(row_id + after, 0), 1 << self._shift)
+        return int(np.searchsorted(self._codes, code + below))
+
+
+class _Pairs:
+    """Sorted pairs of write id and bucket property, and where a pair is among them."""
+
+    def __init__(self, write_ids: Int64s, buckets: Int64s) -> None:
+        self._write_ids = write_ids
+        self._buckets = buckets
+        self._known_writes = np.unique(write_ids)
+        self._known_buckets = np.unique(buckets)
+        self._codes = self._code(write_ids, buckets)
+
+    @property
+    def count(self) -> int:
+        return int(self._write_ids.size)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._codes.nbytes * 3 + self._known_writes.nbytes + self._known_buckets.nbytes)
+
+    def find(self, write_ids: Int64s, buckets: Int64s) -> Int64s:
+        """The place of each pair; -1 where it is not there."""
+        if not self.count:
+            return np.full(write_ids.size, -1, dtype=np.int64)
+        codes = self._code(write_ids, buckets)
+        places = np.minimum(np.searchsorted(self._codes, codes), self.count - 1)
+        found = (self._write_ids[places] == write_ids) & (self._buckets[places] == buckets)
+        result: Int64s = np.where(found, places, -1)
+        return result
+
+    def locate(self, write_id: int, bucket: int) -> tuple[int, bool]:
+        """The number of pairs before a pair, and whether it is there."""
+        low, high = (int(np.searchsorted(self._write_ids, write_id, side=side)) for side in ("left", "right"))
+        place = low + int(np.searchsorted(self._buckets[low:high], bucket))
+        return place, place < high and int(self._buckets[place]) == bucket
+
+    def _code(self, write_ids: Int64s, buckets: Int64s) -> Int64s:
+        # A pair that is not there may get the code of one that is; whoever asks compares the pair itself.
+        high = np.searchsorted(self._known_writes, write_ids).astype(np.int64)
+        return high * self._known_buckets.size + np.searchsorted(self._known_buckets, buckets)
+
+
+def _members(codes: Int64s, events: Int64s) -> Mask:
+    """Which of ``codes`` are among the sorted ``events``."""
+    hits = np.zeros(codes.size, dtype=bool)
+    if not codes.size:
+        return hits
+    if (codes[1:] > codes[:-1]).all():
+        low, high = np.searchsorted(events, codes[0]), np.searchsorted(events, codes[-1], side="right")
+        events = events[low:high]
+        if events.size < codes.size:
+            places = np.searchsorted(codes, events)
+            hits[places[codes[np.minimum(places, codes.size - 1)] == events]] = True
+            return hits
+    if events.size:
+        places = np.minimum(np.searchsorted(events, codes), events.size - 1)
+        hits = events[places] == codes
+    return hits
+
+
+def _concatenate(arrays: list[Int64s]) -> Int64s:
+    return np.concatenate(arrays) if arrays else np.empty(0, dtype=np.int64)

@@ -1,0 +1,120 @@
+"""The columns around the table's own in ACID files, and the columns that show them (``OrcRecordUpdater``)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from connector_spi.errors import CorruptFileError, NotSupportedError
+from connector_spi.handles import ColumnHandle
+from connectors.hive import error_codes
+from connectors.hive.acid.layout import bucket_ids
+from connectors.toolkit.orc_footer import OrcFooter
+
+__all__ = [
+    "ACID_HIDDEN_COLUMNS",
+    "BUCKET",
+    "CURRENT_TRANSACTION",
+    "KEY",
+    "OPERATION",
+    "ROW",
+    "ROW_ID",
+    "acid_columns",
+    "check_operations",
+    "hidden_array",
+    "int64_values",
+    "tells_version",
+]
+
+OPERATION, CURRENT_TRANSACTION, ROW = 0, 4, 5
+"""Places of columns in an ACID file."""
+KEY = (1, 2, 3)
+"""Places of originalTransaction, bucket and rowId, by which rows are known and in whose order they are."""
+
+ROW_ID = "$row_id"
+BUCKET = "$bucket"
+ACID_HIDDEN_COLUMNS = (
+    ColumnHandle(ROW_ID, pa.struct([("writeid", pa.int64()), ("bucketid", pa.int32()), ("rowid", pa.int64())])),
+    ColumnHandle(BUCKET, pa.int32()),
+)
+"""Columns that rows of full ACID tables have besides those of every table. The first is Hive's ``ROW__ID``."""
+
+_NAMES = ("operation", "originaltransaction", "bucket", "rowid", "currenttransaction", "row")
+_BASE_OPERATIONS, _DELTA_OPERATIONS, _DELETE_OPERATIONS = (0, 1), (0, 0), (2, 2)
+_ROW_ID_PLACES = {"writeid": 0, "bucketid": 1, "rowid": 2}
+
+Int64s = npt.NDArray[np.int64]
+
+
+def acid_columns(schema: pa.Schema, path: str) -> tuple[str, ...]:
+    """The names of an ACID file's six columns, in the case that the file has: compaction by queries writes lower case.
+
+    Raises:
+        CorruptFileError: It is no ACID file.
+    """
+    names: tuple[str, ...] = tuple(schema.names)
+    types = [field.type for field in schema]
+    if (
+        tuple(name.lower() for name in names) != _NAMES
+        or not all(pa.types.is_integer(arrow) for arrow in types[:ROW])
+        or not pa.types.is_struct(types[ROW])
+    ):
+        raise CorruptFileError(
+            f"{path} lies in a folder of ACID files and has the columns ({', '.join(names)}); expected operation, "
+            "originalTransaction, bucket, rowId, currentTransaction and row",
+            error_codes.HIVE_ACID_LAYOUT,
+        )
+    return names
+
+
+def tells_version(footer: OrcFooter) -> bool:
+    """Whether the writer says that it knows the layout with delete deltas, so that operations need no look."""
+    return dict(footer.metadata).get("hive.acid.version") == b"2"
+
+
+def check_operations(operations: Int64s, kind: str, path: str) -> None:
+    """Makes sure that a file holds events of one kind only.
+
+    Compaction in Hive 1 and 2 left updates (1) in bases as they were; such rows are whole.
+
+    Args:
+        operations: The column.
+        kind: ``base``, ``delta`` or ``delete_delta``: of the folder.
+        path: The file.
+
+    Raises:
+        NotSupportedError: It holds events of the layout before Hive 3, where one delta has inserts, updates, deletes.
+    """
+    if not operations.size:
+        return
+    low, high = {"base": _BASE_OPERATIONS, "delta": _DELTA_OPERATIONS}.get(kind, _DELETE_OPERATIONS)
+    met = operations[(operations < low) | (operations > high)]
+    if met.size:
+        raise NotSupportedError(
+            f"{path} holds an event with operation {int(met[0])} in a {kind} folder: it is of the ACID layout before "
+            "Hive 3, which merges events by key and cannot be read; run ALTER TABLE ... COMPACT 'major' in Hive",
+            error_codes.HIVE_ACID_LAYOUT,
+        )
+
+
+def int64_values(array: pa.Array, path: str) -> Int64s:
+    """A key column as numbers.
+
+    Raises:
+        CorruptFileError: It holds NULL.
+    """
+    if array.null_count:
+        raise CorruptFileError(f"{path} holds rows without a key or a transaction", error_codes.HIVE_ACID_LAYOUT)
+    values: Int64s = array.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    return values
+
+
+def hidden_array(column: ColumnHandle, write_ids: Int64s, buckets: Int64s, row_ids: Int64s) -> pa.Array:
+    """``$row_id`` or ``$bucket`` of rows; the first may be narrowed to some of its fields."""
+    if column.name == BUCKET:
+        return pa.array(bucket_ids(buckets)).cast(column.type)
+    parts = (write_ids, buckets, row_ids)
+    fields = list(column.type)
+    arrays = [pa.array(parts[_ROW_ID_PLACES[field.name.lower()]]).cast(field.type) for field in fields]
+    return pa.StructArray.from_arrays(arrays, fields=fields)
