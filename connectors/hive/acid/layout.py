@@ -24,6 +24,7 @@ __all__ = [
     "bucket_of_file",
     "bucket_property",
     "is_acid_file_name",
+    "is_directory_name",
     "is_flush_length_file",
     "is_original_name",
     "parse_directory",
@@ -94,9 +95,15 @@ def parse_directory(name: str) -> AcidDirectory | None:
         directory = AcidDirectory(
             DirectoryKind(kind), int(first), int(end), int(statement or -1), int(visibility or 0), name
         )
-    if directory.first > directory.last or not BASE_BEFORE_TRANSACTIONS <= directory.last <= _MAX_LONG:
+    known = directory.last == BASE_BEFORE_TRANSACTIONS or 0 <= directory.last <= _MAX_LONG
+    if not known or directory.first > directory.last:
         raise _unknown_name(name)
     return directory
+
+
+def is_directory_name(name: str) -> bool:
+    """Whether a name is wholly one of a folder of a transactional table."""
+    return _BASE.fullmatch(name) is not None or _DELTA.fullmatch(name) is not None
 
 
 def is_flush_length_file(name: str) -> bool:
