@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from connector_spi.errors import NotSupportedError
-from connectors.hudi.log.block import LogBlock
+from connector_spi.errors import CorruptFileError, NotSupportedError
+from connector_spi.handles import ColumnHandle
+from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_LOG_BLOCK
+from connectors.hudi.hfile.reader import HFile
+from connectors.hudi.log.block import BlockType, LogBlock
+from connectors.hudi.log.positions import POSITION, with_positions
+from connectors.hudi.schema import arrow_schema
+from connectors.toolkit.avro_records import AvroRecords, frame_records, read_avro_table
+from connectors.toolkit.avro_schema import AvroRecordSchema
+from connectors.toolkit.byte_source import MemorySource
+from connectors.toolkit.parquet_footer import narrow_schema, typed_schema
+from connectors.toolkit.parquet_reader import parquet_errors
+from connectors.toolkit.schema_adapter import SchemaAdapter
+from connectors.toolkit.time_conventions import parquet_conventions
 
 __all__ = ["POSITION", "read_data_block"]
 
-POSITION = "$position"
-"""Column that ``read_data_block`` and ``read_delete_block`` add on demand: the row's position in the base file."""
+AVRO_BLOCK_VERSIONS = (1, 2, 3)
+
+_HEAD = struct.Struct(">ii")
+_RECORD_KEY = "_hoodie_record_key"
 
 
 def read_data_block(
-    block: LogBlock, content: pa.Buffer, columns: Collection[str] | None, *, positions: bool = False
+    block: LogBlock, content: pa.Buffer, columns: Collection[str] | None = None, *, positions: bool = False
 ) -> pa.Table:
     """Decodes a block.
 
     Args:
-        block: An Avro, Parquet or HFile data block.
+        block: An Avro, Parquet or HFile data block, or one of a change-data log.
         content: Its content.
         columns: Names of the columns asked, as the block spells them; all where ``None``. A column that the block's
             schema lacks is left out of the result: of a block of partial updates, that is what it does not update.
@@ -36,4 +52,85 @@ def read_data_block(
         CorruptFileError: The content is not what the header says.
         NotSupportedError: A column of a type that is not understood is asked, or a block version.
     """
-    raise NotSupportedError(f"{block.path}: data blocks cannot be read yet")
+    where = f"{block.path}, byte {block.offset}"
+    writer = _writer_schema(block, where)
+    names = [name for name in writer.fields if columns is None or name in columns]
+    target = arrow_schema(writer.projected(names), where)
+    if block.type is BlockType.PARQUET_DATA:
+        table = _read_parquet(content, target, where)
+    elif block.type is BlockType.HFILE_DATA:
+        table = _read_hfile(content, writer, target, where)
+    elif block.type in (BlockType.AVRO_DATA, BlockType.CDC_DATA):
+        table = _read_avro(_avro_records(content, writer, where), target, where)
+    else:
+        raise NotSupportedError(f"{where}: a {block.type.name} block holds no rows", HUDI_UNSUPPORTED_LOG_BLOCK)
+    return with_positions(table, block) if positions else table
+
+
+def _writer_schema(block: LogBlock, where: str) -> AvroRecordSchema:
+    if block.schema is None:
+        raise CorruptFileError(f"{where}: a data block without a schema in its header", HUDI_BAD_LOG_FILE)
+    try:
+        return AvroRecordSchema(block.schema)
+    except ValueError as error:
+        raise CorruptFileError(f"{where}: the schema in the block's header: {error}", HUDI_BAD_LOG_FILE) from error
+
+
+def _avro_records(content: pa.Buffer, writer: AvroRecordSchema, where: str) -> AvroRecords:
+    """The records of a block: int version, int count, then each record behind its length (HoodieAvroDataBlock)."""
+    if content.size < _HEAD.size:
+        raise CorruptFileError(f"{where}: a block of {content.size} bytes, expected 8 at least", HUDI_BAD_LOG_FILE)
+    version, count = _HEAD.unpack(content.slice(0, _HEAD.size))
+    if version not in AVRO_BLOCK_VERSIONS:
+        known = ", ".join(map(str, AVRO_BLOCK_VERSIONS))
+        raise NotSupportedError(
+            f"{where}: an Avro block of version {version}, expected one of {known}; compact the table with Hudi",
+            HUDI_UNSUPPORTED_LOG_BLOCK,
+        )
+    # The shortest record is its length alone.
+    if not 0 <= count <= (content.size - _HEAD.size) // 4:
+        raise CorruptFileError(f"{where}: {count} records in {content.size} bytes", HUDI_BAD_LOG_FILE)
+    return AvroRecords(writer, content.slice(_HEAD.size), count)
+
+
+def _read_avro(records: AvroRecords, target: pa.Schema, where: str) -> pa.Table:
+    try:
+        return read_avro_table(records, target)
+    except ValueError as error:
+        raise CorruptFileError(f"{where}: the rows of the block are damaged: {error}", HUDI_BAD_LOG_FILE) from error
+
+
+def _read_hfile(content: pa.Buffer, writer: AvroRecordSchema, target: pa.Schema, where: str) -> pa.Table:
+    keys, values = HFile(MemorySource(content), where).read_all()
+    table = _read_avro(AvroRecords(writer, frame_records(values), len(values)), target, where)
+    at = target.get_field_index(_RECORD_KEY)
+    # The key is left empty in the row, since the file has it (HoodieHFileDataBlock.serializeRecord).
+    if at < 0:
+        return table
+    return table.set_column(at, target.field(at), pa.array(keys, pa.binary()).cast(pa.string()))
+
+
+def _read_parquet(content: pa.Buffer, target: pa.Schema, where: str) -> pa.Table:
+    columns = tuple(ColumnHandle(field.name, field.type) for field in target)
+    with parquet_errors(where), pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="us") as file:
+        conventions = parquet_conventions(file.metadata.metadata, file.metadata.created_by, "UTC")
+        schema = typed_schema(file)
+        narrowed, leaves = narrow_schema(schema, columns, {})
+        adapter = SchemaAdapter(narrowed, columns, conventions=conventions, where=where, strict=True)
+        found = [at for at in adapter.positions if at is not None]
+        if len(found) < len(columns):
+            missing = columns[adapter.positions.index(None)].name
+            raise CorruptFileError(
+                f"{where}: the block lacks the column '{missing}' that its header names", HUDI_BAD_LOG_FILE
+            )
+        read = sorted(set(found))
+        # By index, since a dotted path does not tell a nested field from a name that holds a dot.
+        table = file.reader.read_all(column_indices=leaves) if leaves else None
+        rows = file.metadata.num_rows
+    arrays = [_one_array(table.column(read.index(at))) for at in found] if table is not None else []
+    return pa.Table.from_arrays(adapter.adapt(arrays, rows), schema=target)
+
+
+def _one_array(column: pa.ChunkedArray) -> pa.Array:
+    combined = column.combine_chunks()
+    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined

@@ -1,0 +1,121 @@
+"""Avro record schemas without names to resolve: cut to some columns, or to what lies on the wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from itertools import count
+from typing import cast
+
+__all__ = ["AvroRecordSchema", "Json", "is_simple_union", "union_branch"]
+
+Json = str | list["Json"] | dict[str, "Json"] | int | bool | float | None
+
+_PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
+_NAMED = frozenset({"record", "error", "enum", "fixed"})
+
+
+class AvroRecordSchema:
+    """The schema of a record, every reference to a named type replaced by its definition.
+
+    Args:
+        text: The schema as JSON.
+
+    Attributes:
+        fields: Types of the fields by name, in order.
+
+    Raises:
+        ValueError: It is no schema of a record, or a type holds itself.
+    """
+
+    def __init__(self, text: str) -> None:
+        try:
+            parsed: Json = json.loads(text)
+            record = _Inliner().inline(parsed, "")
+            fields = cast(list[dict[str, Json]], cast(dict[str, Json], record)["fields"])
+            self.fields: Mapping[str, Json] = {str(field["name"]): field["type"] for field in fields}
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"no Avro schema of a record: {text[:120]!r} ({type(error).__name__})") from error
+
+    def projected(self, columns: Collection[str]) -> str:
+        """The schema of some of the fields, in the schema's order, as JSON; names of types repeat."""
+        fields: list[Json] = [{"name": name, "type": kind} for name, kind in self.fields.items() if name in columns]
+        return json.dumps({"type": "record", "name": "projected", "fields": fields})
+
+
+def is_simple_union(node: Json) -> bool:
+    """Whether a type is a union of null and one other type."""
+    return isinstance(node, list) and len(node) == 2 and node.count("null") == 1
+
+
+def union_branch(node: Json) -> Json:
+    """The type that a union of null and one other has besides null; another type as it is."""
+    if isinstance(node, list) and is_simple_union(node):
+        return node[0] if node[1] == "null" else node[1]
+    return node
+
+
+class _Inliner:
+    """Replaces names by definitions. Names must not repeat in a schema, so each copy gets names of its own."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[dict[str, Json], str]] = {}
+        self._open: list[str] = []
+        self._numbers = count()
+
+    def inline(self, node: Json, namespace: str) -> Json:
+        if isinstance(node, list):
+            return [self.inline(branch, namespace) for branch in node]
+        if isinstance(node, str):
+            return node if node in _PRIMITIVES else self._by_name(node, namespace)
+        definition = cast(dict[str, Json], node)
+        kind = definition["type"]
+        if not isinstance(kind, str) or (kind not in _PRIMITIVES | _NAMED | {"array", "map"}):
+            return self.inline(kind, namespace)
+        if kind in _NAMED:
+            full, inner = _full_name(definition, namespace)
+            self._known[full] = (definition, namespace)
+            return self._definition(definition, full, inner)
+        if kind == "array":
+            return {"type": "array", "items": self.inline(definition["items"], namespace)}
+        if kind == "map":
+            return {"type": "map", "values": self.inline(definition["values"], namespace)}
+        return _primitive(definition, kind)
+
+    def _by_name(self, name: str, namespace: str) -> Json:
+        for full in (name, f"{namespace}.{name}"):
+            if full in self._known:
+                definition, enclosing = self._known[full]
+                return self._definition(definition, full, _full_name(definition, enclosing)[1])
+        raise ValueError(f"no Avro schema: the type {name!r} is not defined before its use")
+
+    def _definition(self, definition: dict[str, Json], full: str, inner: str) -> Json:
+        if full in self._open:
+            raise ValueError(f"the Avro type {full!r} holds itself")
+        made: dict[str, Json] = {"type": definition["type"], "name": f"type{next(self._numbers)}"}
+        for key in ("logicalType", "precision", "scale", "size", "symbols"):
+            if key in definition:
+                made[key] = definition[key]
+        if "fields" in definition:
+            self._open.append(full)
+            made["fields"] = [
+                {"name": field["name"], "type": self.inline(field["type"], inner)}
+                for field in cast(list[dict[str, Json]], definition["fields"])
+            ]
+            self._open.pop()
+        return made
+
+
+def _primitive(definition: dict[str, Json], kind: str) -> Json:
+    made: dict[str, Json] = {"type": kind}
+    made.update((key, definition[key]) for key in ("logicalType", "precision", "scale") if key in definition)
+    return made if len(made) > 1 else kind
+
+
+def _full_name(definition: dict[str, Json], enclosing: str) -> tuple[str, str]:
+    """A named type's full name, and the namespace in which its own fields' names are looked up."""
+    name = str(definition["name"])
+    if "." in name:
+        return name, name.rpartition(".")[0]
+    namespace = str(definition.get("namespace") or enclosing)
+    return (f"{namespace}.{name}" if namespace else name), namespace
