@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from connector_spi.errors import NotSupportedError
+from connector_spi.errors import CorruptFileError, NotSupportedError
+from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_KEY
 
 __all__ = ["virtual_record_keys"]
+
+# KeyGenUtils: what stands for a value that is missing in a key of several fields.
+_NULL = "__null__"
+_EMPTY = "__empty__"
 
 
 def virtual_record_keys(rows: pa.Table, key_fields: Sequence[str], *, complex_keys: bool) -> pa.Array:
@@ -23,6 +29,47 @@ def virtual_record_keys(rows: pa.Table, key_fields: Sequence[str], *, complex_ke
         One string for each row: the value alone, or ``f1:v1,f2:v2``.
 
     Raises:
-        NotSupportedError: A key field is of a type whose text depends on the writer.
+        NotSupportedError: There is no key field, or one of a type whose text depends on the writer.
+        CorruptFileError: A row lacks its key.
     """
-    raise NotSupportedError("virtual keys cannot be built yet")
+    if not key_fields:
+        raise NotSupportedError(
+            "a table without meta columns and record key fields has no keys to merge by", HUDI_UNSUPPORTED_KEY
+        )
+    texts = [_text(_column(rows, field), field) for field in key_fields]
+    if len(key_fields) == 1 and not complex_keys:
+        if texts[0].null_count or pc.any(pc.equal(texts[0], "")).as_py():
+            raise CorruptFileError(f"a row has no value of its key field '{key_fields[0]}'", HUDI_BAD_LOG_FILE)
+        return texts[0]
+    parts = []
+    for field, text in zip(key_fields, texts, strict=True):
+        shown = pc.if_else(pc.equal(text, ""), _EMPTY, text)
+        parts.append(pc.binary_join_element_wise(f"{field}:", pc.fill_null(shown, _NULL), ""))
+    return pc.binary_join_element_wise(*parts, ",")
+
+
+def _column(rows: pa.Table, field: str) -> pa.Array:
+    if field in rows.column_names:
+        column = rows.column(field).combine_chunks()
+    else:
+        first, *inner = field.split(".")
+        if first not in rows.column_names:
+            raise CorruptFileError(f"the key field '{field}' is not among the columns of the file", HUDI_BAD_LOG_FILE)
+        column = pc.struct_field(rows.column(first).combine_chunks(), inner)
+    return pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+
+
+def _text(column: pa.Array, field: str) -> pa.Array:
+    kind = column.type
+    if pa.types.is_string(kind):
+        return column
+    if pa.types.is_large_string(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return column.cast(pa.string())
+    if pa.types.is_date32(kind):
+        # LocalDate.toString, to which Avro's key generators turn a date.
+        return column.cast(pa.string())
+    raise NotSupportedError(
+        f"the key field '{field}' is of type {kind}, whose text in record keys depends on the writer; strings, "
+        "integers, booleans and dates can be read of a table without meta columns",
+        HUDI_UNSUPPORTED_KEY,
+    )
