@@ -22,7 +22,8 @@ class TransactionState(Enum):
 class ConnectorTransaction(ABC):
     """One transaction of one catalog. Driver side; the engine ends it exactly once.
 
-    Connectors override ``on_commit`` and ``on_rollback``, which run at most once, and one of them only.
+    Connectors override ``on_commit`` and ``on_rollback``, which run at most once, and one of them only. A connector
+    that holds what others wait for also overrides ``takes_locks`` and ``on_release``.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,22 @@ class ConnectorTransaction(ABC):
     def state(self) -> TransactionState:
         """Whether and how the transaction ended."""
         return self._state
+
+    @property
+    def takes_locks(self) -> bool:
+        """Whether the transaction holds locks, or will again when something is read in it."""
+        return False
+
+    def release(self, *, failed: bool = False) -> None:
+        """Lets go of locks because nothing is being read; what is read later takes them again, and sees the same.
+
+        The engine calls it when a query has ended whose tables may be read once more. Nothing happens after the end.
+
+        Args:
+            failed: The query that ended has failed, or was cancelled.
+        """
+        if self._state is TransactionState.OPEN:
+            self.on_release(failed)
 
     def commit(self) -> None:
         """Ends the transaction well.
@@ -57,6 +74,9 @@ class ConnectorTransaction(ABC):
 
     def on_rollback(self) -> None:
         """Releases what the transaction holds."""
+
+    def on_release(self, failed: bool) -> None:
+        """Lets go of locks; may run any number of times."""
 
     def _end(self, state: TransactionState) -> None:
         with self._lock:

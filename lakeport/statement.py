@@ -6,19 +6,20 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from catalog.registry import CatalogRegistry
 from connector_spi.connector import Connector
-from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
+from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.properties import boolean_property, parse_properties
 from connector_spi.session import ConnectorSession
+from lakeport.transactions import SharedTransactions, TransactionGroup
 
-__all__ = ["NATIVE_READER", "CatalogAccess", "Statement", "statement_scope"]
+__all__ = ["ENGINE_PROPERTIES", "NATIVE_READER", "TASK_PUSHDOWN", "CatalogAccess", "Statement", "statement_scope"]
 
 PropertySource = Callable[[str], dict[str, str]]
 """From a catalog's name to the texts of its session properties."""
@@ -28,7 +29,13 @@ NATIVE_READER = boolean_property(
     "Let Spark's own Parquet and ORC readers read files that are plain; false forces Python tasks.",
     True,
 )
-"""The engine's own session property, of every catalog."""
+TASK_PUSHDOWN = boolean_property(
+    "task_pushdown",
+    "Let Python tasks filter and aggregate the rows that they read; false leaves that to Spark.",
+    True,
+)
+ENGINE_PROPERTIES = (NATIVE_READER, TASK_PUSHDOWN)
+"""The engine's own session properties, of every catalog."""
 
 _counter = itertools.count(1)
 
@@ -44,6 +51,7 @@ class CatalogAccess:
         metadata: Answers inside of the transaction; guarded by ``lock``.
         session: The query's facts with this catalog's session properties.
         native_reader: The engine may read plain files with its own reader.
+        task_pushdown: Python tasks may filter and aggregate.
         lock: Held around each call of ``metadata``, which serves one thread at a time.
         statement: Keeps the transactions open for as long as this object lives.
     """
@@ -54,6 +62,7 @@ class CatalogAccess:
     metadata: ConnectorMetadata
     session: ConnectorSession
     native_reader: bool
+    task_pushdown: bool
     lock: threading.RLock
     statement: Statement
 
@@ -69,9 +78,17 @@ class Statement:
         user: Who asks.
         time_zone: IANA name of the session's zone.
         properties: Gives the session properties that are set for a catalog.
+        shared: Transactions of other statements to read in; ``None`` for transactions of its own.
     """
 
-    def __init__(self, registry: CatalogRegistry, user: str, time_zone: str, properties: PropertySource) -> None:
+    def __init__(
+        self,
+        registry: CatalogRegistry,
+        user: str,
+        time_zone: str,
+        properties: PropertySource,
+        shared: SharedTransactions | None = None,
+    ) -> None:
         self.query_id = f"{os.getpid()}_{next(_counter)}"
         self._registry = registry
         self._user = user
@@ -80,8 +97,13 @@ class Statement:
         self._start = datetime.now(UTC)
         self._lock = threading.Lock()
         self._accesses: dict[object, CatalogAccess] = {}
-        self._transactions: list[ConnectorTransaction] = []
-        self._finish = weakref.finalize(self, _commit_open, self._transactions)
+        self._is_alone = shared is None
+        self._shared = SharedTransactions(registry) if shared is None else shared
+
+    @property
+    def transactions(self) -> TransactionGroup:
+        """The statement's transactions."""
+        return self._shared.group
 
     def access(self, catalog: str) -> CatalogAccess:
         """The catalog inside of this statement; its transaction begins at the first call.
@@ -89,6 +111,7 @@ class Statement:
         Raises:
             CatalogNotFoundError: No such catalog.
             InvalidPropertyError: A session property that is set is unknown or wrong.
+            UserError: The statement has ended.
         """
         return self._access(catalog, None)
 
@@ -100,50 +123,62 @@ class Statement:
         """
         return self._access(catalog, redirection)
 
+    def commit(self) -> None:
+        """Ends the statement now; with transactions that others share, its part in them."""
+        if self._is_alone:
+            self.transactions.commit()
+
+    def fail(self) -> None:
+        """Rolls back: the statement could not be analysed, failed, or was cancelled."""
+        if self._is_alone:
+            self.transactions.rollback()
+
     def _access(self, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
         key = (catalog, None if redirection is None else (redirection.connector_name, redirection.properties))
         with self._lock:
             found = self._accesses.get(key)
             if found is None:
-                found = self._accesses[key] = self._begin(catalog, redirection)
+                found = self._accesses[key] = self._begin(key, catalog, redirection)
         return replace(found, statement=self)
 
-    def _begin(self, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
+    def _begin(self, key: Hashable, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
         if redirection is None:
             connector = self._registry.get(catalog)
         else:
             properties = dict(redirection.properties)
             connector = self._registry.sibling(catalog, redirection.connector_name, properties)
-        session, native_reader = self._session(catalog, connector, redirection is not None)
-        transaction = connector.begin_transaction(session)
-        self._transactions.append(transaction)
-        metadata = connector.get_metadata(transaction)
-        lock = threading.RLock()
+        session, engine = self._session(catalog, connector, redirection is not None)
+        begun = self.transactions.begin(key, connector, session)
         # The access that lives in a table refers to the statement; the one kept here must not, or neither would die.
         weak = weakref.proxy(self)
-        return CatalogAccess(catalog, connector, transaction, metadata, session, native_reader, lock, weak)
+        return CatalogAccess(
+            catalog,
+            connector,
+            begun.transaction,
+            begun.metadata,
+            session,
+            engine[NATIVE_READER.name],
+            engine[TASK_PUSHDOWN.name],
+            begun.lock,
+            weak,
+        )
 
-    def fail(self) -> None:
-        """Rolls back: the statement could not be analysed, or was cancelled."""
-        if self._finish.detach() is not None:
-            for transaction in self._transactions:
-                if transaction.state is TransactionState.OPEN:
-                    transaction.rollback()
-
-    def _session(self, catalog: str, connector: Connector, is_sibling: bool) -> tuple[ConnectorSession, bool]:
+    def _session(
+        self, catalog: str, connector: Connector, is_sibling: bool
+    ) -> tuple[ConnectorSession, dict[str, bool]]:
         def where(name: str) -> str:
             return f"session property spark.lakeport.{catalog}.{name}"
 
-        descriptors = [NATIVE_READER, *connector.session_properties]
+        descriptors = [*ENGINE_PROPERTIES, *connector.session_properties]
         given = self._properties(catalog)
         if is_sibling:
             # The catalog's own connector has checked the names; the sibling knows some of them.
             known = {descriptor.name for descriptor in descriptors}
             given = {name: text for name, text in given.items() if name in known}
         values = parse_properties(descriptors, given, where)
-        native_reader = bool(values.pop(NATIVE_READER.name))
+        engine = {descriptor.name: bool(values.pop(descriptor.name)) for descriptor in ENGINE_PROPERTIES}
         session = ConnectorSession(self.query_id, self._user, self._time_zone, self._start, tuple(values.items()))
-        return session, native_reader
+        return session, engine
 
 
 @contextmanager
@@ -154,9 +189,3 @@ def statement_scope(statement: Statement) -> Iterator[Statement]:
     except BaseException:
         statement.fail()
         raise
-
-
-def _commit_open(transactions: list[ConnectorTransaction]) -> None:
-    for transaction in transactions:
-        if transaction.state is TransactionState.OPEN:
-            transaction.commit()

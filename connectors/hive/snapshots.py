@@ -129,10 +129,19 @@ class StatementSnapshots:
                 error_codes.HIVE_TRANSACTION_LOST,
             )
 
-    def release(self) -> None:
-        """Lets go of transaction and locks while nothing reads; they are taken again when something does."""
+    @property
+    def takes_locks(self) -> bool:
+        """Whether a table was met that is read under a lock."""
+        return self._policy.lock and (self._held is not None or bool(self._snapshots))
+
+    def release(self, *, failed: bool) -> None:
+        """Lets go of transaction and locks while nothing reads; they are taken again when something does.
+
+        Args:
+            failed: The transaction is aborted, not committed.
+        """
         with self._guard:
-            self._end(commit=True)
+            self._end(commit=not failed)
 
     def end(self, *, commit: bool) -> None:
         """Ends the transaction, if one is open, by exactly one of commit and abort."""

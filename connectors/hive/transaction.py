@@ -77,6 +77,13 @@ class HiveTransaction(ConnectorTransaction):
         self._need_open()
         return self._snapshots.protect(name, snapshot)
 
+    @property
+    def takes_locks(self) -> bool:
+        return self._snapshots.takes_locks
+
+    def on_release(self, failed: bool) -> None:
+        self._snapshots.release(failed=failed)
+
     def on_commit(self) -> None:
         self._client.close()
         self._snapshots.end(commit=True)

@@ -1,0 +1,61 @@
+"""Ends transactions in a thread of its own.
+
+The garbage collector finds that nobody needs a transaction any more at any point of any thread, perhaps one that holds
+a lock of the metastore client. Ending it there, which asks the metastore, could wait for itself; so it is done here.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+
+__all__ = ["CLEANUP", "Cleanup"]
+
+_WAIT_SECONDS = 10.0
+
+
+class Cleanup:
+    """Work that is done soon, one after the other, in a thread that never keeps the process alive."""
+
+    def __init__(self) -> None:
+        # Its put() may be called from a finalizer that interrupts another put().
+        self._queue: SimpleQueue[Callable[[], object]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Has the thread ready: it cannot be started by a finalizer."""
+        if self._thread is not None:
+            return
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="lakeport-cleanup", daemon=True)
+                self._thread.start()
+
+    def later(self, work: Callable[[], object]) -> None:
+        """Has ``work`` done soon; safe to call from a finalizer."""
+        self._queue.put(work)
+
+    def wait(self) -> None:
+        """Waits until all that was asked for is done, some seconds at most."""
+        if self._thread is None or threading.current_thread() is self._thread:
+            return
+        done = threading.Event()
+        self._queue.put(done.set)
+        done.wait(_WAIT_SECONDS)
+
+    def _run(self) -> None:
+        while True:
+            work = self._queue.get()
+            try:
+                work()
+            except Exception:
+                logging.getLogger(__name__).warning("a transaction was not ended", exc_info=True)
+            # What the work refers to is free before the next one comes.
+            del work
+
+
+CLEANUP = Cleanup()
+"""Of the process."""
