@@ -265,12 +265,12 @@ def histories(draw: st.DrawFn) -> tuple[list[str], dict[str, frozenset[int]], Va
     running = tuple(one for one, state in enumerate(states, 1) if state == "o")
     ids = ValidIds(len(states), running, aborted, min(running, default=MAX_ID))
     closed = min(running, default=len(states) + 1) - 1
-    base = 0
+    base = reached = 0
     for visibility in range(100, 100 + draw(st.integers(0, 3))):
         if base >= closed:
             break
-        # A compaction begins behind the base, and ends before the first open id.
-        last = draw(st.integers(base + 1, closed))
+        # A compaction begins behind the base, takes in what earlier ones wrote, and ends before the first open id.
+        reached = last = draw(st.integers(max(base + 1, reached), closed))
         if draw(st.booleans()):
             content[f"base_{last}_v{visibility}"] = frozenset(range(1, last + 1)) - {*aborted}
             base = last
