@@ -112,7 +112,11 @@ def damaged(path: str, what: str) -> CorruptFileError:
 
 def _gunzip(data: bytes, uncompressed: int, offset: int, path: str) -> bytes:
     try:
-        # No more than the header says, and one byte to tell that there is more.
-        return zlib.decompressobj(_GZIP_WINDOW).decompress(data, uncompressed + 1) if uncompressed else b""
+        # No more than the header says, and one byte to tell that there is more. The checksum stands at the end.
+        stream = zlib.decompressobj(_GZIP_WINDOW)
+        unzipped = stream.decompress(data, uncompressed + 1)
+        if not stream.eof:
+            raise damaged(path, f"the block at byte {offset} holds more than {uncompressed} bytes, or is cut off")
+        return unzipped
     except zlib.error as error:
         raise damaged(path, f"the block at byte {offset} cannot be unzipped ({error})") from error

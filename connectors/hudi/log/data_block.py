@@ -111,6 +111,15 @@ def _read_hfile(content: pa.Buffer, writer: AvroRecordSchema, target: pa.Schema,
 
 
 def _read_parquet(content: pa.Buffer, target: pa.Schema, where: str) -> pa.Table:
+    try:
+        return _read_parquet_columns(content, target, where)
+    except UnicodeDecodeError as error:
+        raise CorruptFileError(
+            f"{where}: a name in the block's Parquet footer is damaged", HUDI_BAD_LOG_FILE
+        ) from error
+
+
+def _read_parquet_columns(content: pa.Buffer, target: pa.Schema, where: str) -> pa.Table:
     columns = tuple(ColumnHandle(field.name, field.type) for field in target)
     with parquet_errors(where), pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="us") as file:
         conventions = parquet_conventions(file.metadata.metadata, file.metadata.created_by, "UTC")
