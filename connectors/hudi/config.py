@@ -14,17 +14,27 @@ from connector_spi.properties import (
     integer_property,
     string_list_property,
 )
+from connectors.hudi.schema import META_COLUMNS
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 
-__all__ = ["CONFIG_PROPERTIES", "IGNORE_ABSENT_PARTITIONS", "MAX_SPLIT_SIZE", "HudiConfig", "session_properties"]
+__all__ = [
+    "CONFIG_PROPERTIES",
+    "IGNORE_ABSENT_PARTITIONS",
+    "MAX_SPLIT_SIZE",
+    "READ_OPTIMIZED",
+    "HudiConfig",
+    "session_properties",
+]
 
 MAX_SPLIT_SIZE = "max_split_size"
 IGNORE_ABSENT_PARTITIONS = "ignore_absent_partitions"
+READ_OPTIMIZED = "read_optimized"
 
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     *METASTORE_PROPERTIES,
     *STORAGE_PROPERTIES,
     string_list_property("hudi.columns-to-hide", "Columns that SELECT * leaves out, such as _hoodie_commit_seqno."),
+    boolean_property("hudi.hide-meta-columns", "SELECT * leaves out the columns _hoodie_* that Hudi adds.", False),
     data_size_property("hudi.max-split-size", "Base files above it are cut into ranges.", 64 << 20, minimum=1 << 10),
     integer_property("hudi.split-loader-parallelism", "Folders listed at once.", 8, minimum=1, maximum=256),
     boolean_property(
@@ -64,10 +74,11 @@ class HudiConfig:
         """
         given = properties["hudi.columns-to-hide"]
         hidden = given if isinstance(given, tuple) else ()
+        meta = META_COLUMNS if properties["hudi.hide-meta-columns"] else ()
         return cls(
             metastore=metastore_config(properties),
             storage=storage_options(properties),
-            columns_to_hide=frozenset(str(name).lower() for name in hidden),
+            columns_to_hide=frozenset(str(name).lower() for name in (*hidden, *meta)),
             max_split_size=int(str(properties["hudi.max-split-size"])),
             parallelism=int(str(properties["hudi.split-loader-parallelism"])),
             ignore_absent_partitions=bool(properties["hudi.ignore-absent-partitions"]),
@@ -84,5 +95,10 @@ def session_properties(config: HudiConfig) -> tuple[PropertyMetadata[object], ..
             IGNORE_ABSENT_PARTITIONS,
             "Read on when the metastore names a partition whose folder is not on storage.",
             config.ignore_absent_partitions,
+        ),
+        boolean_property(
+            READ_OPTIMIZED,
+            "Read the base files of merge-on-read tables without their logs, as a table named _ro does.",
+            False,
         ),
     )

@@ -74,7 +74,7 @@ class HudiConnector(Connector):
         return {"metastore": self._config.metastore.place()}
 
     def shutdown(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
         self._metastore.close()
 
 

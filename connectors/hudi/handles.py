@@ -30,7 +30,7 @@ HIDDEN_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class HudiTableHandle(TableHandle):
-    """A copy-on-write table at one instant.
+    """A table at one instant.
 
     Attributes:
         name: Schema and table.
@@ -39,6 +39,7 @@ class HudiTableHandle(TableHandle):
         view: The completed writes; fixed, so that a commit that finishes later is not seen (invariant I1).
         schema: All columns in order, meta columns first.
         metastore_partitions: The metastore lists partitions of the table.
+        read_optimized: Base files are read without their logs.
         constraint: What was pushed; by handles of columns, hidden ones included.
     """
 
@@ -48,6 +49,7 @@ class HudiTableHandle(TableHandle):
     view: TimelineView
     schema: pa.Schema
     metastore_partitions: bool = False
+    read_optimized: bool = False
     constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
 
     @property

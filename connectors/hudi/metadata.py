@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from catalog.metastore.client import MetastoreClient
+from catalog.metastore.model import Table
 from connector_spi.errors import InternalError, NotSupportedError
 from connector_spi.handles import ColumnHandle, TableHandle
-from connector_spi.metadata import ConnectorMetadata, FilterApplication
+from connector_spi.metadata import ConnectorMetadata, FilterApplication, TableVersion
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import Constraint, TupleDomain, Value
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
+from connectors.hudi.config import READ_OPTIMIZED
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
+from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle
-from connectors.hudi.registered_table import hudi_location
-from connectors.hudi.snapshot import trimmed
+from connectors.hudi.registered_table import hudi_location, is_read_optimized
+from connectors.hudi.snapshot import HudiSnapshot, trimmed
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.filesystem import FileSystem
@@ -73,16 +76,19 @@ class HudiMetadata(ConnectorMetadata):
         table = self._metastore.get_table(name.schema, name.table)
         if table is None:
             return None
+        return self._handle(session, name, table, self._transaction.open(hudi_location(table, self._files)))
+
+    def get_table_handle_at(
+        self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
+    ) -> HudiTableHandle | None:
+        """The columns, too, are those of that time."""
+        table = self._metastore.get_table(name.schema, name.table)
+        if table is None:
+            return None
         location = hudi_location(table, self._files)
-        snapshot = self._transaction.open(location)
-        return HudiTableHandle(
-            name=name,
-            location=location,
-            config=trimmed(snapshot.config),
-            view=snapshot.view,
-            schema=snapshot.table_schema(),
-            metastore_partitions=bool(table.partition_keys),
-        )
+        snapshot = self._transaction.open_at(location, version, session.time_zone)
+        # What the metastore knows of partitions is of today.
+        return replace(self._handle(session, name, table, snapshot), metastore_partitions=False)
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         handle = _hudi(table)
@@ -127,11 +133,15 @@ class HudiMetadata(ConnectorMetadata):
         return FilterApplication(replace(handle, constraint=combined), constraint.summary)
 
     def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        """Bytes of the base files, and rows as far as the active timeline tells. Planned once for the scan too."""
+        """Bytes of the data files, and rows as far as the active timeline tells. Planned once for the scan too."""
         handle = _hudi(table)
         if handle.constraint.is_none:
             return TableStatistics(0, 0)
-        files = list(self._transaction.plan(handle, handle.constraint).files)
+        plan = self._transaction.plan(handle, handle.constraint)
+        files = list(plan.base_files)
+        size = sum(file.size for file_slice in plan.slices for file in data_files(file_slice))
+        if handle.config.merge_on_read and not handle.read_optimized:
+            return TableStatistics(size_bytes=size)
         snapshot = self._transaction.snapshot(handle)
         written: dict[str, int] = {}
         for instant in {file.name.instant for file in files}:
@@ -139,10 +149,7 @@ class HudiMetadata(ConnectorMetadata):
         root = len(handle.location) + 1
         rows = [written.get(file.path[root:]) for file in files]
         known = [count for count in rows if count is not None]
-        return TableStatistics(
-            row_count=float(sum(known)) if len(known) == len(rows) else None,
-            size_bytes=sum(file.size for file in files),
-        )
+        return TableStatistics(row_count=float(sum(known)) if len(known) == len(rows) else None, size_bytes=size)
 
     def list_partitions(
         self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
@@ -152,7 +159,22 @@ class HudiMetadata(ConnectorMetadata):
             return ()
         columns = {ColumnHandle(key, domain.type): domain for key, domain in dict(constraint.domains or {}).items()}
         plan = self._transaction.plan(handle, TupleDomain.with_column_domains(columns))
-        return [self._key_values(handle, partition.path) for partition in plan.partitions if partition.files]
+        return [self._key_values(handle, partition.path) for partition in plan.partitions if partition.slices]
+
+    def _handle(
+        self, session: ConnectorSession, name: SchemaTableName, table: Table, snapshot: HudiSnapshot
+    ) -> HudiTableHandle:
+        merge_on_read = snapshot.config.merge_on_read
+        read_optimized = merge_on_read and (is_read_optimized(table) or session.flag(READ_OPTIMIZED))
+        return HudiTableHandle(
+            name=name,
+            location=snapshot.location,
+            config=trimmed(snapshot.config),
+            view=snapshot.view,
+            schema=snapshot.table_schema(),
+            metastore_partitions=bool(table.partition_keys),
+            read_optimized=read_optimized,
+        )
 
     def _key_values(self, handle: HudiTableHandle, path: str) -> tuple[Value | None, ...]:
         values = handle.partition_paths.values(path)

@@ -1,43 +1,45 @@
-"""Which base files a scan reads: partitions by their paths, then the newest slice of each file group. Driver side."""
+"""Which file slices a scan reads: partitions by their paths, then one slice of each file group. Driver side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from connector_spi.errors import FileMissingError, NotSupportedError
+from connector_spi.errors import NotSupportedError
 from connector_spi.predicate import Domain
-from connectors.hudi.error_codes import (
-    HUDI_BOOTSTRAP,
-    HUDI_MERGE_ON_READ,
-    HUDI_MISSING_BASE_FILE,
-    HUDI_UNSUPPORTED_BASE_FILE,
+from connectors.hudi.error_codes import HUDI_BOOTSTRAP, HUDI_MERGE_ON_READ, HUDI_UNSUPPORTED_BASE_FILE
+from connectors.hudi.file_group.names import BaseFileName
+from connectors.hudi.file_group.slices import (
+    DataFile,
+    FileSlice,
+    latest_base_files,
+    latest_file_slices,
+    parse_listing,
 )
-from connectors.hudi.file_group.names import BaseFileName, parse_base_file_name
-from connectors.hudi.file_group.slices import DataFile, FileSlice, latest_file_slices, parse_listing
-from connectors.hudi.partition_path import PartitionPaths
+from connectors.hudi.handles import HudiTableHandle
+from connectors.hudi.listing import PartitionWalk
+from connectors.hudi.missing_files import check_later_writes, check_written_files
 from connectors.hudi.snapshot import HudiSnapshot
-from connectors.toolkit.filesystem import FileInfo, FileSystem, join_path
+from connectors.toolkit.filesystem import FileInfo
 
-__all__ = ["PartitionFiles", "ScanPlan", "plan_scan"]
+__all__ = ["PartitionSlices", "ScanPlan", "check_readable", "plan_scan", "slices_of"]
 
-_MARKER = ".hoodie_partition_metadata"
 # HoodieTimeline.METADATA_BOOTSTRAP_INSTANT_TS: base files of it hold the meta columns alone.
 _METADATA_BOOTSTRAP_INSTANT = "00000000000001"
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionFiles:
-    """The base files that a partition's rows are in.
+class PartitionSlices:
+    """The file slices that a partition's rows are in.
 
     Attributes:
         path: Path of the partition, relative to the table.
-        files: By file group id.
+        slices: By file group id.
     """
 
     path: str
-    files: tuple[DataFile, ...]
+    slices: tuple[FileSlice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,137 +52,94 @@ class ScanPlan:
             partitions is not known.
     """
 
-    partitions: tuple[PartitionFiles, ...]
+    partitions: tuple[PartitionSlices, ...]
     pruned: int | None
 
     @property
-    def files(self) -> Iterator[DataFile]:
+    def slices(self) -> Iterator[FileSlice]:
+        """All file slices, in order."""
+        return (file_slice for partition in self.partitions for file_slice in partition.slices)
+
+    @property
+    def base_files(self) -> Iterator[DataFile]:
         """All base files, in order."""
-        return (file for partition in self.partitions for file in partition.files)
+        return (file_slice.base for file_slice in self.slices if file_slice.base is not None)
 
 
 def plan_scan(
-    snapshot: HudiSnapshot, paths: PartitionPaths, domains: Mapping[str, Domain], pool: ThreadPoolExecutor
+    snapshot: HudiSnapshot, table: HudiTableHandle, domains: Mapping[str, Domain], pool: ThreadPoolExecutor
 ) -> ScanPlan:
-    """Finds the base files of a scan.
+    """Finds the file slices of a scan.
 
     Args:
-        snapshot: The table.
-        paths: How partition paths are to be read.
+        snapshot: The table, at the handle's view.
+        table: Says what of the snapshot is read.
         domains: Filter by partition field; only prunes.
         pool: Folders are listed in it, many at once.
 
     Raises:
-        FileMissingError: The latest write made a base file that is not on storage.
+        FileMissingError: A write made a base file that is not on storage.
+        InvalidArgumentError: With time travel: files of that time were cleaned.
+    """
+    walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, domains, pool)
+    listed = dict(sorted(walk.partitions()))
+    check_written_files(snapshot, listed, walk.keeps)
+    check_later_writes(snapshot, listed, walk.keeps)
+    partitions = tuple(
+        PartitionSlices(path, slices_of(snapshot, path, contents, table.read_optimized))
+        for path, contents in listed.items()
+    )
+    return ScanPlan(partitions, walk.pruned)
+
+
+def slices_of(
+    snapshot: HudiSnapshot, path: str, contents: Iterable[FileInfo], read_optimized: bool
+) -> tuple[FileSlice, ...]:
+    """The slices of a partition that a query reads.
+
+    Raises:
+        CorruptFileError: The partition's files do not tell which of them count.
+    """
+    data = parse_listing((info.path, info.size, info.modified_millis) for info in contents)
+    replaced = snapshot.replaced().get(path, frozenset())
+    if read_optimized:
+        return tuple(
+            latest_base_files(data, snapshot.view, replaced, lambda requested: snapshot.written_names(path, requested))
+        )
+    return tuple(
+        latest_file_slices(
+            data,
+            snapshot.view,
+            snapshot.config.layout,
+            replaced,
+            lambda requested: snapshot.written_names(path, requested),
+        )
+    )
+
+
+def check_readable(snapshot: HudiSnapshot, table: HudiTableHandle, plan: ScanPlan) -> None:
+    """Refuses what a scan would read wrong.
+
+    Raises:
         NotSupportedError: A slice cannot be read right.
     """
-    walk = _Walk(snapshot.files, snapshot.location, paths, domains, pool)
-    listed = dict(sorted(walk.partitions()))
-    _check_latest_write(snapshot, listed, walk.keeps)
-    slices = tuple(_partition_files(snapshot, path, contents) for path, contents in listed.items())
-    return ScanPlan(slices, walk.pruned)
+    if table.config.merge_on_read and not table.read_optimized:
+        raise NotSupportedError(
+            f"{table.name} is a merge-on-read table, whose logs cannot be read yet; read its base files alone "
+            "(session property read_optimized), or compact it into a copy-on-write table",
+            HUDI_MERGE_ON_READ,
+        )
+    for partition in plan.partitions:
+        for file_slice in partition.slices:
+            _check(snapshot, partition.path, file_slice)
 
 
-class _Walk:
-    """Goes down the folders of a table, level by level, to the partitions."""
-
-    def __init__(
-        self,
-        files: FileSystem,
-        location: str,
-        paths: PartitionPaths,
-        domains: Mapping[str, Domain],
-        pool: ThreadPoolExecutor,
-    ) -> None:
-        self._files = files
-        self._location = location
-        self._paths = paths
-        self._domains = domains
-        self._pool = pool
-        self.pruned: int | None = 0
-
-    def keeps(self, path: str, complete: bool) -> bool:
-        """Whether a partition, or what is below a folder, is wanted."""
-        return not path or self._paths.may_hold(path, self._domains, complete)
-
-    def partitions(self) -> Iterator[tuple[str, list[FileInfo]]]:
-        """Path and files of each partition that is wanted.
-
-        A folder is a partition when it holds the marker (HoodiePartitionMetadata), or lies in no marked one and
-        holds base files: its marker was lost, its rows were not.
-        """
-        level: list[tuple[str, bool]] = [("", False)]
-        while level:
-            listings = self._pool.map(lambda item: self._list(item[0]), level)
-            following: list[tuple[str, bool]] = []
-            for (path, inside), listing in zip(level, listings, strict=True):
-                contents = [info for info in listing if not info.is_directory]
-                marked = any(info.name == _MARKER or info.name.startswith(f"{_MARKER}.") for info in contents)
-                if marked or (not inside and any(parse_base_file_name(info.name) for info in contents)):
-                    if self.keeps(path, complete=True):
-                        yield path, contents
-                    else:
-                        self._count(path)
-                following += [(child, inside or marked) for child in self._children(path, listing)]
-            level = following
-
-    def _list(self, path: str) -> list[FileInfo]:
-        # A folder that went away since its parent was listed is an error too: it may have held rows of the snapshot.
-        return self._files.list(join_path(self._location, path) if path else self._location)
-
-    def _children(self, path: str, listing: Iterable[FileInfo]) -> Iterator[str]:
-        for info in listing:
-            if info.is_directory and info.name != ".hoodie":
-                child = f"{path}/{info.name}" if path else info.name
-                if self.keeps(child, complete=False):
-                    yield child
-                else:
-                    self._count(child)
-
-    def _count(self, path: str) -> None:
-        whole = path.count("/") + 1 == len(self._paths.fields)
-        self.pruned = self.pruned + 1 if whole and self.pruned is not None else None
-
-
-def _check_latest_write(
-    snapshot: HudiSnapshot, listed: Mapping[str, list[FileInfo]], keeps: Callable[[str, bool], bool]
-) -> None:
-    """Finds base files that the latest write made and storage lacks."""
-    latest = snapshot.view.latest
-    if latest is None:
-        return
-    names = {path: {info.name for info in contents} for path, contents in listed.items()}
-    replaced = snapshot.replaced()
-    for stat in snapshot.commit(latest).stats:
-        name = stat.path.rpartition("/")[2] if stat.path else ""
-        if parse_base_file_name(name) is None or stat.file_id in replaced.get(stat.partition, ()):
-            continue
-        if name not in names.get(stat.partition, ()) and keeps(stat.partition, True):
-            raise FileMissingError(
-                f"base file {join_path(snapshot.location, stat.path or '')}, written at instant {latest.requested}, is "
-                "not on storage; it was deleted by hand, or by Hudi's cleaner while the query was planned: run the "
-                "query again, or restore the file",
-                HUDI_MISSING_BASE_FILE,
-            )
-
-
-def _partition_files(snapshot: HudiSnapshot, path: str, contents: Iterable[FileInfo]) -> PartitionFiles:
-    data = parse_listing((info.path, info.size, info.modified_millis) for info in contents)
-    slices = latest_file_slices(
-        data,
-        snapshot.view,
-        snapshot.config.layout,
-        snapshot.replaced().get(path, frozenset()),
-        lambda requested: snapshot.written_names(path, requested),
-    )
-    return PartitionFiles(path, tuple(_base_file(snapshot, path, item) for item in slices))
-
-
-def _base_file(snapshot: HudiSnapshot, path: str, file_slice: FileSlice) -> DataFile:
+def _check(snapshot: HudiSnapshot, path: str, file_slice: FileSlice) -> None:
     if file_slice.base is None or file_slice.logs:
         raise NotSupportedError(
             f"file group {file_slice.file_id} in partition '{path}' of {snapshot.location} has log files at instant "
-            f"{file_slice.base_instant}, though the table is copy-on-write; logs cannot be read yet: compact the table",
+            f"{file_slice.base_instant}, which cannot be read yet; compact the table, or read it without its logs "
+            "(read-optimized)",
             HUDI_MERGE_ON_READ,
         )
     name = file_slice.base.name
@@ -195,4 +154,3 @@ def _base_file(snapshot: HudiSnapshot, path: str, file_slice: FileSlice) -> Data
             "in the original file, which cannot be read with it yet: rewrite the table, for one by clustering",
             HUDI_BOOTSTRAP,
         )
-    return file_slice.base

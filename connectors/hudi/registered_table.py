@@ -12,19 +12,24 @@ from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_NOT_A_HUDI_TABLE
 from connectors.hudi.table_config import TableConfig, is_hudi_table
 from connectors.toolkit.filesystem import FileSystem
 
-__all__ = ["hudi_location", "metastore_table"]
+__all__ = ["hudi_location", "is_read_optimized", "metastore_table"]
 
 _PARQUET_INPUT = "org.apache.hudi.hadoop.HoodieParquetInputFormat"
-_INPUT_FORMATS = frozenset(
+_BASE_FILE_FORMATS = frozenset(
     {
         _PARQUET_INPUT,
         "org.apache.hudi.hadoop.HoodieHFileInputFormat",
-        "org.apache.hudi.hadoop.realtime.HoodieParquetRealtimeInputFormat",
-        "org.apache.hudi.hadoop.realtime.HoodieHFileRealtimeInputFormat",
         "com.uber.hoodie.hadoop.HoodieInputFormat",
-        "com.uber.hoodie.hadoop.realtime.HoodieRealtimeInputFormat",
     }
 )
+_REALTIME_INPUT = "org.apache.hudi.hadoop.realtime.HoodieParquetRealtimeInputFormat"
+_INPUT_FORMATS = _BASE_FILE_FORMATS | {
+    _REALTIME_INPUT,
+    "org.apache.hudi.hadoop.realtime.HoodieHFileRealtimeInputFormat",
+    "com.uber.hoodie.hadoop.realtime.HoodieRealtimeInputFormat",
+}
+# ConfigUtils.IS_QUERY_AS_RO_TABLE: what Spark goes by, where Hive goes by the input format.
+_AS_READ_OPTIMIZED = "hoodie.query.as.ro.table"
 _PROVIDER = "spark.sql.sources.provider"
 _PLACEHOLDER = "__PLACEHOLDER__"
 # Per base format: input format, output format, SerDe (HoodieInputFormatUtils).
@@ -66,8 +71,17 @@ def hudi_location(table: Table, files: FileSystem) -> str:
     )
 
 
+def is_read_optimized(table: Table) -> bool:
+    """Whether the metastore's object of a merge-on-read table stands for its base files alone, as ``t_ro`` does."""
+    for parameters in (table.storage.serde.parameters, table.parameters):
+        told = parameters.get(_AS_READ_OPTIMIZED, "").strip().lower()
+        if told in ("true", "false"):
+            return told == "true"
+    return table.storage.input_format in _BASE_FILE_FORMATS
+
+
 def metastore_table(name: SchemaTableName, location: str, config: TableConfig, schema: pa.Schema, owner: str) -> Table:
-    """What hive sync would put into the metastore for a copy-on-write table.
+    """What hive sync would put into the metastore for a table that is read with its logs.
 
     Raises:
         NotSupportedError: Columns differ only in case, or Hive has no type for one.
@@ -81,6 +95,8 @@ def metastore_table(name: SchemaTableName, location: str, config: TableConfig, s
         )
     keys = [key.lower() for key in config.partition_fields if key.lower() in fields]
     input_format, output_format, serde = _CLASSES[config.base_format]
+    if config.merge_on_read and input_format == _PARQUET_INPUT:
+        input_format = _REALTIME_INPUT
     storage = StorageDescriptor(
         columns=tuple(field for column, field in fields.items() if column not in keys),
         location=location,

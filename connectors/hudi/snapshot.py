@@ -10,9 +10,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
-from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE, HUDI_MERGE_ON_READ, HUDI_SCHEMA_ON_READ
+from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE, HUDI_SCHEMA_ON_READ
 from connectors.hudi.schema import arrow_schema, table_schema
 from connectors.hudi.table_config import TableConfig, read_table_config
+from connectors.hudi.timeline.archive import ArchivedTimeline, read_archive
 from connectors.hudi.timeline.commit_metadata import CommitMetadata
 from connectors.hudi.timeline.instant import Instant
 from connectors.hudi.timeline.loader import list_instants, read_commit_metadata
@@ -32,13 +33,23 @@ class HudiSnapshot:
         location: The table's folder.
         config: The table's properties.
         view: The writes of the query.
+        active: All instants of the active timeline, where it was listed for this query; else empty.
     """
 
-    def __init__(self, files: FileSystem, location: str, config: TableConfig, view: TimelineView) -> None:
+    def __init__(
+        self,
+        files: FileSystem,
+        location: str,
+        config: TableConfig,
+        view: TimelineView,
+        active: tuple[Instant, ...] = (),
+    ) -> None:
         self.files = files
         self.location = location
         self.config = config
         self.view = view
+        self.active = active
+        self._archive: ArchivedTimeline | None = None
         self._commits: dict[str, CommitMetadata] = {}
         self._schemas: dict[str, pa.Schema | None] = {}
         self._replaced: dict[str, frozenset[str]] | None = None
@@ -51,12 +62,33 @@ class HudiSnapshot:
             FileMissingError: The instant has left the active timeline since the view was made.
             CorruptFileError: Its file is cut off.
         """
-        found = self._commits.get(instant.file_name)
+        key = instant.requested if instant.archived else instant.file_name
+        found = self._commits.get(key)
         if found is None:
-            found = read_commit_metadata(self.files, self.location, self.config, instant)
+            if instant.archived:
+                found = self.archive().commit(instant)
+            else:
+                found = read_commit_metadata(self.files, self.location, self.config, instant)
             with self._lock:
-                self._commits[instant.file_name] = found
+                self._commits[key] = found
         return found
+
+    def archive(self) -> ArchivedTimeline:
+        """The archived timeline, read once.
+
+        Raises:
+            CorruptFileError: It is damaged.
+        """
+        with self._lock:
+            if self._archive is None:
+                self._archive = read_archive(self.files, self.location, self.config)
+            return self._archive
+
+    def with_view(self, view: TimelineView) -> HudiSnapshot:
+        """The same table, seen at another view."""
+        other = HudiSnapshot(self.files, self.location, self.config, view, self.active)
+        other._archive = self._archive
+        return other
 
     def commits_at(self, requested: str) -> list[CommitMetadata]:
         """What the completed writes of a requested time did; none where it is older than the active timeline."""
@@ -174,15 +206,10 @@ def open_snapshot(files: FileSystem, location: str) -> HudiSnapshot:
         CorruptFileError: Properties or timeline are damaged.
     """
     config = read_table_config(files, location)
-    if config.merge_on_read:
-        raise NotSupportedError(
-            f"{location} is a merge-on-read table, which cannot be read yet; read it with Hudi, or compact it into "
-            "a copy-on-write table",
-            HUDI_MERGE_ON_READ,
-        )
-    view = timeline_view(list_instants(files, location, config))
+    instants = list_instants(files, location, config)
+    view = timeline_view(instants)
     _refuse_equal_instants(view, location)
-    snapshot = HudiSnapshot(files, location, config, view)
+    snapshot = HudiSnapshot(files, location, config, view, tuple(instants))
     snapshot.refuse_schema_history()
     return snapshot
 

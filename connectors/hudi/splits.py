@@ -20,7 +20,7 @@ from connectors.hudi.file_group.slices import DataFile
 from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.page_source import hidden_values
 from connectors.hudi.plain_columns import is_plain_type
-from connectors.hudi.planning import PartitionFiles, ScanPlan
+from connectors.hudi.planning import PartitionSlices, ScanPlan, check_readable
 from connectors.hudi.schema import META_COLUMNS
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.hudi.transaction import HudiTransaction, partition_domains
@@ -61,13 +61,14 @@ class HudiSplitManager(SplitManager):
         if table.metastore_partitions and not session.flag(IGNORE_ABSENT_PARTITIONS):
             self._absent.check(table, partition_domains(table, constraint), plan)
         snapshot = transaction.snapshot(table)
+        check_readable(snapshot, table, plan)
         schemas = self._written_schemas(snapshot, plan)
         size = session.get_property(MAX_SPLIT_SIZE)
         maker = _SplitMaker(table, columns, constraint, schemas, int(str(size)))
         return HudiSplitSource(table, plan, maker)
 
     def _written_schemas(self, snapshot: HudiSnapshot, plan: ScanPlan) -> dict[str, pa.Schema | None]:
-        samples = {file.name.instant: file.path for file in plan.files}
+        samples = {file.name.instant: file.path for file in plan.base_files}
         schemas = self._pool.map(lambda item: snapshot.written_schema(*item), samples.items())
         return dict(zip(samples, schemas, strict=True))
 
@@ -83,16 +84,17 @@ class HudiSplitSource(SplitSource):
     def __iter__(self) -> Iterator[Sequence[HudiSplit]]:
         batch: list[HudiSplit] = []
         for partition in self._plan.partitions:
-            for file in partition.files:
-                batch.extend(self._maker.splits(partition, file))
+            for file_slice in partition.slices:
+                if file_slice.base is not None:
+                    batch.extend(self._maker.splits(partition, file_slice.base))
             if len(batch) >= _BATCH:
                 yield batch
                 batch = []
         yield batch
 
     def summary(self) -> ScanSummary:
-        kept = sum(1 for partition in self._plan.partitions if partition.files)
-        files = sum(len(partition.files) for partition in self._plan.partitions)
+        kept = sum(1 for partition in self._plan.partitions if partition.slices)
+        files = sum(len(partition.slices) for partition in self._plan.partitions)
         return ScanSummary(
             snapshot=self._table.snapshot,
             partitions_kept=kept,
@@ -128,7 +130,7 @@ class _SplitMaker:
         self._plain: dict[tuple[str, frozenset[str]], bool] = {}
         self.files_pruned = 0
 
-    def splits(self, partition: PartitionFiles, file: DataFile) -> Iterator[HudiSplit]:
+    def splits(self, partition: PartitionSlices, file: DataFile) -> Iterator[HudiSplit]:
         """The ranges of a file; none where constants alone say that no row fits."""
         whole = self._whole_file(partition, file)
         constants: dict[str, Value | None] = {**dict(whole.path_values), **hidden_values(whole)}
@@ -153,7 +155,7 @@ class _SplitMaker:
                 constants=asked if plain else (),
             )
 
-    def _whole_file(self, partition: PartitionFiles, file: DataFile) -> HudiSplit:
+    def _whole_file(self, partition: PartitionSlices, file: DataFile) -> HudiSplit:
         schema = self._schemas[file.name.instant]
         told = self._paths.values(partition.path) if schema is not None else {}
         lowered = {name.lower() for name in schema.names} if schema is not None and told else set()

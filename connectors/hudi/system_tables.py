@@ -1,4 +1,4 @@
-"""``t$timeline``, ``t$files``, ``t$partitions`` and ``t$properties``. Driver side."""
+"""``t$timeline``, ``t$files``, ``t$file_slices``, ``t$partitions`` and ``t$properties``. Driver side."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
+from connectors.hudi.file_group.names import BaseFileName
+from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.planning import ScanPlan
 from connectors.hudi.snapshot import trimmed
@@ -45,7 +47,7 @@ class TableOnStorage:
     transaction: HudiTransaction
 
     def plan(self) -> ScanPlan:
-        """All base files of the snapshot."""
+        """All file slices of the snapshot."""
         snapshot = self.transaction.open(self.location)
         handle = HudiTableHandle(
             self.name, self.location, trimmed(snapshot.config), snapshot.view, snapshot.table_schema()
@@ -94,12 +96,13 @@ def _timeline(table: TableOnStorage) -> SystemTable:
 
 
 def _files(table: TableOnStorage) -> SystemTable:
-    """One row for each base file of the snapshot."""
+    """One row for each base file and log of the snapshot."""
     schema = pa.schema(
         [
             ("partition", pa.string()),
             ("file_id", pa.string()),
             ("base_instant", pa.string()),
+            ("kind", pa.string()),
             ("path", pa.string()),
             ("size", pa.int64()),
             ("modified_time", _TIME),
@@ -108,31 +111,60 @@ def _files(table: TableOnStorage) -> SystemTable:
 
     def rows() -> Iterator[Row]:
         for partition in table.plan().partitions:
-            for file in partition.files:
-                yield {
-                    "partition": partition.path,
-                    "file_id": file.name.file_id,
-                    "base_instant": file.name.instant,
-                    "path": file.path,
-                    "size": file.size,
-                    "modified_time": _EPOCH + timedelta(milliseconds=file.modified_millis),
-                }
+            for file_slice in partition.slices:
+                for file in data_files(file_slice):
+                    yield {
+                        "partition": partition.path,
+                        "file_id": file_slice.file_id,
+                        "base_instant": file_slice.base_instant,
+                        "kind": "base" if isinstance(file.name, BaseFileName) else "log",
+                        "path": file.path,
+                        "size": file.size,
+                        "modified_time": _EPOCH + timedelta(milliseconds=file.modified_millis),
+                    }
 
     return _RowsTable(_named(table, "files"), schema, rows)
 
 
+def _file_slices(table: TableOnStorage) -> SystemTable:
+    """One row for each file slice of the snapshot: a base file and the logs written onto it."""
+    schema = pa.schema(
+        [
+            ("partition", pa.string()),
+            ("file_id", pa.string()),
+            ("base_instant", pa.string()),
+            ("base_path", pa.string()),
+            ("base_size", pa.int64()),
+            ("log_paths", pa.list_(pa.string())),
+            ("log_size", pa.int64()),
+        ]
+    )
+
+    def rows() -> Iterator[Row]:
+        for partition in table.plan().partitions:
+            for file_slice in partition.slices:
+                yield {
+                    "partition": partition.path,
+                    "file_id": file_slice.file_id,
+                    "base_instant": file_slice.base_instant,
+                    "base_path": file_slice.base.path if file_slice.base is not None else None,
+                    "base_size": file_slice.base.size if file_slice.base is not None else None,
+                    "log_paths": [log.path for log in file_slice.logs],
+                    "log_size": sum(log.size for log in file_slice.logs),
+                }
+
+    return _RowsTable(_named(table, "file_slices"), schema, rows)
+
+
 def _partitions(table: TableOnStorage) -> SystemTable:
-    """One row for each partition that has base files at the snapshot."""
+    """One row for each partition that has data files at the snapshot."""
     schema = pa.schema([("partition", pa.string()), ("file_count", pa.int64()), ("total_size", pa.int64())])
 
     def rows() -> Iterator[Row]:
         for partition in table.plan().partitions:
-            if partition.files:
-                yield {
-                    "partition": partition.path,
-                    "file_count": len(partition.files),
-                    "total_size": sum(file.size for file in partition.files),
-                }
+            sizes = [file.size for file_slice in partition.slices for file in data_files(file_slice)]
+            if sizes:
+                yield {"partition": partition.path, "file_count": len(sizes), "total_size": sum(sizes)}
 
     return _RowsTable(_named(table, "partitions"), schema, rows)
 
@@ -153,6 +185,7 @@ def _named(table: TableOnStorage, kind: str) -> SchemaTableName:
 
 
 SYSTEM_TABLES: Mapping[str, Callable[[TableOnStorage], SystemTable]] = {
+    "file_slices": _file_slices,
     "files": _files,
     "partitions": _partitions,
     "properties": _properties,

@@ -54,6 +54,8 @@ class TableConfig(PlainData):
         version: ``hoodie.table.version``.
         layout: Timeline layout: 1 (instants in ``.hoodie``) or 2 (instants with completion times in a folder).
         timeline_folder: Folder of the instants, relative to the table.
+        archive_folder: Folder of the archived timeline, relative to the table.
+        utc_timeline: Instants are written in UTC, not in the zone of the writers' machines.
         base_format: ``parquet`` or ``orc``.
         partition_fields: Names of the partition fields, in order.
         path_tells_values: A partition's path holds the very values of its fields: the key generator is a simple or
@@ -71,6 +73,8 @@ class TableConfig(PlainData):
     version: int
     layout: int
     timeline_folder: str
+    archive_folder: str
+    utc_timeline: bool
     base_format: str
     partition_fields: tuple[str, ...]
     path_tells_values: bool
@@ -138,13 +142,15 @@ def parse_table_config(properties: Mapping[str, str], location: str) -> TableCon
     _refuse_formats(properties, location)
     version = _version(properties, location)
     layout = _layout(properties, version, location)
-    folder = properties.get("hoodie.timeline.path", "timeline").strip("/")
+    timeline, archive = _timeline_folders(properties, layout)
     return TableConfig(
         name=properties["hoodie.table.name"],
         merge_on_read=_merge_on_read(properties, location),
         version=version,
         layout=layout,
-        timeline_folder=".hoodie" if layout == 1 else f".hoodie/{folder}",
+        timeline_folder=timeline,
+        archive_folder=archive,
+        utc_timeline=properties.get("hoodie.table.timeline.timezone", "LOCAL").strip().upper() == "UTC",
         base_format=_base_format(properties, location),
         partition_fields=_partition_fields(properties),
         path_tells_values=_path_tells_values(properties),
@@ -203,6 +209,14 @@ def _layout(properties: Mapping[str, str], version: int, location: str) -> int:
             HUDI_UNSUPPORTED_TABLE_VERSION,
         )
     return layout
+
+
+def _timeline_folders(properties: Mapping[str, str], layout: int) -> tuple[str, str]:
+    """Of the active and the archived timeline."""
+    if layout == 1:
+        return ".hoodie", f".hoodie/{properties.get('hoodie.archivelog.folder', 'archived').strip('/')}"
+    active = f".hoodie/{properties.get('hoodie.timeline.path', 'timeline').strip('/')}"
+    return active, f"{active}/{properties.get('hoodie.timeline.history.path', 'history').strip('/')}"
 
 
 def _number(text: str, key: str, location: str) -> int:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.handles import ColumnHandle
-from connector_spi.metadata import ConnectorMetadata
+from connector_spi.metadata import ConnectorMetadata, TableVersion
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.planning import ScanPlan, plan_scan
 from connectors.hudi.snapshot import HudiSnapshot, open_snapshot
+from connectors.hudi.time_travel import instant_of, snapshot_at
 from connectors.hudi.timeline.view import TimelineView
 from connectors.toolkit.filesystem import FileSystem
 
@@ -35,7 +37,7 @@ class HudiTransaction(ConnectorTransaction):
         self._pool = pool
         self._opened: dict[str, HudiSnapshot] = {}
         self._snapshots: dict[tuple[str, TimelineView], HudiSnapshot] = {}
-        self._plans: dict[tuple[str, TimelineView, TupleDomain[str]], ScanPlan] = {}
+        self._plans: dict[tuple[HudiTableHandle, TupleDomain[str]], ScanPlan] = {}
         self._guard = threading.RLock()
         self.metadata: ConnectorMetadata | None = None
 
@@ -48,6 +50,17 @@ class HudiTransaction(ConnectorTransaction):
                 self._opened[location] = found
                 self._snapshots[location, found.view] = found
             return found
+
+    def open_at(self, location: str, version: TableVersion, session_zone: str) -> HudiSnapshot:
+        """The table as ``VERSION AS OF`` or ``TIMESTAMP AS OF`` says.
+
+        Raises:
+            InvalidArgumentError: It names no instant of the table that can still be read; says what is left.
+        """
+        newest = self.open(location)
+        found = snapshot_at(newest, instant_of(newest, version, session_zone))
+        with self._guard:
+            return self._snapshots.setdefault((location, found.view), found)
 
     def snapshot(self, table: HudiTableHandle) -> HudiSnapshot:
         """The snapshot of a handle, which may be of another transaction: its view is taken, never asked again."""
@@ -65,11 +78,13 @@ class HudiTransaction(ConnectorTransaction):
             constraint: What its rows fit; only partition fields prune here.
         """
         domains = partition_domains(table, constraint)
-        key = (table.location, table.view, TupleDomain.with_column_domains(domains))
+        # What was pushed does not choose the files, but for the partition fields.
+        plain = replace(table, constraint=TupleDomain.all())
+        key = (plain, TupleDomain.with_column_domains(domains))
         with self._guard:
             found = self._plans.get(key)
         if found is None:
-            found = plan_scan(self.snapshot(table), table.partition_paths, domains, self._pool)
+            found = plan_scan(self.snapshot(table), table, domains, self._pool)
             with self._guard:
                 self._plans[key] = found
         return found

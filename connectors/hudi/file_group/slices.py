@@ -18,7 +18,7 @@ from connectors.hudi.file_group.names import (
 )
 from connectors.hudi.timeline.view import TimelineView, committed_test
 
-__all__ = ["DataFile", "FileSlice", "latest_file_slices", "parse_listing"]
+__all__ = ["DataFile", "FileSlice", "data_files", "latest_base_files", "latest_file_slices", "parse_listing"]
 
 WrittenNames = Callable[[str], Collection[str] | None]
 
@@ -55,6 +55,11 @@ class FileSlice(PlainData):
     base_instant: str
     base: DataFile | None
     logs: tuple[DataFile, ...]
+
+
+def data_files(file_slice: FileSlice) -> tuple[DataFile, ...]:
+    """The base file, where there is one, then the logs."""
+    return (*([file_slice.base] if file_slice.base is not None else []), *file_slice.logs)
 
 
 def parse_listing(entries: Iterable[tuple[str, int, int]]) -> list[DataFile]:
@@ -123,6 +128,28 @@ def latest_file_slices(
         if newest is not None:
             ordered = sorted(attached.get(newest, ()), key=_log_order)
             slices.append(FileSlice(file_id, newest, by_instant.get(newest), tuple(ordered)))
+    return slices
+
+
+def latest_base_files(
+    files: Iterable[DataFile], view: TimelineView, replaced: Collection[str], written_names: WrittenNames
+) -> list[FileSlice]:
+    """The newest visible base file of each file group of a partition, sorted by file id: what is read-optimized.
+
+    A group that has logs only shows nothing; a newer slice of logs does not hide an older base file
+    (AbstractTableFileSystemView.getLatestBaseFilesBeforeOrOn). Arguments and errors as of ``latest_file_slices``.
+    """
+    is_committed = committed_test(view)
+    bases: dict[str, list[DataFile]] = defaultdict(list)
+    for file in files:
+        name = file.name
+        if isinstance(name, BaseFileName) and name.file_id not in replaced and is_committed(name.instant):
+            bases[name.file_id].append(file)
+    slices = []
+    for file_id in sorted(bases):
+        by_instant = _by_instant(bases[file_id], written_names)
+        newest = max(by_instant)
+        slices.append(FileSlice(file_id, newest, by_instant[newest], ()))
     return slices
 
 

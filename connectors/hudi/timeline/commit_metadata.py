@@ -13,7 +13,7 @@ from connector_spi.errors import CorruptFileError
 from connector_spi.plain_data import PlainData
 from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
 
-__all__ = ["CommitMetadata", "WriteStat", "parse_commit_metadata"]
+__all__ = ["CommitMetadata", "WriteStat", "commit_metadata", "parse_commit_metadata"]
 
 _AVRO_MAGIC = b"Obj\x01"
 # WriteOperationType.canUpdateSchema: these rewrite rows with the schema that they find.
@@ -30,6 +30,10 @@ class WriteStat(PlainData):
         path: Path of the file, relative to the table; ``None`` where the write made none.
         rows: Rows that the file holds after the write; ``None`` is unknown.
         size: Bytes of the file; ``None`` is unknown.
+        previous: Requested time of the write that made the group's base file before; ``None`` for a new group.
+        updates: Rows that were changed; ``None`` is unknown.
+        deletes: Rows that were deleted; ``None`` is unknown.
+        change_logs: Paths of the logs that tell the changes (``.cdc``), relative to the table.
     """
 
     partition: str
@@ -37,6 +41,10 @@ class WriteStat(PlainData):
     path: str | None
     rows: int | None
     size: int | None
+    previous: str | None = None
+    updates: int | None = None
+    deletes: int | None = None
+    change_logs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ def parse_commit_metadata(data: bytes, where: str) -> CommitMetadata:
     """
     try:
         record = _avro_record(data) if data.startswith(_AVRO_MAGIC) else json.loads(data)
-        return _commit_metadata(record)
+        return commit_metadata(record)
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, StopIteration, IndexError) as error:
         raise CorruptFileError(
             f"{where} is no commit metadata in JSON or Avro ({type(error).__name__}); "
@@ -94,15 +102,12 @@ def parse_commit_metadata(data: bytes, where: str) -> CommitMetadata:
         ) from error
 
 
-def _avro_record(data: bytes) -> Mapping[str, object]:
-    # The embedded writer schema decides: unions come in either order, and fields were added over time.
-    record = next(iter(fastavro.reader(io.BytesIO(data))))
-    if not isinstance(record, dict):
-        raise TypeError("not a record")
-    return record
+def commit_metadata(record: Mapping[str, object]) -> CommitMetadata:
+    """Makes sense of a parsed commit.
 
-
-def _commit_metadata(record: Mapping[str, object]) -> CommitMetadata:
+    Raises:
+        TypeError: A part is of another kind than expected.
+    """
     stats = _mapping(record.get("partitionToWriteStats"))
     replaced = _mapping(record.get("partitionToReplaceFileIds"))
     extra = _mapping(record.get("extraMetadata"))
@@ -116,15 +121,28 @@ def _commit_metadata(record: Mapping[str, object]) -> CommitMetadata:
     )
 
 
+def _avro_record(data: bytes) -> Mapping[str, object]:
+    # The embedded writer schema decides: unions come in either order, and fields were added over time.
+    record = next(iter(fastavro.reader(io.BytesIO(data))))
+    if not isinstance(record, dict):
+        raise TypeError("not a record")
+    return record
+
+
 def _write_stat(partition: str, stat: object) -> WriteStat:
     fields = _mapping(stat)
-    path = fields.get("path")
+    path, previous = fields.get("path"), fields.get("prevCommit")
     return WriteStat(
         partition=partition.strip("/"),
         file_id=str(fields.get("fileId") or ""),
         path=str(path) if path else None,
         rows=_count(fields.get("numWrites")),
         size=_count(fields.get("fileSizeInBytes")) or None,
+        # Hudi writes the text "null" for a group that is new.
+        previous=str(previous) if previous not in (None, "", "null") else None,
+        updates=_count(fields.get("numUpdateWrites")),
+        deletes=_count(fields.get("numDeletes")),
+        change_logs=tuple(_mapping(fields.get("cdcStats"))),
     )
 
 

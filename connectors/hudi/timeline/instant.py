@@ -51,7 +51,8 @@ class Instant(PlainData):
         state: How far it is.
         completion: When it completed, layout 2 only. For an instant that a layout-1 table brought along, which
             has no completion time, the requested time.
-        file_name: Name in the timeline's folder.
+        file_name: Name in the timeline's folder; of an archived instant, of the archive's file that holds it.
+        archived: The instant was moved to the archived timeline.
     """
 
     requested: str
@@ -59,6 +60,7 @@ class Instant(PlainData):
     state: InstantState
     completion: str | None
     file_name: str
+    archived: bool = False
 
 
 def parse_instant(name: str, layout: int) -> Instant | None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
+import fastavro
+
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
 from connectors.hudi.table_config import TableConfig
@@ -9,7 +13,7 @@ from connectors.hudi.timeline.commit_metadata import CommitMetadata, parse_commi
 from connectors.hudi.timeline.instant import KNOWN_ACTIONS, Instant, InstantState, parse_instant
 from connectors.toolkit.filesystem import FileSystem, join_path
 
-__all__ = ["list_instants", "read_commit_metadata"]
+__all__ = ["is_clustering_plan", "list_instants", "read_clean_horizon", "read_commit_metadata", "read_instant"]
 
 
 def list_instants(files: FileSystem, location: str, config: TableConfig) -> list[Instant]:
@@ -47,12 +51,55 @@ def read_commit_metadata(files: FileSystem, location: str, config: TableConfig, 
         FileMissingError: The instant was archived or rolled back since the timeline was listed.
         CorruptFileError: The file is cut off.
     """
-    path = join_path(join_path(location, config.timeline_folder), instant.file_name)
+    return parse_commit_metadata(
+        read_instant(files, location, config, instant), _path(location, config, instant.file_name)
+    )
+
+
+def read_clean_horizon(files: FileSystem, location: str, config: TableConfig, instant: Instant) -> str | None:
+    """The first write whose files a completed clean kept; ``None`` where it went by other rules.
+
+    Raises:
+        FileMissingError: The instant was archived since the timeline was listed.
+        CorruptFileError: The file is cut off.
+    """
+    data = read_instant(files, location, config, instant)
     try:
-        data = files.read_bytes(path)
+        record = next(iter(fastavro.reader(io.BytesIO(data))))
+        told = record.get("earliestCommitToRetain") if isinstance(record, dict) else None
+    except (ValueError, KeyError, TypeError, EOFError, StopIteration, IndexError) as error:
+        raise CorruptFileError(
+            f"{_path(location, config, instant.file_name)} is no clean metadata in Avro ({type(error).__name__}); "
+            "restore the file",
+            HUDI_BAD_TIMELINE,
+        ) from error
+    return str(told) if told else None
+
+
+def is_clustering_plan(data: bytes) -> bool:
+    """Whether a requested replacecommit is a clustering; an overwrite has no plan (HoodieRequestedReplaceMetadata)."""
+    try:
+        record = next(iter(fastavro.reader(io.BytesIO(data)))) if data else None
+    except (ValueError, KeyError, TypeError, EOFError, StopIteration, IndexError):
+        return False
+    return isinstance(record, dict) and record.get("clusteringPlan") is not None
+
+
+def read_instant(files: FileSystem, location: str, config: TableConfig, instant: Instant) -> bytes:
+    """The content of a file of the active timeline.
+
+    Raises:
+        FileMissingError: The instant was archived or rolled back since the timeline was listed.
+    """
+    path = _path(location, config, instant.file_name)
+    try:
+        return files.read_bytes(path)
     except FileMissingError as error:
         raise FileMissingError(
             f"instant {path} was archived or rolled back while the query was planned; run the query again",
             HUDI_BAD_TIMELINE,
         ) from error
-    return parse_commit_metadata(data, path)
+
+
+def _path(location: str, config: TableConfig, name: str) -> str:
+    return join_path(join_path(location, config.timeline_folder), name)

@@ -16,15 +16,18 @@ class TimelineView(PlainData):
     """The writes that were complete when the query began; fixed in the table handle (invariant I1).
 
     Attributes:
-        instants: Completed writes on the active timeline, by requested time.
+        instants: Completed writes on the active timeline, by requested time; those of the archived timeline, too,
+            where the query needs them.
         pending: Requested times of writes that are on the active timeline and not complete, sorted.
         start: First completed write that is not pinned by a savepoint; files of older instants that the active
             timeline does not hold belong to archived, completed writes. ``None`` on an empty timeline.
+        until: With time travel: what was requested later is not seen.
     """
 
     instants: tuple[Instant, ...]
     pending: tuple[str, ...]
     start: str | None
+    until: str | None = None
 
     @property
     def latest(self) -> Instant | None:
@@ -42,17 +45,20 @@ class TimelineView(PlainData):
         return {instant.requested: instant.completion for instant in self.instants if instant.completion is not None}
 
 
-def timeline_view(instants: Iterable[Instant]) -> TimelineView:
+def timeline_view(
+    instants: Iterable[Instant], until: str | None = None, archived: Iterable[Instant] = ()
+) -> TimelineView:
     """Chooses what a query may see.
 
     Args:
         instants: All files of the active timeline, in any order. Middle states may be missing: a listing can fall
             between the steps of a writer.
+        until: With time travel: the last requested time that is seen.
+        archived: Completed instants of the archived timeline, where the query needs them.
     """
     everything = list(instants)
-    completed = sorted(
-        (item for item in everything if item.state is InstantState.COMPLETED and item.action in WRITE_ACTIONS),
-        key=lambda item: (item.requested, item.completion or ""),
+    completed = _ordered(
+        item for item in everything if item.state is InstantState.COMPLETED and item.action in WRITE_ACTIONS
     )
     finished = {item.requested for item in completed}
     pending = {
@@ -65,18 +71,29 @@ def timeline_view(instants: Iterable[Instant]) -> TimelineView:
     # between it and the next (BaseHoodieTimeline.getFirstNonSavepointCommit).
     starts = [item.requested for item in completed if item.requested not in savepoints]
     start = starts[0] if starts else (completed[0].requested if completed else None)
-    return TimelineView(tuple(completed), tuple(sorted(pending)), start)
+    # Archival copies an instant before it removes it, so one can be in both.
+    older = [item for item in archived if item.action in WRITE_ACTIONS and item.requested not in finished]
+    seen = [item for item in _ordered([*older, *completed]) if until is None or item.requested <= until]
+    return TimelineView(tuple(seen), tuple(sorted(pending)), start, until)
 
 
 def committed_test(view: TimelineView) -> Callable[[str], bool]:
     """Says of a requested time whether files written then are visible: complete, or older than the active timeline.
+    With time travel, those written later are not.
 
     BaseHoodieTimeline.containsOrBeforeTimelineStarts; but an instant that is on the active timeline and not
     complete is never visible, however old.
     """
-    completed, pending, start = view.completed, frozenset(view.pending), view.start
+    completed, pending = view.completed, frozenset(view.pending)
+    # What is older than both bounds; no instant is as great as a letter.
+    start = view.start if view.start is not None else ""
+    until = view.until if view.until is not None else "z"
 
     def is_committed(requested: str) -> bool:
-        return requested in completed or (start is not None and requested < start and requested not in pending)
+        return requested in completed or (requested < start and requested <= until and requested not in pending)
 
     return is_committed
+
+
+def _ordered(instants: Iterable[Instant]) -> list[Instant]:
+    return sorted(instants, key=lambda item: (item.requested, item.completion or ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,11 +13,12 @@ import pyarrow as pa
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.handles import ColumnHandle, Split, TableHandle
-from connector_spi.metadata import ConnectorMetadata
+from connector_spi.metadata import ConnectorMetadata, SupportsTimeTravel, TableVersion
 from connector_spi.names import SchemaTableName
 from connector_spi.plain_data import from_json, to_json
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import parse_properties
+from connector_spi.read_options import SupportsReadOptions
 from connector_spi.session import ConnectorSession
 from connectors.hudi.connector import HudiConnector, HudiFactory
 from connectors.hudi.handles import HudiSplit
@@ -36,6 +37,10 @@ class HudiCatalog:
         """The same catalog with a session property set."""
         properties = {**dict(self.session.properties), name: value}
         return HudiCatalog(self.connector, replace(self.session, properties=tuple(properties.items())))
+
+    def in_zone(self, zone: str) -> HudiCatalog:
+        """The same catalog in a session of another time zone."""
+        return HudiCatalog(self.connector, replace(self.session, time_zone=zone))
 
     def register(self, location: Path | str, name: str = "t", schema: str = "s") -> None:
         """Calls ``register_table``."""
@@ -58,11 +63,21 @@ class HudiCatalog:
         schema: str = "s",
         columns: list[str] | None = None,
         constraint: TupleDomain[ColumnHandle] | None = None,
+        version: TableVersion | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> pa.Table:
         """All rows of the splits of a table: no filter is applied again."""
         with self.metadata() as (transaction, metadata):
-            table = metadata.get_table_handle(self.session, SchemaTableName(schema, name))
+            table: TableHandle | None
+            if version is None:
+                table = metadata.get_table_handle(self.session, SchemaTableName(schema, name))
+            else:
+                assert isinstance(metadata, SupportsTimeTravel)
+                table = metadata.get_table_handle_at(self.session, SchemaTableName(schema, name), version)
             assert table is not None
+            if options is not None:
+                assert isinstance(metadata, SupportsReadOptions)
+                table = metadata.apply_read_options(self.session, table, options)
             if constraint is not None and not constraint.is_all:
                 applied = metadata.apply_filter(self.session, table, Constraint(constraint))
                 table = applied.table if applied is not None else table

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from connector_spi.connector import ConnectorFactory
+from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
 from connector_spi.testing import Behaviour, ConnectorConformance
 from connectors.hudi.connector import HudiConnector, HudiFactory
@@ -16,9 +17,9 @@ from tests.connectors.hudi.writer import HudiWriter
 class HudiConformance(ConnectorConformance):
     missing_behaviours = frozenset(
         {
+            Behaviour.CHANGES,
             Behaviour.COLUMN_STATISTICS,
             Behaviour.LIMIT,
-            Behaviour.TIME_TRAVEL,
             # Avro has no whole numbers of less than 32 bits.
             Behaviour.TYPE_INT8,
             Behaviour.TYPE_INT16,
@@ -47,6 +48,11 @@ class HudiConformance(ConnectorConformance):
 
     def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
         self._writers[name].insert(data)
+
+    def newest_version(self, name: SchemaTableName) -> TableVersion:
+        writer = self._writers[name]
+        written = sorted(path.name[:17] for path in writer.timeline.iterdir() if path.name[:17].isdigit())
+        return TableVersion(VersionKind.VERSION, written[-1])
 
     def _writer(self, folder: object, partitioned_by: Sequence[str]) -> HudiWriter:
         return HudiWriter(

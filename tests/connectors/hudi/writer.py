@@ -114,8 +114,12 @@ class HudiWriter:
         replaced: Mapping[str, Sequence[str]] | None = None,
         extra: Mapping[str, str] | None = None,
         complete: bool = True,
+        previous: str = "null",
     ) -> str:
-        """Writes base files and, when ``complete``, the completed instant. Returns the requested time."""
+        """Writes base files and, when ``complete``, the completed instant. Returns the requested time.
+
+        ``previous`` is the write that made the groups' base files before.
+        """
         requested = self.next_instant()
         (self.timeline / f"{requested}.{action}.requested").touch()
         inflight = f"{requested}.inflight" if action == "commit" else f"{requested}.{action}.inflight"
@@ -128,7 +132,7 @@ class HudiWriter:
             stat = {
                 "fileId": file_id,
                 "path": f"{partition}/{path.name}" if partition else path.name,
-                "prevCommit": "null",
+                "prevCommit": previous,
                 "numWrites": rows.num_rows,
                 "partitionPath": partition,
                 "fileSizeInBytes": path.stat().st_size,

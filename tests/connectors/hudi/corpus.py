@@ -1,0 +1,46 @@
+"""The corpus of tables that real Hudi wrote: cases, their tables, and real Hudi's answers."""
+
+from __future__ import annotations
+
+import zipfile
+from functools import cache
+from json import loads
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
+from tests.paths import CORPUS
+
+HUDI = CORPUS / "hudi"
+CASES = sorted(path.stem for path in HUDI.glob("*.zip"))
+
+
+@cache
+def answers(case: str, query: str) -> tuple[str, ...]:
+    """What was asked of a case beyond the name of a query, such as the instants of ``asof``; refused ones, too."""
+    told = loads((HUDI / f"{case}.json").read_text())["expected"]
+    return tuple(name.removeprefix(f"{query}_") for name in told if name.startswith(f"{query}_"))
+
+
+def refused(case: str, query: str) -> bool:
+    """Whether Hudi itself gave an error."""
+    return "error" in loads((HUDI / f"{case}.json").read_text())["expected"][query]
+
+
+def expected(case: str, query: str) -> pa.Table:
+    """Hudi's rows."""
+    told = loads((HUDI / f"{case}.json").read_text())["expected"][query]
+    query = "snapshot" if told.get("same_as_snapshot") else query
+    return pq.read_table(HUDI / f"{case}.expected_{query}.parquet")
+
+
+def opened(case: str, folder: Path) -> HudiCatalog:
+    """A catalog in which the table of a case is ``s.t``."""
+    with zipfile.ZipFile(HUDI / f"{case}.zip") as packed:
+        packed.extractall(folder / "table")
+    [table] = [path for path in (folder / "table").iterdir() if (path / ".hoodie").is_dir()]
+    catalog = make_catalog(folder)
+    catalog.register(table)
+    return catalog
