@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.data_files import cleaned_away, data_files
-from connectors.hive.acid.history import check_version
-from connectors.hive.acid.layout import FLUSH_LENGTH_SUFFIX, DirectoryKind, is_acid_file_name, is_flush_length_file
+from connectors.hive.acid.history import check_merged, check_version, part_merged
+from connectors.hive.acid.layout import (
+    FLUSH_LENGTH_SUFFIX,
+    AcidDirectory,
+    DirectoryKind,
+    is_acid_file_name,
+    is_flush_length_file,
+)
 from connectors.hive.acid.listing import AcidListing, DirectoryContent, part_listing
-from connectors.hive.acid.state import AcidState, choose
-from connectors.hive.acid.valid_ids import AcidSnapshot
+from connectors.hive.acid.state import AcidState, UnreadDirectory, UnreadReason, choose
+from connectors.hive.acid.valid_ids import AcidSnapshot, RangeValidity, ValidIds
 from connectors.toolkit.filesystem import FileInfo, FileSystem
 
 __all__ = ["AcidFolder", "acid_files", "insert_only_files", "list_acid_folder"]
@@ -59,17 +65,17 @@ def list_acid_folder(files: FileSystem, location: str, snapshot: AcidSnapshot, *
     with cleaned_away(location):
         compacted = frozenset(one.directory.name for one in contents if _is_marked_compacted(files, one))
     directories = [one.directory for one in contents]
+    merged: list[AcidDirectory] = []
     if insert_only:
         _check_insert_only(listing)
+        directories, merged = part_merged(directories, snapshot)
     state = choose(directories, compacted, snapshot, location)
-    check_version(
-        directories,
-        compacted,
-        snapshot,
-        state,
-        location,
-        origin_known=not insert_only and not listing.originals,
-    )
+    origin_known = not insert_only and not listing.originals
+    check_version(directories, compacted, snapshot, state, location, origin_known=origin_known, mergeable=insert_only)
+    if insert_only:
+        check_merged(merged, directories, snapshot, state, location)
+        _check_whole(state, snapshot.visible, location)
+        state = replace(state, unread=(*state.unread, *(UnreadDirectory(one, UnreadReason.LATER) for one in merged)))
     return AcidFolder(location, insert_only, snapshot, listing, compacted, state)
 
 
@@ -141,6 +147,22 @@ def _check_insert_only(listing: AcidListing) -> None:
         for info in content.files:
             if is_flush_length_file(info.name) and is_acid_file_name(info.name.removesuffix(FLUSH_LENGTH_SUFFIX)):
                 raise _not_insert_only(listing, f"{name}/{info.name} is of a streaming writer of full ACID files")
+
+
+def _check_whole(state: AcidState, write_ids: ValidIds, location: str) -> None:
+    """Rows of an insert-only table hold no write id, so a folder is visible as a whole or not at all.
+
+    Compaction has left out the rows of aborted transactions.
+    """
+    unaborted = replace(write_ids, aborted=())
+    for one in state.directories:
+        whole = one.visibility > 0 and unaborted.range_validity(one.first, one.last) is RangeValidity.ALL
+        if one.name in state.partial and not whole:
+            raise NotSupportedError(
+                f"{location}/{one.name} is of an insert-only table, and only some of its write ids are visible; its "
+                "rows do not tell theirs: expected a folder of one write id, or of a compaction of ended transactions",
+                error_codes.HIVE_ACID_LAYOUT,
+            )
 
 
 def _not_insert_only(listing: AcidListing, what: str) -> NotSupportedError:

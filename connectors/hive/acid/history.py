@@ -15,7 +15,7 @@ from connectors.hive.acid.layout import AcidDirectory, DirectoryKind
 from connectors.hive.acid.state import AcidState, committed_directories, is_usable_base
 from connectors.hive.acid.valid_ids import AcidSnapshot, RangeValidity, ValidIds
 
-__all__ = ["check_version", "readable_versions"]
+__all__ = ["check_merged", "check_version", "part_merged", "readable_versions"]
 
 
 def check_version(
@@ -24,7 +24,9 @@ def check_version(
     snapshot: AcidSnapshot,
     state: AcidState,
     location: str,
+    *,
     origin_known: bool,
+    mergeable: bool = False,
 ) -> None:
     """Refuses a version of the past that a folder cannot give any more.
 
@@ -37,6 +39,7 @@ def check_version(
         origin_known: Where no base is left, nothing was there before write id 1. It cannot be known where there are
             files older than the transactions (some may be gone), nor of an insert-only table, as Hive converts one
             without leaving a gap in its write ids.
+        mergeable: Rows do not tell their write ids, so versions inside of a compacted delta are not told as left.
 
     Raises:
         InvalidArgumentError: The version is compacted away (code ``HIVE_ACID_HISTORY``); the message says what is
@@ -52,10 +55,11 @@ def check_version(
     start = 0 if state.base is None else state.base.last
     # Write id 0 is of files older than the transactions: whether there were any tells no folder.
     complete = state.base is not None or (origin_known and snapshot.version > 0)
+    told = [one for one in found if one.kind is DirectoryKind.BASE or not (mergeable and one.visibility)]
     if not complete or _first_gap(found, start, snapshot.version, snapshot.write_ids) is not None:
         left = ", ".join(
             f"{first} and later" if last is None else str(first) if first == last else f"{first} to {last}"
-            for first, last in readable_versions(found, compacted, snapshot, origin_known)
+            for first, last in readable_versions(told, compacted, snapshot, origin_known)
         )
         raise InvalidArgumentError(
             f"version {snapshot.version} of {location} cannot be read any more: {newer[-1].name} has taken over what "
@@ -82,6 +86,54 @@ def readable_versions(
         if last >= first:
             ranges.append((first, last))
     return [*ranges, (starts[-1], None)]
+
+
+def part_merged(
+    directories: Iterable[AcidDirectory], snapshot: AcidSnapshot
+) -> tuple[list[AcidDirectory], list[AcidDirectory]]:
+    """Parts the folders of an insert-only table into those that a version can use, and merged ones that it cannot.
+
+    Rows of such a table hold no write id, so what compaction merged with later rows cannot be cut.
+    """
+    kept: list[AcidDirectory] = []
+    merged: list[AcidDirectory] = []
+    for one in directories:
+        version = snapshot.version
+        spans = version is not None and one.kind is DirectoryKind.DELTA and one.first <= version < one.last
+        target = merged if spans and one.visibility and snapshot.transactions.is_valid(one.visibility) else kept
+        target.append(one)
+    return kept, merged
+
+
+def check_merged(
+    merged: Sequence[AcidDirectory],
+    directories: Iterable[AcidDirectory],
+    snapshot: AcidSnapshot,
+    state: AcidState,
+    location: str,
+) -> None:
+    """Refuses a version of an insert-only table of which a compaction left only what it merged with later rows.
+
+    Args:
+        merged: The merged deltas that the version cannot use.
+        directories: The folders that it can.
+        snapshot: With the version asked.
+        state: What was chosen for it.
+        location: The folder that they are in.
+
+    Raises:
+        InvalidArgumentError: A merged delta has taken over rows of the version (code ``HIVE_ACID_HISTORY``).
+    """
+    found, _ = committed_directories(directories, snapshot.transactions)
+    base = 0 if state.base is None else state.base.last
+    for one in merged:
+        version = one.last if snapshot.version is None else snapshot.version
+        if _first_gap(found, max(base, one.first - 1), version, snapshot.write_ids) is not None:
+            raise InvalidArgumentError(
+                f"version {version} of {location} cannot be read any more: {one.name} has merged it with later "
+                f"versions, and rows of an insert-only table do not tell theirs; left there: {one.last} and later",
+                error_codes.HIVE_ACID_HISTORY,
+            )
 
 
 def _usable(found: Sequence[AcidDirectory], compacted: frozenset[str], ids: ValidIds) -> list[AcidDirectory]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
+from connector_spi.errors import CorruptFileError, FileMissingError, InvalidArgumentError, NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.acid.acid_file import AcidFile, SyntheticKeys
 from connectors.hive.acid.folder import AcidFolder, acid_files, insert_only_files, list_acid_folder
@@ -235,6 +235,39 @@ def test_insert_only_folders_have_no_deletes(tmp_path: Path, path: str) -> None:
     assert caught.value.code is error_codes.HIVE_ACID_LAYOUT
 
 
+def test_versions_of_insert_only_tables_are_cut_between_folders(tmp_path: Path) -> None:
+    _put(tmp_path, "delta_1_1_0000/a", "delta_2_2_0000/b", "delta_3_3_0000/c", "delta_1_3_v9/d", "delta_4_4_0000/e")
+    aborted = ValidIds(4, aborted=(2,))
+
+    assert _insert_only_names(tmp_path) == ["delta_1_3_v9/d", "delta_4_4_0000/e"]
+    assert _insert_only_names(tmp_path, version=2) == ["delta_1_1_0000/a", "delta_2_2_0000/b"]
+    assert _insert_only_names(tmp_path, version=3) == ["delta_1_3_v9/d"]
+    # Compaction left the aborted rows out.
+    assert _insert_only_names(tmp_path, aborted) == ["delta_1_3_v9/d", "delta_4_4_0000/e"]
+    (tmp_path / "delta_2_2_0000" / "b").unlink()
+    (tmp_path / "delta_2_2_0000").rmdir()
+    assert _insert_only_names(tmp_path, version=1) == ["delta_1_1_0000/a"]
+    assert _insert_only_names(tmp_path, aborted, version=2) == ["delta_1_1_0000/a"]
+    with pytest.raises(InvalidArgumentError, match=r"delta_1_3_v9 has merged it.*left there: 3 and later$") as caught:
+        _insert_only_names(tmp_path, version=2)
+    assert caught.value.code is error_codes.HIVE_ACID_HISTORY
+
+
+def test_versions_left_of_insert_only_tables_are_those_between_folders(tmp_path: Path) -> None:
+    _put(tmp_path, "base_1/a", "delta_2_2_0000/b", "delta_3_4_v9/c", "base_6/d")
+
+    assert _insert_only_names(tmp_path, ValidIds(6), version=4) == ["base_1/a", "delta_2_2_0000/b", "delta_3_4_v9/c"]
+    with pytest.raises(InvalidArgumentError, match="left there: 1 to 2, 6 and later"):
+        _insert_only_names(tmp_path, ValidIds(6), version=5)
+
+
+def test_insert_only_folders_that_are_visible_in_part_are_refused(tmp_path: Path) -> None:
+    _put(tmp_path, "delta_1_3/a")
+
+    with pytest.raises(NotSupportedError, match=r"delta_1_3 is of an insert-only table, and only some"):
+        _insert_only_names(tmp_path, ValidIds(3, aborted=(2,)))
+
+
 def test_a_folder_that_is_not_there_is_missing(tmp_path: Path) -> None:
     with pytest.raises(FileMissingError) as caught:
         list_acid_folder(FILES, f"{tmp_path}/no", EVERYTHING, insert_only=False)
@@ -315,6 +348,7 @@ def _deletes(root: Path) -> dict[str, list[str]]:
     }
 
 
-def _insert_only_names(root: Path, write_ids: ValidIds = ALL_VALID) -> list[str]:
-    folder = list_acid_folder(FILES, str(root), AcidSnapshot(write_ids), insert_only=True)
+def _insert_only_names(root: Path, write_ids: ValidIds | None = None, version: int | None = None) -> list[str]:
+    snapshot = AcidSnapshot(write_ids or ValidIds(4), ALL_VALID, version)
+    folder = list_acid_folder(FILES, str(root), snapshot, insert_only=True)
     return [info.path.removeprefix(f"{root}/") for info in insert_only_files(folder)]

@@ -111,7 +111,7 @@ def _check(names: str, version: int, origin_known: bool = True, write_ids: Valid
     snapshot = AcidSnapshot(write_ids or ValidIds(6, aborted=(4,)), TRANSACTIONS, version)
     directories = _directories(names)
     state = choose(directories, frozenset(), snapshot, "s3://b/t")
-    check_version(directories, frozenset(), snapshot, state, "s3://b/t", origin_known)
+    check_version(directories, frozenset(), snapshot, state, "s3://b/t", origin_known=origin_known)
 
 
 def _directories(names: str) -> list[AcidDirectory]:
