@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet, normalize
 
-__all__ = ["Condition", "RowFilter", "Where", "parse_where"]
+__all__ = ["Condition", "RowFilter", "Where", "compare", "parse_where"]
 
 Condition: TypeAlias = tuple[str, str] | tuple[str, str, object]
 """``("a", ">", 5)``, ``("a", "in", [1, 2])``, ``("a", "is null")``."""
@@ -71,14 +71,14 @@ class _Test:
             return column.is_null() if self.operator == "is null" else column.is_valid()
         if self.operator in _LISTS:
             return self._in_list(column)
-        return _compare(column, self.operator, self.values[0])
+        return compare(column, self.operator, self.values[0])
 
     def _in_list(self, column: pa.Array) -> pa.Array:
         if not self.values:
             return pa.repeat(pa.scalar(self.operator == "not in"), len(column))
         if pa.types.is_floating(column.type):
             # is_in tells 0.0 from -0.0; equality does not.
-            found = functools.reduce(pc.or_, (_compare(column, "=", value) for value in self.values))
+            found = functools.reduce(pc.or_, (compare(column, "=", value) for value in self.values))
         else:
             found = pc.is_in(column, value_set=pa.array(list(self.values), column.type))
         return found if self.operator == "in" else pc.and_(pc.invert(found), column.is_valid())
@@ -128,6 +128,25 @@ def parse_where(where: Where, find: Callable[[str], tuple[str, pa.DataType]]) ->
     tests = tuple(tuple(_test(condition, find) for condition in _conditions(item)) for item in alternatives)
     columns = dict.fromkeys(test.column for conjunction in tests for test in conjunction)
     return RowFilter(tuple(columns), tests)
+
+
+def compare(column: pa.Array, operator: str, value: Value) -> pa.Array:
+    """Compares a column with a value as Spark does: null for NULL, and NaN equals itself and is above all numbers.
+
+    Args:
+        column: Of a plain type: no dictionary, no extension.
+        operator: ``=``, ``!=``, ``<``, ``<=``, ``>`` or ``>=``.
+        value: Normalised, of the column's type.
+    """
+    found = _COMPUTE[operator](column, pa.scalar(value, column.type))
+    if not pa.types.is_floating(column.type):
+        return found
+    nan = pc.is_nan(column)
+    if value != value:
+        always = pc.or_(nan, pc.invert(nan))
+        answers = {"=": nan, ">=": nan, "!=": pc.invert(nan), "<": pc.invert(nan), "<=": always}
+        return answers.get(operator, pc.and_(nan, pc.invert(nan)))
+    return pc.or_(found, nan) if operator in (">", ">=") else found
 
 
 def _is_conjunction(item: object) -> bool:
@@ -209,18 +228,6 @@ def _plain(column: pa.Array) -> pa.Array:
         return column.storage
     wanted = _compared_type(column.type)
     return column if column.type.equals(wanted) else column.cast(wanted)
-
-
-def _compare(column: pa.Array, operator: str, value: Value) -> pa.Array:
-    found = _COMPUTE[operator](column, pa.scalar(value, column.type))
-    if not pa.types.is_floating(column.type):
-        return found
-    nan = pc.is_nan(column)
-    if value != value:
-        always = pc.or_(nan, pc.invert(nan))
-        answers = {"=": nan, ">=": nan, "!=": pc.invert(nan), "<": pc.invert(nan), "<=": always}
-        return answers.get(operator, pc.and_(nan, pc.invert(nan)))
-    return pc.or_(found, nan) if operator in (">", ">=") else found
 
 
 def _malformed(met: object) -> InvalidArgumentError:

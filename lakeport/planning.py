@@ -9,10 +9,10 @@ from connector_spi.errors import InternalError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.metadata import SupportsLimit
 from connector_spi.predicate import Constraint, TupleDomain
-from connector_spi.splits import ScanSummary
+from connector_spi.splits import ScanSummary, SplitSource
 from lakeport.statement import CatalogAccess
 
-__all__ = ["PlannedSplits", "ScanPlan", "pack_splits", "plan_splits"]
+__all__ = ["PlannedSplits", "ScanPlan", "needs_connector", "pack_splits", "plan_plain_splits", "plan_splits"]
 
 _MAX_ROUNDS = 8
 _DOMAIN_VALUES = 1000
@@ -74,6 +74,10 @@ class ScanPlan:
             plan = replace(plan, table=taken.table, columns=taken.columns)
         raise _loops("apply_projection", f"still changed its handle after {_MAX_ROUNDS} calls")
 
+    def in_order(self, columns: tuple[ColumnHandle, ...]) -> ScanPlan:
+        """The same plan, read with these columns; the connector is offered nothing."""
+        return replace(self, columns=columns)
+
     def with_limit(self, limit: int) -> ScanPlan:
         """Offers a limit on the rows of the whole scan."""
         plan = replace(self, limit=limit)
@@ -102,15 +106,38 @@ class PlannedSplits:
         return sum(split.size_bytes for split in self.splits)
 
 
-def plan_splits(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle]) -> PlannedSplits:
+def plan_splits(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle] | None = None) -> PlannedSplits:
     """Asks the connector for the splits of a scan; nothing where the filter can never be true."""
-    if plan.pushed.is_none or dynamic_filter.is_none or plan.limit == 0:
+    dynamic = TupleDomain[ColumnHandle].all() if dynamic_filter is None else dynamic_filter
+    if plan.pushed.is_none or dynamic.is_none or plan.limit == 0:
         return PlannedSplits((), ScanSummary(notes=("the filter is never true: nothing is read",)))
-    access = plan.access
-    manager = access.connector.split_manager
-    with manager.get_splits(access.transaction, access.session, plan.table, plan.columns, dynamic_filter) as source:
+    with _split_source(plan, dynamic) as source:
         splits = tuple(split for batch in source for split in batch)
         return PlannedSplits(splits, source.summary())
+
+
+def plan_plain_splits(plan: ScanPlan) -> PlannedSplits | None:
+    """As ``plan_splits``; ``None`` as soon as a split is met that only the connector can read."""
+    if plan.pushed.is_none or plan.limit == 0:
+        return plan_splits(plan)
+    splits: list[Split] = []
+    with _split_source(plan, TupleDomain.all()) as source:
+        for batch in source:
+            if any(split.plain_file is None for split in batch):
+                return None
+            splits += batch
+        return PlannedSplits(tuple(splits), source.summary())
+
+
+def needs_connector(plan: ScanPlan) -> bool:
+    """Whether one of the first splits can be read by the connector only, or there is none."""
+    if plan.pushed.is_none or plan.limit == 0:
+        return True
+    with _split_source(plan, TupleDomain.all()) as source:
+        for batch in source:
+            if batch:
+                return any(split.plain_file is None for split in batch)
+    return True
 
 
 def pack_splits(splits: Sequence[Split], parallelism: int, max_bytes: int, open_cost: int) -> list[tuple[Split, ...]]:
@@ -139,6 +166,13 @@ def pack_splits(splits: Sequence[Split], parallelism: int, max_bytes: int, open_
     if current:
         tasks.append(tuple(current))
     return tasks
+
+
+def _split_source(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle]) -> SplitSource:
+    access = plan.access
+    access.statement.about_to_read()
+    manager = access.connector.split_manager
+    return manager.get_splits(access.transaction, access.session, plan.table, plan.columns, dynamic_filter)
 
 
 def _loops(method: str, how: str) -> InternalError:

@@ -79,6 +79,7 @@ class Statement:
         time_zone: IANA name of the session's zone.
         properties: Gives the session properties that are set for a catalog.
         shared: Transactions of other statements to read in; ``None`` for transactions of its own.
+        on_read: Told before splits of a table are planned.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Statement:
         time_zone: str,
         properties: PropertySource,
         shared: SharedTransactions | None = None,
+        on_read: Callable[[TransactionGroup], None] | None = None,
     ) -> None:
         self.query_id = f"{os.getpid()}_{next(_counter)}"
         self._registry = registry
@@ -97,6 +99,7 @@ class Statement:
         self._start = datetime.now(UTC)
         self._lock = threading.Lock()
         self._accesses: dict[object, CatalogAccess] = {}
+        self._on_read = on_read
         self._is_alone = shared is None
         self._shared = SharedTransactions(registry) if shared is None else shared
 
@@ -122,6 +125,11 @@ class Statement:
             InvalidPropertyError: The connector is not installed.
         """
         return self._access(catalog, redirection)
+
+    def about_to_read(self) -> None:
+        """To be called before splits of a table are planned."""
+        if self._on_read is not None:
+            self._on_read(self.transactions)
 
     def commit(self) -> None:
         """Ends the statement now; with transactions that others share, its part in them."""

@@ -10,7 +10,7 @@ from catalog.plugins import discover_plugins
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory
 from connector_spi.procedures import Procedure
 from connector_spi.properties import PropertyMetadata, parse_properties
-from lakeport.statement import NATIVE_READER
+from lakeport.statement import ENGINE_PROPERTIES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "properties.md"
 CONNECTORS = ("hive", "hudi", "memory")
@@ -35,7 +35,7 @@ def properties_page() -> str:
 def _section(factory: ConnectorFactory) -> str:
     with tempfile.TemporaryDirectory() as folder:
         connector = _connector(factory, Path(folder))
-        session = [NATIVE_READER, *connector.session_properties]
+        session = [*ENGINE_PROPERTIES, *connector.session_properties]
         procedures = list(connector.procedures)
         connector.shutdown()
     parts = [f"## {factory.name}", "### Catalog properties", _table(factory.config_properties)]

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.predicate import Domain, Range, TupleDomain
 from connector_spi.splits import ScanSummary
+from lakeport.spark.partial_aggregate import PartialAggregation
 
-__all__ = ["describe_scan", "domain_text"]
+__all__ = ["ScanTexts", "describe_scan", "domain_text"]
 
 _SHOWN_VALUES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ScanTexts:
+    """Predicates in SQL.
+
+    Attributes:
+        checked: Those that tasks check.
+        left: Those that Spark checks again.
+    """
+
+    checked: tuple[str, ...]
+    left: tuple[str, ...]
 
 
 def describe_scan(
@@ -19,7 +33,8 @@ def describe_scan(
     summary: ScanSummary,
     columns: tuple[int, int],
     pushed: TupleDomain[ColumnHandle],
-    left: Sequence[str],
+    texts: ScanTexts,
+    aggregation: PartialAggregation | None,
     work: tuple[int, int, int],
     native: bool,
 ) -> str:
@@ -30,7 +45,8 @@ def describe_scan(
         summary: What the connector skipped.
         columns: Columns read, columns of the table.
         pushed: The filter that the connector got.
-        left: Predicates that Spark checks again, in SQL.
+        texts: Predicates.
+        aggregation: What the tasks aggregate.
         work: Splits, tasks, bytes.
         native: Spark's own reader, else Python tasks.
     """
@@ -40,7 +56,11 @@ def describe_scan(
         parts.append(f"snapshot: {summary.snapshot}")
     parts.append(f"columns: {columns[0]} of {columns[1]}")
     parts.append(f"filter pushed: {domain_text(pushed)}")
-    parts.append(f"filter left to Spark: {' AND '.join(left) if left else 'none'}")
+    if texts.checked:
+        parts.append(f"filter checked in tasks: {' AND '.join(texts.checked)}")
+    parts.append(f"filter left to Spark: {' AND '.join(texts.left) or 'none'}")
+    if aggregation is not None:
+        parts.append(f"aggregated in tasks: {_aggregated(aggregation)}")
     if summary.partitions_total is not None or summary.partitions_kept is not None:
         parts.append(f"partitions: {_kept(summary.partitions_kept, summary.partitions_total)}")
     if summary.files_kept is not None:
@@ -59,6 +79,11 @@ def domain_text(predicate: TupleDomain[ColumnHandle]) -> str:
     if predicate.is_all:
         return "none"
     return " AND ".join(_one(column.name, domain) for column, domain in predicate.domains.items())
+
+
+def _aggregated(aggregation: PartialAggregation) -> str:
+    functions = ", ".join(map(str, aggregation.aggregates)) or "distinct"
+    return f"{functions} by {', '.join(aggregation.keys)}" if aggregation.keys else functions
 
 
 def _kept(kept: int | None, total: int | None) -> str:

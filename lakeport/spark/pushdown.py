@@ -1,14 +1,14 @@
-"""Spark's V2 predicates as domains.
+"""Spark's V2 predicates as domains, and as conditions that tasks check row by row.
 
-Only what is surely the same here and in Spark becomes a domain; the rest stays with Spark. A predicate is looked at
-through one round trip for each of its nodes, so deep trees are cut off.
+Only what is surely the same here and in Spark becomes one or the other; the rest stays with Spark. A predicate is
+looked at through one round trip for each of its nodes, so deep trees are cut off.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
@@ -18,6 +18,16 @@ from py4j.java_gateway import JavaObject
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
 from lakeport.spark.jvm import Jvm
+from lakeport.spark.row_predicate import (
+    Comparison,
+    InList,
+    Junction,
+    Negation,
+    NullTest,
+    RowPredicate,
+    TextTest,
+    Truth,
+)
 from lakeport.spark.types import spark_type_json
 
 __all__ = ["Translated", "translate"]
@@ -25,6 +35,7 @@ __all__ = ["Translated", "translate"]
 _MAX_NODES = 2000
 _COMPARISONS = {"=", "<", "<=", ">", ">=", "<=>", "<>"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_TEXT_TESTS = ("STARTS_WITH", "ENDS_WITH", "CONTAINS")
 _EPOCH_DAY = date(1970, 1, 1)
 _EPOCH = datetime(1970, 1, 1)
 
@@ -37,6 +48,7 @@ class Translated:
         domain: Holds for every row for which the predicate is true.
         exact: The predicate is true for every row for which the domain holds.
         text: The predicate in SQL.
+        rows: The predicate as a task checks it, exactly as Spark would; ``None`` where only Spark can.
         floating: It may touch a floating-point column. Statistics of files leave NaN out, and Spark's own readers
             skip row groups by them although NaN is Spark's greatest value: rows go missing.
     """
@@ -44,6 +56,7 @@ class Translated:
     domain: TupleDomain[ColumnHandle]
     exact: bool
     text: str
+    rows: RowPredicate | None
     floating: bool
 
 
@@ -58,17 +71,23 @@ def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandl
     text = str(predicate.toString())
     translator = _Translator(jvm, columns)
     try:
-        domain, exact = translator.predicate(predicate, negated=False)
+        found = translator.predicate(predicate, negated=False)
     except _TooLarge:
-        return Translated(TupleDomain.all(), False, text, floating=True)
-    return Translated(domain, exact, text, translator.floating)
+        return Translated(TupleDomain.all(), False, text, None, floating=True)
+    return Translated(found.domain, found.exact, text, found.rows, translator.floating)
 
 
 class _TooLarge(Exception):  # noqa: N818 - a signal
     """The predicate has more nodes than are worth looking at."""
 
 
-_Result = tuple[TupleDomain[ColumnHandle], bool]
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Domain and exactness are of the predicate or, where that was asked, of its negation; ``rows`` never of that."""
+
+    domain: TupleDomain[ColumnHandle]
+    exact: bool
+    rows: RowPredicate | None
 
 
 class _Translator:
@@ -78,7 +97,7 @@ class _Translator:
         self._nodes = 0
         self.floating = False
 
-    def predicate(self, node: JavaObject, negated: bool) -> _Result:
+    def predicate(self, node: JavaObject, negated: bool) -> _Found:
         """The domain of the rows for which ``node`` is true, or false when ``negated``."""
         self._nodes += 1
         if self._nodes > _MAX_NODES:
@@ -86,26 +105,28 @@ class _Translator:
         name = str(node.name())
         children = self._jvm.items(node.children())
         if name == "NOT":
-            return self.predicate(children[0], not negated)
+            found = self.predicate(children[0], not negated)
+            return replace(found, rows=None if found.rows is None else Negation(found.rows))
         if name in ("AND", "OR"):
             return self._combine(name, children, negated)
         if name in ("ALWAYS_TRUE", "ALWAYS_FALSE"):
-            holds = (name == "ALWAYS_TRUE") != negated
-            return (TupleDomain.all() if holds else TupleDomain.none()), True
+            holds = name == "ALWAYS_TRUE"
+            return _Found(TupleDomain.all() if holds != negated else TupleDomain.none(), True, Truth(holds))
         return self._leaf(name, children, negated)
 
-    def _combine(self, name: str, children: list[JavaObject], negated: bool) -> _Result:
-        left, left_exact = self.predicate(children[0], negated)
-        right, right_exact = self.predicate(children[1], negated)
+    def _combine(self, name: str, children: list[JavaObject], negated: bool) -> _Found:
+        left = self.predicate(children[0], negated)
+        right = self.predicate(children[1], negated)
+        both = None if left.rows is None or right.rows is None else (left.rows, right.rows)
+        rows = None if both is None else Junction(name == "AND", both)
+        exact = left.exact and right.exact
         if (name == "AND") != negated:
-            return left.intersect(right), left_exact and right_exact
-        union = left.union(right)
+            return _Found(left.domain.intersect(right.domain), exact, rows)
         # A union of domains over several columns says less than the OR does.
-        one_column = len({*(left.domains or ()), *(right.domains or ())}) <= 1
-        return union, left_exact and right_exact and one_column
+        one_column = len({*(left.domain.domains or ()), *(right.domain.domains or ())}) <= 1
+        return _Found(left.domain.union(right.domain), exact and one_column, rows)
 
-    def _leaf(self, name: str, children: list[JavaObject], negated: bool) -> _Result:
-        unknown: _Result = (TupleDomain.all(), False)
+    def _leaf(self, name: str, children: list[JavaObject], negated: bool) -> _Found:
         if name in _MIRRORED and self._column(children[0]) is None and len(children) == 2:
             name, children = _MIRRORED[name], children[::-1]
         elif name in ("=", "<=>", "<>") and self._column(children[0]) is None:
@@ -113,35 +134,21 @@ class _Translator:
         column = self._column(children[0]) if children else None
         if column is None:
             self.floating = True  # whatever it is
-            return unknown
+            return _Found(TupleDomain.all(), False, None)
         self.floating |= pa.types.is_floating(column.type)
-        domain, exact = self._domain(name, column, children[1:])
+        values = [self._literal(argument, column.type) for argument in children[1:]]
+        if any(value is _NO_LITERAL for value in values):
+            return _Found(TupleDomain.all(), False, None)
+        rows = _row_predicate(name, column, values)
+        domain, exact = _domain(name, column.type, values)
         if domain is None or (negated and not exact):
-            return unknown
+            return _Found(TupleDomain.all(), False, rows)
         if negated:
             # A comparison is neither true nor false for NULL; only these three always have an answer.
             domain = domain.complement()
             if name not in ("IS_NULL", "IS_NOT_NULL", "<=>"):
                 domain = domain.intersect(Domain.not_null(column.type))
-        return TupleDomain.with_column_domains({column: domain}), exact
-
-    def _domain(self, name: str, column: ColumnHandle, arguments: list[JavaObject]) -> tuple[Domain | None, bool]:
-        if name == "IS_NULL":
-            return Domain.only_null(column.type), True
-        if name == "IS_NOT_NULL":
-            return Domain.not_null(column.type), True
-        values = [self._literal(argument, column.type) for argument in arguments]
-        if not values or any(value is _NO_LITERAL for value in values):
-            return None, False
-        if name == "IN":
-            return _in(column.type, values)
-        if len(values) != 1:
-            return None, False
-        if name == "STARTS_WITH":
-            return _starts_with(column.type, values[0])
-        if name in _COMPARISONS:
-            return _compare(name, column.type, values[0])
-        return None, False
+        return _Found(TupleDomain.with_column_domains({column: domain}), exact, rows)
 
     def _column(self, node: JavaObject) -> ColumnHandle | None:
         if self._jvm.class_name(node) != "FieldReference":
@@ -161,6 +168,43 @@ class _Translator:
 
 
 _NO_LITERAL = object()
+
+
+def _row_predicate(name: str, column: ColumnHandle, values: list[object]) -> RowPredicate | None:
+    """The same answer as Spark's for each row, NULL and NaN included; ``None`` where that is not sure."""
+    if name in ("IS_NULL", "IS_NOT_NULL") and not values:
+        return NullTest(column.name, name == "IS_NULL")
+    present = tuple(value for value in values if isinstance(value, Value))
+    if name == "IN" and not pa.types.is_floating(column.type):
+        return InList(column.name, present, len(present) < len(values))
+    if len(values) != 1:
+        return None
+    if name == "<=>" and not present:
+        return NullTest(column.name, True)
+    if name in _COMPARISONS and present:
+        operator = {"<=>": "=", "<>": "!="}.get(name, name)
+        return Comparison(column.name, operator, present[0], name == "<=>")
+    if name in _TEXT_TESTS and isinstance(values[0], str):
+        return TextTest(column.name, name, values[0])
+    return None
+
+
+def _domain(name: str, data_type: pa.DataType, values: list[object]) -> tuple[Domain | None, bool]:
+    if name == "IS_NULL":
+        return Domain.only_null(data_type), True
+    if name == "IS_NOT_NULL":
+        return Domain.not_null(data_type), True
+    if not values:
+        return None, False
+    if name == "IN":
+        return _in(data_type, values)
+    if len(values) != 1:
+        return None, False
+    if name == "STARTS_WITH":
+        return _starts_with(data_type, values[0])
+    if name in _COMPARISONS:
+        return _compare(name, data_type, values[0])
+    return None, False
 
 
 def _in(data_type: pa.DataType, values: list[object]) -> tuple[Domain, bool]:

@@ -16,17 +16,17 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
 from lakeport.planning import PlannedSplits, ScanPlan, pack_splits, plan_splits
-from lakeport.spark.explain import describe_scan
+from lakeport.spark.explain import ScanTexts, describe_scan
 from lakeport.spark.jvm import READ, Jvm
 from lakeport.spark.native import NativeReader, constant_names
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import translate
 from lakeport.spark.python_tasks import split_partitions, split_reader_factory
 from lakeport.spark.statistics import StatisticsProxy
-from lakeport.spark.task import TaskReader
+from lakeport.spark.task import TaskReader, TaskWork
 from lakeport.spark.types import spark_schema_json, task_schema
 
-__all__ = ["PREDICATE", "ScanProxy", "ScannedTable"]
+__all__ = ["PREDICATE", "PushedPredicates", "ScanProxy", "ScannedTable"]
 
 _FIELD_REFERENCE = "org.apache.spark.sql.connector.expressions.FieldReference"
 PREDICATE = "org.apache.spark.sql.connector.expressions.filter.Predicate"
@@ -51,8 +51,32 @@ class ScannedTable:
     schema_json: str
 
 
+@dataclass(frozen=True, slots=True)
+class PushedPredicates:
+    """Spark's predicates that a scan took.
+
+    Attributes:
+        all: Those that the connector or the tasks got.
+        for_files: Those that Spark's own reader may skip parts of files by.
+    """
+
+    all: list[JavaObject]
+    for_files: list[JavaObject]
+
+
 class ScanProxy(Proxy):
-    """One scan; planned once, on first need."""
+    """One scan; planned once, on first need.
+
+    Args:
+        jvm: The door to the JVM.
+        table: The table.
+        plan: Its columns are those of ``output``, in this order, and then those that only ``work`` needs.
+        output: What Spark sees: columns, or what the tasks aggregate.
+        work: What tasks do with the rows; where it is something, Spark's own reader cannot read.
+        planned: The splits, where they are known.
+        texts: For ``EXPLAIN``.
+        pushed: Predicates.
+    """
 
     class Java:
         implements: ClassVar[list[str]] = [
@@ -66,19 +90,21 @@ class ScanProxy(Proxy):
         jvm: Jvm,
         table: ScannedTable,
         plan: ScanPlan,
-        wanted: pa.Schema,
-        left: tuple[str, ...],
-        pushed: list[JavaObject],
-        for_files: list[JavaObject],
+        output: pa.Schema,
+        work: TaskWork,
+        planned: PlannedSplits | None,
+        texts: ScanTexts,
+        pushed: PushedPredicates,
     ) -> None:
         super().__init__(jvm)
         self._table = table
         self._plan = plan
-        self._left = left
+        self._output = output
+        self._work = work
+        self._early = planned
+        self._texts = texts
         self._pushed = pushed
-        self._for_files = for_files
-        self._schema = pa.schema([wanted.field(column.name) for column in plan.columns])
-        self._schema_json = spark_schema_json(ColumnMetadata(f.name, f.type, f.nullable) for f in self._schema)
+        self._schema_json = spark_schema_json(ColumnMetadata(f.name, f.type, f.nullable) for f in output)
         self._read_schema = jvm.data_type(self._schema_json)
         self._dynamic = TupleDomain[ColumnHandle].all()
         self._lock = threading.RLock()
@@ -103,7 +129,8 @@ class ScanProxy(Proxy):
             planned.summary,
             (len(self._plan.columns), len(self._table.plan.columns)),
             self._plan.pushed.intersect(self._dynamic),
-            self._left,
+            self._texts,
+            self._work.aggregation,
             (len(planned.splits), len(self._tasks), planned.size_bytes),
             self._native is not None,
         )
@@ -140,7 +167,9 @@ class ScanProxy(Proxy):
     def filterAttributes(self) -> JavaObject:
         """The columns by which a join may prune while the query runs: partition keys that are read."""
         reference = self._jvm.cls(_FIELD_REFERENCE)
-        keys = [column.name for column in self._plan.columns if column.name in self._table.partition_keys]
+        # Groups cannot be left out by what only rows have.
+        names = self._output.names if self._work.aggregation is None else []
+        keys = [name for name in names if name in self._table.partition_keys]
         references = [reference.apply(f"`{name}`") for name in keys]
         return self._jvm.array("org.apache.spark.sql.connector.expressions.NamedReference", references)
 
@@ -151,11 +180,11 @@ class ScanProxy(Proxy):
             for predicate in self._jvm.items(predicates):
                 self._dynamic = self._dynamic.intersect(translate(self._jvm, predicate, self._table.columns).domain)
             if self._dynamic != before:
-                self._planned = self._partitions = self._known_fingerprint = None
+                self._early = self._planned = self._partitions = self._known_fingerprint = None
 
     def pushedPredicates(self) -> JavaObject:
         """What the connector got when the scan was built."""
-        return self._jvm.array(PREDICATE, self._pushed)
+        return self._jvm.array(PREDICATE, self._pushed.all)
 
     def planInputPartitions(self) -> JavaObject:
         """The tasks."""
@@ -182,15 +211,27 @@ class ScanProxy(Proxy):
     def _python_factory(self) -> JavaObject:
         access = self._plan.access
         provider = access.connector.page_source_provider
-        schema = task_schema(self._schema)
+        types = task_schema(self._output) if self._work.aggregation is None else pa.schema([])
+        others = task_schema(pa.schema([(c.name, c.type) for c in self._plan.columns[len(types) :]]))
+        schema = pa.schema([*types, *others])
         # Splits that a runtime filter left out are not planned; within splits Spark's join checks the rows.
         everything = TupleDomain[ColumnHandle].all()
-        reader = TaskReader(provider, access.session, self._plan.table, self._plan.columns, everything, schema)
+        reader = TaskReader(
+            provider,
+            access.session,
+            self._plan.table,
+            self._plan.columns,
+            everything,
+            schema,
+            len(types),
+            self._work,
+        )
         return split_reader_factory(self._jvm, reader, self._read_schema, self._schema_json)
 
     def _identity(self) -> object:
         plan = self._plan
-        return (self._table.name, plan.table, plan.columns, plan.pushed, plan.limit, self._dynamic)
+        asked = (plan.pushed, plan.limit, self._dynamic, self._work, self._schema_json)
+        return (self._table.name, plan.table, plan.columns, asked)
 
     def _fingerprint(self) -> str:
         # Spark compares scans many times in one planning.
@@ -201,35 +242,43 @@ class ScanProxy(Proxy):
     def _plan_splits(self) -> PlannedSplits:
         with self._lock:
             if self._planned is None:
-                planned = plan_splits(self._plan, self._dynamic)
+                planned = self._early if self._early is not None else plan_splits(self._plan, self._dynamic)
+                self._early = None
                 self._choose_reader(planned)
-                conf = self._jvm.sql_conf()
-                self._tasks = pack_splits(
-                    planned.splits,
-                    int(self._jvm.context._jsc.sc().defaultParallelism()),
-                    int(conf.filesMaxPartitionBytes()),
-                    int(conf.filesOpenCostInBytes()),
-                )
+                self._tasks = self._packed(planned)
                 self._planned = planned
             return self._planned
+
+    def _packed(self, planned: PlannedSplits) -> list[tuple[Split, ...]]:
+        conf = self._jvm.sql_conf()
+        tasks = pack_splits(
+            planned.splits,
+            int(self._jvm.context._jsc.sc().defaultParallelism()),
+            int(conf.filesMaxPartitionBytes()),
+            int(conf.filesOpenCostInBytes()),
+        )
+        aggregation = self._work.aggregation
+        # Spark makes a sum of counts, which over nothing would be NULL: some task has to say 0.
+        return [()] if not tasks and aggregation is not None and not aggregation.keys else tasks
 
     def _choose_reader(self, planned: PlannedSplits) -> None:
         # Spark keeps the reader factory of the first planning, so a later one may not change the choice.
         if self._reader_is_chosen:
             return
         self._reader_is_chosen = True
-        if planned.splits and self._plan.access.native_reader:
-            self._native = constant_names(planned.splits, self._schema)
+        is_free = self._work.predicate is None and self._work.aggregation is None
+        if planned.splits and self._plan.access.native_reader and is_free:
+            self._native = constant_names(planned.splits, self._output)
 
     def _native_reader(self, constants: tuple[str, ...]) -> NativeReader:
         if self._reader is None:
             planned = self._plan_splits()
             [file_format] = {split.plain_file.format for split in planned.splits if split.plain_file is not None}
             filters = self._jvm.cls("org.apache.spark.sql.internal.connector.PredicateUtils").toV1(
-                self._jvm.array(PREDICATE, self._for_files)
+                self._jvm.array(PREDICATE, self._pushed.for_files)
             )
             session = self._jvm.cls("org.apache.spark.sql.classic.SparkSession").active()
             self._reader = NativeReader(
-                self._jvm, session, file_format, self._schema, constants, self._read_schema, filters
+                self._jvm, session, file_format, self._output, constants, self._read_schema, filters
             )
         return self._reader

@@ -10,11 +10,17 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Constraint, TupleDomain
+from lakeport.spark.aggregates import has_other_average, partial_aggregation
 from lakeport.spark.connections import forget_connections
+from lakeport.spark.explain import ScanTexts
 from lakeport.spark.jvm import READ, Jvm
+from lakeport.spark.partial_aggregate import PartialAggregation
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import Translated, translate
-from lakeport.spark.scan import PREDICATE, ScannedTable, ScanProxy
+from lakeport.spark.reader_choice import EarlyPlanning, in_reading_order
+from lakeport.spark.row_predicate import Junction
+from lakeport.spark.scan import PREDICATE, PushedPredicates, ScannedTable, ScanProxy
+from lakeport.spark.task import TaskWork
 from lakeport.spark.types import arrow_schema
 from lakeport.spark.versions import rows_need_a_column
 
@@ -29,19 +35,25 @@ class ScanBuilderProxy(Proxy):
             READ + "SupportsPushDownRequiredColumns",
             READ + "SupportsPushDownV2Filters",
             READ + "SupportsPushDownLimit",
+            READ + "SupportsPushDownAggregates",
         ]
 
     def __init__(self, jvm: Jvm, table: ScannedTable) -> None:
         super().__init__(jvm)
         self._table = table
         self._plan = table.plan
+        self._early = EarlyPlanning(table.partition_keys)
         self._schema_json = table.schema_json
         self._pushed: list[JavaObject] = []
         self._for_files: list[JavaObject] = []
         self._left: list[str] = []
+        self._checked: list[Translated] = []
+        self._limit: int | None = None
+        self._aggregation: PartialAggregation | None = None
+        self._has_other_average = False
 
     def pushPredicates(self, predicates: JavaObject) -> JavaObject:
-        """Offers the predicates to the connector; gives back those that Spark has to check again."""
+        """Offers the predicates to the connector and to the tasks; gives back those that Spark has to check again."""
         offered = self._jvm.items(predicates)
         translated = [translate(self._jvm, predicate, self._table.columns) for predicate in offered]
         summary = TupleDomain[ColumnHandle].all()
@@ -49,20 +61,35 @@ class ScanBuilderProxy(Proxy):
             summary = summary.intersect(one.domain)
         words = tuple(one.text for one in translated if not one.exact)
         self._plan = self._plan.with_filter(Constraint(summary, words))
-        done = [self._is_done(one) for one in translated]
-        self._pushed = [predicate for predicate, one in zip(offered, translated, strict=True) if not one.domain.is_all]
-        self._for_files = [
-            predicate
-            for predicate, one in zip(offered, translated, strict=True)
-            if not one.domain.is_all and not one.floating
-        ]
+        checked = self._checked_in_tasks([one for one in translated if not self._is_done(one)])
+        self._checked += checked
+        done = [self._is_done(one) or one in checked for one in translated]
+        pairs = list(zip(offered, translated, strict=True))
+        self._pushed = [predicate for predicate, one in pairs if not one.domain.is_all or one in checked]
+        self._for_files = [predicate for predicate, one in pairs if not one.domain.is_all and not one.floating]
         self._left = [one.text for one, is_done in zip(translated, done, strict=True) if not is_done]
         left = [predicate for predicate, is_done in zip(offered, done, strict=True) if not is_done]
         return predicates if len(left) == len(offered) else self._jvm.array(PREDICATE, left)
 
     def pushedPredicates(self) -> JavaObject:
-        """What the connector got, for Spark's own plan text."""
+        """What the connector and the tasks got, for Spark's own plan text."""
         return self._jvm.array(PREDICATE, self._pushed)
+
+    def supportCompletePushDown(self, aggregation: JavaObject) -> bool:
+        """Never: each task gives results of its own. Asked before Spark makes sums and counts of averages."""
+        if self._plan.access.task_pushdown and has_other_average(self._jvm, aggregation, self._table.columns):
+            self._has_other_average = True
+        return False
+
+    def pushAggregation(self, aggregation: JavaObject) -> bool:
+        """Lets the tasks aggregate, where tasks read; Spark asks once all filters above are taken over."""
+        if not self._plan.access.task_pushdown or self._has_other_average or self._early.is_python is False:
+            return False
+        found = partial_aggregation(self._jvm, aggregation, self._table.columns)
+        if found is None or not self._early.aggregate_in_tasks(self._plan, self._columns_of(found)):
+            return False
+        self._aggregation = found
+        return True
 
     def pruneColumns(self, schema: JavaObject) -> None:
         """The columns that the query reads, nested ones narrowed to the fields used."""
@@ -70,7 +97,11 @@ class ScanBuilderProxy(Proxy):
 
     def pushLimit(self, limit: int) -> bool:
         """Offers a limit. Each task may give up to it, so Spark always checks again."""
-        self._plan = self._plan.with_limit(limit)
+        if self._aggregation is None and not self._checked:
+            self._plan = self._plan.with_limit(limit)
+        elif self._aggregation is None:
+            # The connector does not know which of its rows will pass.
+            self._limit = limit
         return False
 
     def isPartiallyPushed(self) -> bool:
@@ -80,27 +111,59 @@ class ScanBuilderProxy(Proxy):
     def build(self) -> ScanProxy:
         """The scan."""
         forget_connections(self._jvm)
+        if self._aggregation is None:
+            output = self._output()
+            columns = [replace(self._table.columns[f.name], type=self._narrowed(f)) for f in output]
+        else:
+            output = self._aggregation.schema
+            columns = self._columns_of(self._aggregation)
+        ordered = in_reading_order(columns, self._table.partition_keys)
+        known = {column.name for column in ordered}
+        others = tuple(column for column in self._predicate_columns() if column.name not in known)
+        plan, planned = self._early.planned(self._plan, (*ordered, *others))
+        if self._aggregation is None:
+            output = pa.schema([output.field(column.name) for column in ordered])
+        predicates = tuple(one.rows for one in self._checked if one.rows is not None)
+        work = TaskWork(Junction(True, predicates) if predicates else None, self._limit, self._aggregation)
+        texts = ScanTexts(tuple(one.text for one in self._checked), tuple(self._left))
+        pushed = PushedPredicates(self._pushed, self._for_files)
+        return ScanProxy(self._jvm, self._table, plan, output, work, planned, texts, pushed)
+
+    def _checked_in_tasks(self, left: list[Translated]) -> list[Translated]:
+        """Those of the predicates that the tasks are going to check, if tasks read."""
+        exact = [one for one in left if one.rows is not None]
+        if not exact or not self._plan.access.task_pushdown:
+            return []
+        names = {name for one in exact if one.rows is not None for name in one.rows.columns()}
+        checked = [column for name, column in self._table.columns.items() if name in names]
+        return exact if self._early.filter_in_tasks(self._plan, checked) else []
+
+    def _predicate_columns(self) -> list[ColumnHandle]:
+        names = {name for one in self._checked if one.rows is not None for name in one.rows.columns()}
+        return [column for name, column in self._table.columns.items() if name in names]
+
+    def _columns_of(self, aggregation: PartialAggregation) -> list[ColumnHandle]:
+        names = {*aggregation.keys, *(aggregate.column for aggregate in aggregation.aggregates)}
+        return [column for name, column in self._table.columns.items() if name in names]
+
+    def _output(self) -> pa.Schema:
         wanted = arrow_schema(self._schema_json)
-        if not wanted.names and rows_need_a_column(self._jvm):
-            wanted = self._one_column()
-        columns = [
-            replace(self._table.columns[f.name], type=_narrow(self._table.columns[f.name].type, f.type)) for f in wanted
-        ]
-        # Spark's own reader gives partition keys and hidden columns after those of the file; Spark matches by name.
-        last = set(self._table.partition_keys)
-        ordered = sorted(columns, key=lambda column: (column.name.startswith("$"), column.name in last))
-        plan = self._plan.with_columns(tuple(ordered))
-        return ScanProxy(self._jvm, self._table, plan, wanted, tuple(self._left), self._pushed, self._for_files)
+        return self._one_column() if not wanted.names and rows_need_a_column(self._jvm) else wanted
 
     def _one_column(self) -> pa.Schema:
-        """A column that is cheap to read: a partition key, else one of fixed width, else any."""
+        """A column that is cheap to read: one that is read anyway, a partition key, one of fixed width, or any."""
         visible = arrow_schema(self._table.schema_json)
+        checked = {column.name for column in self._predicate_columns()}
+        read = [field for field in visible if field.name in checked]
         keys = [field for field in visible if field.name in self._table.partition_keys]
         narrow = [field for field in visible if pa.types.is_primitive(field.type)]
-        return pa.schema([*keys, *narrow, *visible][:1])
+        return pa.schema([*read, *keys, *narrow, *visible][:1])
+
+    def _narrowed(self, wanted: pa.Field) -> pa.DataType:
+        return _narrow(self._table.columns[wanted.name].type, wanted.type)
 
     def _is_done(self, one: Translated) -> bool:
-        """Whether the connector guarantees the predicate, so that Spark need not check it."""
+        """Whether the connector guarantees the predicate, so that nobody need check it."""
         remaining = self._plan.remaining.domains
         if not one.exact or one.domain.domains is None or remaining is None:
             return False

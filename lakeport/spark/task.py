@@ -11,10 +11,31 @@ import pyarrow as pa
 from connector_spi.errors import ConnectorError, ErrorType
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSourceProvider
+from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
+from lakeport.spark.partial_aggregate import PartialAggregation, PartialAggregator
+from lakeport.spark.row_predicate import RowPredicate
 
-__all__ = ["TaskReader", "read_tables"]
+__all__ = ["TaskReader", "TaskWork", "read_tables"]
+
+_GATHERED_ROWS = 1 << 15
+"""What is left of filtered batches is gathered up to this, since each batch has a price of its own in Spark."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskWork(PlainData):
+    """What a task does with the rows that it reads, in this order.
+
+    Attributes:
+        predicate: Rows for which it is not true are left out; Spark does not check it again.
+        limit: No more rows than this are needed of any task; only where a predicate is, and nothing is aggregated.
+        aggregation: Groups are given instead of rows.
+    """
+
+    predicate: RowPredicate | None = None
+    limit: int | None = None
+    aggregation: PartialAggregation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +46,11 @@ class TaskReader:
         provider: Opens splits.
         session: The query.
         table: The handle.
-        columns: What to read, in output order.
+        columns: What to read; those that Spark wants first.
         dynamic_filter: Rows outside of it are not needed.
-        schema: The exact Arrow schema that Spark wants.
+        schema: The columns read, in the exact Arrow types that Spark wants.
+        output: How many of the columns Spark wants, where nothing is aggregated.
+        work: What to do with the rows.
     """
 
     provider: PageSourceProvider
@@ -36,6 +59,8 @@ class TaskReader:
     columns: tuple[ColumnHandle, ...]
     dynamic_filter: TupleDomain[ColumnHandle]
     schema: pa.Schema
+    output: int
+    work: TaskWork
 
     def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Reads the splits of one task; ``batches`` holds one pickled tuple of splits.
@@ -45,13 +70,36 @@ class TaskReader:
         """
         splits: list[Split] = [split for pickled in _payloads(batches) for split in pickle.loads(pickled)]
         try:
-            for split in splits:
-                yield from self._read_split(split)
+            yield from self._worked(self._passing(splits))
         except ConnectorError as error:
             if error.code.type is ErrorType.INTERNAL_ERROR:
                 raise
             # The worker sends the whole trace to the user; the message says what is wrong.
             raise error.with_traceback(None) from None
+
+    def _worked(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if self.work.aggregation is not None:
+            aggregator = PartialAggregator(self.work.aggregation)
+            for batch in batches:
+                yield from aggregator.add(batch)
+            yield from aggregator.finish()
+            return
+        wanted = list(range(self.output))
+        selected = batches if self.output == len(self.columns) else (batch.select(wanted) for batch in batches)
+        if self.work.predicate is None:
+            yield from selected
+        else:
+            limit = self.work.limit
+            most = _GATHERED_ROWS if limit is None else min(limit, _GATHERED_ROWS)
+            yield from _limited(_gathered(selected, most), limit)
+
+    def _passing(self, splits: Iterable[Split]) -> Iterator[pa.RecordBatch]:
+        predicate = self.work.predicate
+        for split in splits:
+            for batch in self._read_split(split):
+                passed = batch if predicate is None else batch.filter(predicate.mask(batch))
+                if passed.num_rows:
+                    yield passed
 
     def _read_split(self, split: Split) -> Iterator[pa.RecordBatch]:
         with self.provider.create_page_source(
@@ -79,6 +127,29 @@ def spark_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         for column, field in zip(batch.columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _gathered(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= most:
+            yield pa.concat_batches(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield pa.concat_batches(waiting)
+
+
+def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+    left = limit
+    for batch in batches:
+        if left is not None and batch.num_rows >= left:
+            yield batch.slice(0, left)
+            return
+        yield batch
+        left = None if left is None else left - batch.num_rows
 
 
 def _payloads(batches: Iterable[pa.RecordBatch]) -> list[bytes]:
