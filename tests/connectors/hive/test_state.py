@@ -17,6 +17,13 @@ from connectors.toolkit.filesystem import FileInfo
 ALL = f"t:100:{MAX_ID}::"
 
 HIVE_CASES = {
+    "testOriginalDeltas": (
+        "delta_025_025 delta_029_029 delta_025_030 delta_050_100 delta_101_101",
+        ALL,
+        "",
+        "delta_025_030 delta_050_100",
+    ),
+    "testObsoleteOriginals": ("base_10 base_5", f"t:150:{MAX_ID}::", "base_10", ""),
     "testBaseDeltas": (
         "base_5 base_10 base_49 delta_025_025 delta_029_029 delta_025_030 delta_050_105 delta_90_120",
         ALL,
