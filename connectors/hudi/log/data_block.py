@@ -6,6 +6,7 @@ import struct
 from collections.abc import Collection
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
@@ -42,7 +43,7 @@ def read_data_block(
         columns: Names of the columns asked, as the block spells them; all where ``None``. A column that the block's
             schema lacks is left out of the result: of a block of partial updates, that is what it does not update.
         positions: Add ``POSITION`` (int64): positions in the base file of ``block.positions_base_instant``. All NULL
-            where the block tells none.
+            where the block tells none, and for an HFile, which is sorted by key and not by position.
 
     Returns:
         The rows in the block's order, columns in the order of the block's schema, of the types that
@@ -64,7 +65,11 @@ def read_data_block(
         table = _read_avro(_avro_records(content, writer, where), target, where)
     else:
         raise NotSupportedError(f"{where}: a {block.type.name} block holds no rows", HUDI_UNSUPPORTED_LOG_BLOCK)
-    return with_positions(table, block) if positions else table
+    if not positions:
+        return table
+    if block.type is BlockType.HFILE_DATA:
+        return table.append_column(POSITION, pa.nulls(len(table), pa.int64()))
+    return with_positions(table, block)
 
 
 def _writer_schema(block: LogBlock, where: str) -> AvroRecordSchema:
@@ -104,10 +109,15 @@ def _read_hfile(content: pa.Buffer, writer: AvroRecordSchema, target: pa.Schema,
     keys, values = HFile(MemorySource(content), where).read_all()
     table = _read_avro(AvroRecords(writer, frame_records(values), len(values)), target, where)
     at = target.get_field_index(_RECORD_KEY)
-    # The key is left empty in the row, since the file has it (HoodieHFileDataBlock.serializeRecord).
     if at < 0:
         return table
-    return table.set_column(at, target.field(at), pa.array(keys, pa.binary()).cast(pa.string()))
+    # Where the file's key is the record's, the row may leave it out (HoodieHFileDataBlock.serializeRecord); Hudi 1.0
+    # keeps it in the row, and numbers the rows for the file.
+    own = table.column(at)
+    kept = pc.fill_null(pc.not_equal(own, ""), False)
+    if pc.all(kept).as_py():
+        return table
+    return table.set_column(at, target.field(at), pc.if_else(kept, own, pa.array(keys, pa.binary()).cast(pa.string())))
 
 
 def _read_parquet(content: pa.Buffer, target: pa.Schema, where: str) -> pa.Table:

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from connector_spi.errors import CorruptFileError, NotSupportedError
+from connectors.hudi.log.block import BlockType, HeaderKey, LogBlock
+from connectors.hudi.log.data_block import POSITION, read_data_block
+from connectors.hudi.log.record_key import virtual_record_keys
+from tests.connectors.hudi.log.writer import avro_content, encoded_positions
+
+SCHEMA: dict[str, object] = {
+    "type": "record",
+    "name": "row",
+    "fields": [
+        {"name": "id", "type": "long"},
+        {"name": "name", "type": ["null", "string"]},
+        {"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]},
+    ],
+}
+ROWS: list[Mapping[str, object]] = [{"id": 1, "name": "a", "at": None}, {"id": 2, "name": None, "at": 5}]
+
+
+def block(kind: BlockType = BlockType.AVRO_DATA, **headers: str) -> LogBlock:
+    texts: dict[int, str] = {HeaderKey.INSTANT_TIME: "1", HeaderKey.SCHEMA: json.dumps(SCHEMA)}
+    return LogBlock(kind, "log", 7, 100, headers={**texts, **{HeaderKey[key]: text for key, text in headers.items()}})
+
+
+def avro() -> pa.Buffer:
+    return pa.py_buffer(avro_content(SCHEMA, ROWS))
+
+
+def parquet(table: pa.Table) -> pa.Buffer:
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    return pa.py_buffer(out.getvalue())
+
+
+def test_types_are_those_of_the_table() -> None:
+    table = read_data_block(block(), avro())
+    assert table.schema.types == [pa.int64(), pa.string(), pa.timestamp("ms", "UTC")]
+    assert table.column("id").to_pylist() == [1, 2]
+    assert table.column("at").cast(pa.int64()).to_pylist() == [None, 5]
+
+
+def test_only_the_columns_asked_in_the_block_s_order() -> None:
+    assert read_data_block(block(), avro(), ["name", "id", "no such"]).column_names == ["id", "name"]
+    assert read_data_block(block(), avro(), []).num_columns == 0
+
+
+def test_a_parquet_block_gives_the_types_of_its_header() -> None:
+    written = pa.table({"name": ["a"], "at": pa.array([5], pa.timestamp("ms", "UTC")), "id": pa.array([1], pa.int32())})
+    table = read_data_block(block(BlockType.PARQUET_DATA), parquet(written), ["id", "at"])
+    assert table.schema.types == [pa.int64(), pa.timestamp("ms", "UTC")]
+    assert table.column("id").to_pylist() == [1]
+
+
+def test_a_parquet_block_without_a_column_of_its_header_is_an_error() -> None:
+    with pytest.raises(CorruptFileError, match="lacks the column 'name'"):
+        read_data_block(block(BlockType.PARQUET_DATA), parquet(pa.table({"id": [1]})), ["id", "name"])
+
+
+@pytest.mark.parametrize("kind", [BlockType.PARQUET_DATA, BlockType.HFILE_DATA, BlockType.AVRO_DATA])
+@pytest.mark.parametrize("content", [b"", b"junk", b"\0" * 5000])
+def test_another_content_is_an_error(kind: BlockType, content: bytes) -> None:
+    with pytest.raises((CorruptFileError, NotSupportedError)):
+        read_data_block(block(kind), pa.py_buffer(content))
+
+
+@pytest.mark.parametrize("version", [0, 4])
+def test_other_block_versions_are_refused(version: int) -> None:
+    with pytest.raises(NotSupportedError, match=f"version {version}"):
+        read_data_block(block(), pa.py_buffer(struct.pack(">ii", version, 0)))
+
+
+@pytest.mark.parametrize("schema", ["", "{", '"string"', '{"type": "record", "name": "r", "fields": [{"name": "a"}]}'])
+def test_a_damaged_schema_is_an_error(schema: str) -> None:
+    with pytest.raises(CorruptFileError, match="schema"):
+        read_data_block(block(SCHEMA=schema), avro())
+
+
+def test_a_union_of_several_types_is_refused_only_when_asked() -> None:
+    schema = {**SCHEMA, "fields": [{"name": "id", "type": "long"}, {"name": "u", "type": ["null", "int", "string"]}]}
+    content = pa.py_buffer(avro_content(schema, [{"id": 1, "u": "x"}, {"id": 2, "u": 5}, {"id": 3, "u": None}]))
+    wide = block(SCHEMA=json.dumps(schema))
+    assert read_data_block(wide, content, ["id"]).column("id").to_pylist() == [1, 2, 3]
+    with pytest.raises(NotSupportedError, match="column 'u'"):
+        read_data_block(wide, content)
+
+
+def test_positions_of_the_rows() -> None:
+    told = block(
+        RECORD_POSITIONS=encoded_positions([4, 9]), BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS="20240101000000000"
+    )
+    assert told.positions_base_instant == "20240101000000000"
+    assert read_data_block(told, avro(), ["id"], positions=True).to_pydict() == {"id": [1, 2], POSITION: [4, 9]}
+    assert read_data_block(block(), avro(), ["id"], positions=True).column(POSITION).null_count == 2
+
+
+def test_a_delete_block_holds_no_rows() -> None:
+    with pytest.raises(NotSupportedError, match="DELETE"):
+        read_data_block(replace(block(), type=BlockType.DELETE), avro())
+
+
+KEYS = pa.table(
+    {
+        "id": pa.array([1, None, 3], pa.int32()),
+        "name": ["a", "", None],
+        "s": [{"x": 5}, {"x": 6}, {"x": 7}],
+        "f": [1.0, 2.0, 3.0],
+    }
+)
+
+
+def test_virtual_keys() -> None:
+    # KeyGenUtils.getRecordKey: null and empty values of several fields are written in words.
+    assert virtual_record_keys(KEYS, ["id", "name"], complex_keys=True).to_pylist() == [
+        "id:1,name:a",
+        "id:__null__,name:__empty__",
+        "id:3,name:__null__",
+    ]
+    assert virtual_record_keys(KEYS, ["s.x"], complex_keys=False).to_pylist() == ["5", "6", "7"]
+    assert virtual_record_keys(KEYS, ["s.x"], complex_keys=True).to_pylist() == ["s.x:5", "s.x:6", "s.x:7"]
+
+
+def test_virtual_keys_that_cannot_be_told_are_refused() -> None:
+    with pytest.raises(CorruptFileError, match="no value of its key field 'id'"):
+        virtual_record_keys(KEYS, ["id"], complex_keys=False)
+    with pytest.raises(NotSupportedError, match="'f' is of type double"):
+        virtual_record_keys(KEYS, ["f"], complex_keys=False)
+    with pytest.raises(NotSupportedError, match="no keys to merge by"):
+        virtual_record_keys(KEYS, [], complex_keys=False)
+    with pytest.raises(CorruptFileError, match="'missing'"):
+        virtual_record_keys(KEYS, ["missing"], complex_keys=False)
