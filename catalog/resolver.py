@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from connector_spi.changes import ChangeRange, SupportsChanges, TableChanges
 from connector_spi.errors import (
     ColumnNotFoundError,
     ConnectorError,
@@ -21,7 +22,14 @@ from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 
-__all__ = ["ResolvedSystemTable", "ResolvedTable", "resolve_column", "resolve_schema", "resolve_table"]
+__all__ = [
+    "ResolvedSystemTable",
+    "ResolvedTable",
+    "resolve_changes",
+    "resolve_column",
+    "resolve_schema",
+    "resolve_table",
+]
 
 # Comparing names costs a few microseconds each; a schema can hold a hundred thousand.
 _COMPARED_NAMES = 5000
@@ -86,6 +94,42 @@ def resolve_table(
         raise _table_not_found(session, metadata, name, system_name)
     table = metadata.get_table_metadata(session, handle)
     return ResolvedTable(name, handle, table, metadata.get_column_handles(session, handle))
+
+
+def resolve_changes(
+    session: ConnectorSession, metadata: ConnectorMetadata, name: CatalogSchemaTableName, change_range: ChangeRange
+) -> tuple[ResolvedTable, TableChanges]:
+    """Finds the changes of a table.
+
+    Args:
+        session: The query.
+        metadata: Of the catalog ``name.catalog``, in the query's transaction.
+        name: In any case; connectors know lower case.
+        change_range: Which versions' changes.
+
+    Raises:
+        SchemaNotFoundError: No such schema; names the closest ones.
+        TableNotFoundError: No such table in the schema; names the closest ones.
+        NotSupportedError: The catalog or the table has no changes.
+        InvalidArgumentError: The range is not one of the table, or is no longer there; says what is.
+    """
+    name = CatalogSchemaTableName(name.catalog, name.schema.lower(), name.table.lower())
+    system_name = SystemTableName.parse(name.schema_table)
+    if system_name is not None and metadata.get_system_table(session, system_name) is not None:
+        raise NotSupportedError(f"system table {name} has no changes; leave out CHANGES")
+    if not isinstance(metadata, SupportsChanges):
+        if metadata.get_table_handle(session, name.schema_table) is None:
+            raise _table_not_found(session, metadata, name, system_name)
+        raise NotSupportedError(
+            f"the changes of table {name} cannot be read: catalog {quote_identifier(name.catalog)} knows none; "
+            "leave out CHANGES"
+        )
+    changes = metadata.get_changes(session, name.schema_table, change_range)
+    if changes is None:
+        raise _table_not_found(session, metadata, name, system_name)
+    table = metadata.get_table_metadata(session, changes.table)
+    columns = metadata.get_column_handles(session, changes.table)
+    return ResolvedTable(name, changes.table, table, columns), changes
 
 
 def resolve_schema(session: ConnectorSession, metadata: ConnectorMetadata, catalog: str, schema: str) -> str:

@@ -1,5 +1,15 @@
 """The contract between Lakeport and its connectors: what a plugin implements, and what it may use."""
 
+from connector_spi.changes import (
+    CHANGE_TYPE,
+    COMMIT_TIMESTAMP,
+    COMMIT_VERSION,
+    ChangeRange,
+    ChangeType,
+    SupportsChanges,
+    TableChanges,
+    with_change_columns,
+)
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import (
@@ -76,11 +86,16 @@ from connector_spi.statistics import ColumnStatistics, TableStatistics
 from connector_spi.system_tables import SystemTable
 
 __all__ = [
+    "CHANGE_TYPE",
+    "COMMIT_TIMESTAMP",
+    "COMMIT_VERSION",
     "DEFAULT_SIMPLIFY_THRESHOLD",
     "SPI_VERSION",
     "AllOrNoneValueSet",
     "CatalogNotFoundError",
     "CatalogSchemaTableName",
+    "ChangeRange",
+    "ChangeType",
     "ColumnHandle",
     "ColumnMetadata",
     "ColumnNotFoundError",
@@ -130,6 +145,7 @@ __all__ = [
     "SplitManager",
     "SplitSource",
     "StorageError",
+    "SupportsChanges",
     "SupportsLimit",
     "SupportsPartitionListing",
     "SupportsStatistics",
@@ -137,6 +153,7 @@ __all__ = [
     "SupportsTimeTravel",
     "SystemTable",
     "SystemTableName",
+    "TableChanges",
     "TableHandle",
     "TableMetadata",
     "TableNotFoundError",
@@ -164,4 +181,5 @@ __all__ = [
     "string_list_property",
     "string_property",
     "to_json",
+    "with_change_columns",
 ]

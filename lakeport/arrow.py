@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from catalog.registry import SESSION_CLOSED
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
+from connector_spi.changes import ChangeRange
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError, UserError
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
@@ -16,10 +17,10 @@ from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import closest
 from lakeport.filters import RowFilter, Where, parse_where
 from lakeport.planning import ScanPlan, plan_splits
-from lakeport.redirection import resolve
+from lakeport.redirection import resolve, resolve_with_changes
 from lakeport.statement import CatalogAccess, Statement
 
-__all__ = ["ArrowScan", "ArrowStream", "open_scan"]
+__all__ = ["ArrowScan", "ArrowStream", "open_changes", "open_scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,42 @@ def open_scan(
             is close.
         ConnectorError: The catalog or its storage failed.
     """
-    if limit is not None and limit < 0:
-        raise InvalidArgumentError(f"the limit is {limit}; expected 0 or more rows, or None")
+    _check_limit(limit)
     full = _full_name(name)
     access, resolved = resolve(statement.access(full.catalog), full, None)
     if isinstance(resolved, ResolvedSystemTable):
         return _system_table(access, resolved, columns, where, limit)
+    return _table(access, resolved, columns, where, limit)
+
+
+def open_changes(
+    statement: Statement,
+    name: str,
+    change_range: ChangeRange,
+    columns: Sequence[str] | None,
+    where: Where | None,
+    limit: int | None,
+) -> ArrowScan:
+    """Plans a read of the changes of a table.
+
+    Args:
+        statement: What the read belongs to; it ends with the batches.
+        name: Catalog, schema and table, joined by dots.
+        change_range: Which versions' changes.
+        columns: What to read, in order; ``None`` is every column that is not hidden.
+        where: Rows to read; ``None`` is all.
+        limit: Most rows to give; ``None`` is all.
+
+    Raises:
+        InvalidArgumentError: A name, range, filter or limit that is not understood, or changes that are gone.
+        NotSupportedError: The catalog or the table has no changes.
+        CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError, ColumnNotFoundError: It is not there; names what
+            is close.
+        ConnectorError: The catalog or its storage failed.
+    """
+    _check_limit(limit)
+    full = _full_name(name)
+    access, resolved, _ = resolve_with_changes(statement.access(full.catalog), full, change_range)
     return _table(access, resolved, columns, where, limit)
 
 
@@ -175,6 +206,11 @@ def _shape(
         close = getattr(batches, "close", None)
         if close is not None:
             close()
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and limit < 0:
+        raise InvalidArgumentError(f"the limit is {limit}; expected 0 or more rows, or None")
 
 
 def _full_name(name: str) -> CatalogSchemaTableName:

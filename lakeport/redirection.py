@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_table
+from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_changes, resolve_table
+from connector_spi.changes import ChangeRange, TableChanges
 from connector_spi.metadata import SupportsTableRedirection, TableRedirection, TableVersion
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName
 from lakeport.statement import CatalogAccess
 
-__all__ = ["resolve"]
+__all__ = ["resolve", "resolve_with_changes"]
 
 
 def resolve(
@@ -22,12 +23,33 @@ def resolve(
         TableNotFoundError: No such table.
         NotSupportedError: It cannot be read right.
     """
-    redirection = _redirection(access, name)
-    if redirection is not None:
-        access = access.statement.redirected(access.catalog, redirection)
-        name = CatalogSchemaTableName(name.catalog, redirection.name.schema, redirection.name.table)
+    access, name = _redirected(access, name)
     with access.lock:
         return access, resolve_table(access.session, access.metadata, name, version)
+
+
+def resolve_with_changes(
+    access: CatalogAccess, name: CatalogSchemaTableName, change_range: ChangeRange
+) -> tuple[CatalogAccess, ResolvedTable, TableChanges]:
+    """Finds the changes of a table, and the access through which they are read.
+
+    Raises:
+        SchemaNotFoundError: No such schema.
+        TableNotFoundError: No such table.
+        NotSupportedError: The catalog or the table has no changes.
+        InvalidArgumentError: The range is not one of the table, or is no longer there; says what is.
+    """
+    access, name = _redirected(access, name)
+    with access.lock:
+        return access, *resolve_changes(access.session, access.metadata, name, change_range)
+
+
+def _redirected(access: CatalogAccess, name: CatalogSchemaTableName) -> tuple[CatalogAccess, CatalogSchemaTableName]:
+    redirection = _redirection(access, name)
+    if redirection is None:
+        return access, name
+    access = access.statement.redirected(access.catalog, redirection)
+    return access, CatalogSchemaTableName(name.catalog, redirection.name.schema, redirection.name.table)
 
 
 def _redirection(access: CatalogAccess, name: CatalogSchemaTableName) -> TableRedirection | None:

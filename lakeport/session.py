@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -15,11 +16,14 @@ import pyarrow as pa
 from catalog.config import CatalogConfig
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
-from lakeport.arrow import ArrowStream, open_scan
+from connector_spi.changes import ChangeRange
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.metadata import TableVersion, VersionKind
+from lakeport.arrow import ArrowScan, ArrowStream, open_changes, open_scan
 from lakeport.filters import Where
 from lakeport.plain_statement import plain_statement
 from lakeport.spark.options import SparkOptions
-from lakeport.statement import statement_scope
+from lakeport.statement import Statement, statement_scope
 from lakeport.version import VERSION
 
 if TYPE_CHECKING:
@@ -35,6 +39,9 @@ DEFAULT_CATALOGS = Path("etc", "catalog")
 
 DEFAULT_WAREHOUSE = Path("lakeport-warehouse")
 """Holds the embedded metastore of the catalogs that are there with no catalog files at all."""
+
+Version = int | str | datetime
+"""A version of a table, or a time: whole numbers and texts are versions."""
 
 
 def connect(spark: SparkSession | None = None, catalogs: str | os.PathLike[str] | None = None) -> Session:
@@ -169,12 +176,46 @@ class Session:
         Example:
             >>> session.arrow("hive.finance.ledger", where=[("amount", ">", 10)]).read_all()  # doctest: +SKIP
         """
-        statement = plain_statement(self._catalogs)
-        with statement_scope(statement):
-            scan = open_scan(statement, name, columns, where, limit)
-        stream = ArrowStream(statement, scan)
-        self._streams.add(stream)
-        return pa.RecordBatchReader.from_batches(scan.schema, stream)
+        return self._read(lambda statement: open_scan(statement, name, columns, where, limit))
+
+    def changes(
+        self,
+        name: str,
+        start: Version | None = None,
+        end: Version | None = None,
+        *,
+        start_inclusive: bool = True,
+        end_inclusive: bool = True,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        limit: int | None = None,
+    ) -> pa.RecordBatchReader:
+        """Reads what changed in a table between two versions as Arrow with no Spark, as a stream, in no order.
+
+        To the table's columns come ``_change_type`` (``insert``, ``delete``, ``update_preimage`` or
+        ``update_postimage``), ``_commit_version`` and ``_commit_timestamp``. In SQL, with Spark 4.2 and later:
+        ``SELECT * FROM t CHANGES FROM VERSION a TO VERSION b``.
+
+        Args:
+            name: Catalog, schema and table: ``hive.sales.orders``.
+            start: The first version whose changes are read, or an aware ``datetime``; ``None``: from the beginning.
+            end: The last one, of the same kind; ``None`` is the newest.
+            start_inclusive: Whether the changes that made ``start`` itself are read.
+            end_inclusive: Whether those that made ``end`` are.
+            columns: As in ``arrow``.
+            where: As in ``arrow``; may name the three added columns.
+            limit: Most rows to give.
+
+        Raises:
+            InvalidArgumentError: The range is not one of the table, or its changes are no longer there; says what is.
+            NotSupportedError: The catalog or the table tells no changes.
+            ConnectorError: As ``arrow``.
+
+        Example:
+            >>> session.changes("hive.finance.ledger", start=12).read_all()  # doctest: +SKIP
+        """
+        asked = ChangeRange(_version(start), _version(end), start_inclusive, end_inclusive)
+        return self._read(lambda statement: open_changes(statement, name, asked, columns, where, limit))
 
     def close(self) -> None:
         """Ends open reads, shuts the catalogs down, and stops Spark where the session started it.
@@ -203,6 +244,14 @@ class Session:
     ) -> None:
         self.close()
 
+    def _read(self, plan: Callable[[Statement], ArrowScan]) -> pa.RecordBatchReader:
+        statement = plain_statement(self._catalogs)
+        with statement_scope(statement):
+            scan = plan(statement)
+        stream = ArrowStream(statement, scan)
+        self._streams.add(stream)
+        return pa.RecordBatchReader.from_batches(scan.schema, stream)
+
     def _attach(self, spark: SparkSession) -> SparkEngine:
         # Imported here, since reading Arrow must need neither PySpark nor Java.
         from lakeport.spark.engine import SparkEngine
@@ -220,6 +269,16 @@ class Session:
             raise
         self._local = local
         return engine
+
+
+def _version(given: Version | None) -> TableVersion | None:
+    if given is None:
+        return None
+    if isinstance(given, datetime):
+        if given.tzinfo is None:
+            raise InvalidArgumentError(f"the time {given} has no zone; expected an aware datetime")
+        return TableVersion(VersionKind.TIMESTAMP, given.astimezone(UTC))
+    return TableVersion(VersionKind.VERSION, str(given))
 
 
 def _register_defaults(registry: CatalogRegistry) -> None:

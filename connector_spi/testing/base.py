@@ -70,9 +70,19 @@ class ConformanceBase(ABC):
         """
         raise NotImplementedError("add_rows is needed, unless SNAPSHOT_ISOLATION and TIME_TRAVEL are missing")
 
+    def merge_rows(self, name: SchemaTableName, data: pa.Table, deletes: Sequence[int]) -> None:
+        """Makes one new version of a table that ``create_table`` made without partitions. Needed for ``CHANGES``.
+
+        Args:
+            name: The table.
+            data: Rows that replace the row of their ``id``, or are added where there is none.
+            deletes: The ``id`` of rows to take away; some may not be there, none is in ``data``.
+        """
+        raise NotImplementedError("merge_rows is needed, unless CHANGES is missing")
+
     def newest_version(self, name: SchemaTableName) -> TableVersion:
-        """The version that means the table as it is now. Needed for ``TIME_TRAVEL``."""
-        raise NotImplementedError("newest_version is needed, unless TIME_TRAVEL is missing")
+        """The version that means the table as it is now. Needed for ``TIME_TRAVEL`` and ``CHANGES``."""
+        raise NotImplementedError("newest_version is needed, unless TIME_TRAVEL and CHANGES are missing")
 
     @pytest.fixture(autouse=True)
     def _own_connector(self, tmp_path: Path) -> Iterator[None]:

@@ -10,6 +10,7 @@ __all__ = ["Behaviour"]
 class Behaviour(Enum):
     """An ability that a connector may lack. The value says it in words."""
 
+    CHANGES = "metadata is SupportsChanges"
     COLUMN_STATISTICS = "statistics know the smallest and largest value of a column"
     EMPTY_TABLES = "a table may have no rows"
     FILTER_PUSHDOWN = "apply_filter takes something over"

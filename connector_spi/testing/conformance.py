@@ -14,6 +14,7 @@ Subclass in a test module, name the class ``Test...``::
 
 from __future__ import annotations
 
+from connector_spi.testing.changes_checks import ChangesChecks
 from connector_spi.testing.lifecycle_checks import LifecycleChecks
 from connector_spi.testing.metadata_checks import MetadataChecks
 from connector_spi.testing.pushdown_checks import PushdownChecks
@@ -23,5 +24,5 @@ from connector_spi.testing.task_checks import TaskChecks
 __all__ = ["ConnectorConformance"]
 
 
-class ConnectorConformance(MetadataChecks, ReadingChecks, PushdownChecks, TaskChecks, LifecycleChecks):
+class ConnectorConformance(MetadataChecks, ReadingChecks, PushdownChecks, TaskChecks, LifecycleChecks, ChangesChecks):
     """All checks; see ConformanceBase for the hooks, and Behaviour for what may be missing."""

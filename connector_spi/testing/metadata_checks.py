@@ -6,6 +6,7 @@ import re
 
 import pyarrow as pa
 
+from connector_spi.changes import SupportsChanges
 from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, SupportsStatistics, SupportsTimeTravel
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import TupleDomain
@@ -18,6 +19,7 @@ __all__ = ["MetadataChecks"]
 
 _ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "name": pa.array(["a", None])})
 _PROTOCOLS = {
+    Behaviour.CHANGES: SupportsChanges,
     Behaviour.LIMIT: SupportsLimit,
     Behaviour.PARTITION_LISTING: SupportsPartitionListing,
     Behaviour.STATISTICS: SupportsStatistics,

@@ -14,6 +14,7 @@ from types import TracebackType
 
 import pyarrow as pa
 
+from connector_spi.changes import ChangeRange, SupportsChanges
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import TransactionState
 from connector_spi.errors import ColumnNotFoundError, InternalError, NotSupportedError, TableNotFoundError
@@ -96,6 +97,24 @@ class ReferenceQuery:
         handle = self._handle(name, version)
         if handle is None:
             raise TableNotFoundError(f"no table {name}")
+        return self.scan(handle)
+
+    def changes(self, name: SchemaTableName, change_range: ChangeRange) -> ReferenceScan:
+        """A scan of the changes of a table with nothing pushed.
+
+        Raises:
+            TableNotFoundError: No such table.
+            NotSupportedError: The connector knows no changes.
+        """
+        if not isinstance(self.metadata, SupportsChanges):
+            raise NotSupportedError(f"{name}: the connector knows no changes")
+        found = self.metadata.get_changes(self.session, name, change_range)
+        if found is None:
+            raise TableNotFoundError(f"no table {name}")
+        return self.scan(found.table)
+
+    def scan(self, handle: TableHandle) -> ReferenceScan:
+        """A scan of the visible columns of a handle."""
         table = self.metadata.get_table_metadata(self.session, handle)
         handles = self.metadata.get_column_handles(self.session, handle)
         columns = tuple(handles[column.name] for column in table.visible_columns())

@@ -13,9 +13,16 @@ import pyarrow.compute as pc
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.predicate import Comparability, Domain, Range, TupleDomain, Value, ValueSet, comparability
 
-__all__ = ["Chunk", "cut_into_chunks"]
+__all__ = ["NUMBER", "REVISION", "Chunk", "cut_into_chunks", "numbered"]
+
+NUMBER = "$number"
+"""Number of a row, unique in the connector; an update keeps it."""
+
+REVISION = "$revision"
+"""Number of one state of a row, unique in the connector."""
 
 _ROW = "$row"
+_NUMBERS = (NUMBER, REVISION)
 
 
 @dataclass(frozen=True)
@@ -26,11 +33,13 @@ class Chunk:
         data: All columns of the table, partition keys included.
         partitioned_by: Names of the partition keys.
         keys: Their values, in the same order.
+        numbers: ``$number`` and ``$revision`` of each row, ``int64``.
     """
 
     data: pa.Table
     partitioned_by: tuple[str, ...]
     keys: tuple[Value | None, ...]
+    numbers: pa.Table
 
     @cached_property
     def domains(self) -> TupleDomain[str]:
@@ -45,12 +54,27 @@ class Chunk:
         """Bytes of all columns."""
         return int(self.data.nbytes)
 
+    def numbered_rows(self) -> pa.Table:
+        """The rows with their numbers behind them, as ``cut_into_chunks`` takes them."""
+        return numbered(self.data, self.numbers.column(NUMBER), self.numbers.column(REVISION))
+
+    def without(self, removed: pa.ChunkedArray) -> Chunk | None:
+        """The chunk with the rows left out where ``removed`` is true; ``None`` where none are left."""
+        kept = pc.invert(removed)
+        data = self.data.filter(kept)
+        return Chunk(data, self.partitioned_by, self.keys, self.numbers.filter(kept)) if data.num_rows else None
+
+
+def numbered(data: pa.Table, numbers: pa.ChunkedArray, revisions: pa.ChunkedArray) -> pa.Table:
+    """The rows with their numbers (``int64``) behind them, as ``cut_into_chunks`` takes them."""
+    return data.append_column(NUMBER, numbers).append_column(REVISION, revisions)
+
 
 def cut_into_chunks(data: pa.Table, partitioned_by: Sequence[str], chunk_rows: int | None) -> tuple[Chunk, ...]:
     """Cuts a table: first by partition, in the order in which they are met, then by rows.
 
     Args:
-        data: The rows.
+        data: The rows, with their numbers.
         partitioned_by: Names of the partition keys.
         chunk_rows: Most rows of a chunk; ``None`` for no cut.
 
@@ -66,12 +90,13 @@ def cut_into_chunks(data: pa.Table, partitioned_by: Sequence[str], chunk_rows: i
             )
     parts = _partitions(data, partitioned_by) if partitioned_by else iter([data])
     return tuple(
-        Chunk(
-            piece.combine_chunks(), tuple(partitioned_by), tuple(piece.column(key)[0].as_py() for key in partitioned_by)
-        )
-        for part in parts
-        for piece in _pieces(part, chunk_rows)
+        _chunk(piece.combine_chunks(), tuple(partitioned_by)) for part in parts for piece in _pieces(part, chunk_rows)
     )
+
+
+def _chunk(rows: pa.Table, partitioned_by: tuple[str, ...]) -> Chunk:
+    keys = tuple(rows.column(key)[0].as_py() for key in partitioned_by)
+    return Chunk(rows.drop_columns(list(_NUMBERS)), partitioned_by, keys, rows.select(_NUMBERS))
 
 
 def _partitions(data: pa.Table, partitioned_by: Sequence[str]) -> Iterator[pa.Table]:

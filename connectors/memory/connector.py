@@ -18,13 +18,14 @@ from connector_spi.properties import PropertyMetadata
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
-from connectors.memory.chunks import cut_into_chunks
+from connectors.memory.chunks import NUMBER, REVISION, Chunk, cut_into_chunks, numbered
 from connectors.memory.config import CONFIG_PROPERTIES, MemoryConfig, session_properties
-from connectors.memory.handles import CHUNK_COLUMN
+from connectors.memory.handles import CHUNK_COLUMN, ROW_ID
+from connectors.memory.merge import merged_chunks
 from connectors.memory.metadata import MemoryTransaction
 from connectors.memory.page_source import MemoryPageSourceProvider
 from connectors.memory.splits import MemorySplitManager
-from connectors.memory.store import MemoryStore, TransactionCounts
+from connectors.memory.store import MemoryStore, Snapshot, TransactionCounts
 
 __all__ = ["MemoryConnector", "MemoryFactory", "MemoryPlugin"]
 
@@ -70,7 +71,7 @@ class MemoryConnector(Connector):
             ResourceError: The catalog would hold more than ``memory.max-data-size``.
         """
         table = TableMetadata(name, _columns(data.schema), tuple(partitioned_by), comment)
-        self._store.create_table(table, cut_into_chunks(data, partitioned_by, chunk_rows))
+        self._store.create_table(table, cut_into_chunks(self._new_rows(data), partitioned_by, chunk_rows))
 
     def insert(self, name: SchemaTableName, data: pa.Table, *, chunk_rows: int | None = None) -> int:
         """Adds rows in a new snapshot.
@@ -89,11 +90,41 @@ class MemoryConnector(Connector):
             ResourceError: The catalog would hold more than ``memory.max-data-size``.
         """
         table = self._store.newest(name).table
-        columns = {column.name: column.type for column in table.visible_columns()}
-        if dict(zip(data.schema.names, data.schema.types, strict=True)) != columns:
-            raise InvalidArgumentError(f"table {name} has the columns {columns}; met {data.schema}")
-        chunks = cut_into_chunks(data.select(list(columns)), table.partitioned_by, chunk_rows)
+        rows = self._new_rows(_same_columns(table, data))
+        chunks = cut_into_chunks(rows, table.partitioned_by, chunk_rows)
         return self._store.add_snapshot(name, "insert", lambda newest: (*newest.chunks, *chunks)).version
+
+    def merge(self, name: SchemaTableName, key: str, rows: pa.Table, deletes: Sequence[Value] = ()) -> int:
+        """Updates, inserts and deletes rows in one new snapshot.
+
+        Args:
+            name: The table.
+            key: A column that tells its rows apart, and is never NULL.
+            rows: Rows with the table's columns: each replaces the row of its key, or is added where there is none.
+            deletes: Keys of rows to take away; those that are not there are passed over.
+
+        Returns:
+            The version of the new snapshot.
+
+        Raises:
+            TableNotFoundError: No such table.
+            InvalidArgumentError: The columns are others than the table's, or a key is there twice.
+            ResourceError: The catalog would hold more than ``memory.max-data-size``.
+        """
+        given = _same_columns(self._store.newest(name).table, rows)
+
+        def chunks(newest: Snapshot) -> Sequence[Chunk]:
+            return merged_chunks(newest.chunks, newest.table, key, self._new_rows(given), deletes)
+
+        return self._store.add_snapshot(name, "merge", chunks).version
+
+    def expire(self, name: SchemaTableName, keep: int) -> None:
+        """Forgets all but the newest ``keep`` snapshots of a table; transactions that met others still read them.
+
+        Raises:
+            TableNotFoundError: No such table.
+        """
+        self._store.expire(name, keep)
 
     def drop_table(self, name: SchemaTableName) -> None:
         """Takes a table away; queries that run still read it.
@@ -148,13 +179,18 @@ class MemoryConnector(Connector):
     def shutdown(self) -> None:
         self._store.clear()
 
+    def _new_rows(self, data: pa.Table) -> pa.Table:
+        numbers = self._store.row_numbers(data.num_rows)
+        return numbered(data, numbers, numbers)
+
     def _rollback_to_version(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
         name = SchemaTableName(str(arguments["schema_name"]).lower(), str(arguments["table_name"]).lower())
         wanted = [found for found in self._store.snapshots(name) if found.version == arguments["version"]]
         if not wanted:
             newest = self._store.newest(name)
             raise InvalidArgumentError(
-                f"table {name} has no version {arguments['version']}; it has 1 to {newest.version}"
+                f"table {name} has no version {arguments['version']}; "
+                f"it has {self._store.snapshots(name)[0].version} to {newest.version}"
             )
         made = self._store.add_snapshot(name, "rollback", lambda _: wanted[0].chunks)
         return pa.table({"version": pa.array([made.version], pa.int64())})
@@ -182,8 +218,15 @@ class MemoryPlugin(Plugin):
         return (MemoryFactory(),)
 
 
+def _same_columns(table: TableMetadata, data: pa.Table) -> pa.Table:
+    columns = {column.name: column.type for column in table.visible_columns()}
+    if dict(zip(data.schema.names, data.schema.types, strict=True)) != columns:
+        raise InvalidArgumentError(f"table {table.name} has the columns {columns}; met {data.schema}")
+    return data.select(list(columns))
+
+
 def _columns(schema: pa.Schema) -> tuple[ColumnMetadata, ...]:
-    taken = [*schema.names, CHUNK_COLUMN.name]
+    taken = [*schema.names, CHUNK_COLUMN.name, ROW_ID.name, NUMBER, REVISION]
     for name in taken:
         if taken.count(name) > 1:
             raise InvalidArgumentError(f"two columns are called '{name}'; expected different names")

@@ -10,10 +10,13 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
 
-__all__ = ["CHUNK_COLUMN", "MemorySplit", "MemoryTableHandle"]
+__all__ = ["CHUNK_COLUMN", "ROW_ID", "MemorySplit", "MemoryTableHandle"]
 
 CHUNK_COLUMN = ColumnHandle("$chunk", pa.int64())
 """Hidden column: number of the chunk that holds the row."""
+
+ROW_ID = ColumnHandle("$row_id", pa.int64())
+"""Hidden column of changes: number of the row; an update keeps it."""
 
 
 @dataclass(frozen=True, slots=True)

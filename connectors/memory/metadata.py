@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from connector_spi.changes import ChangeRange, TableChanges
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import InternalError, InvalidArgumentError
 from connector_spi.handles import ColumnHandle, TableHandle
@@ -22,7 +23,8 @@ from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
-from connectors.memory.handles import CHUNK_COLUMN, MemoryTableHandle
+from connectors.memory.changes import changes_snapshot
+from connectors.memory.handles import CHUNK_COLUMN, ROW_ID, MemoryTableHandle
 from connectors.memory.snapshots_table import SnapshotsTable
 from connectors.memory.statistics import chunk_statistics, kept_chunks
 from connectors.memory.store import MemoryStore, Snapshot
@@ -82,7 +84,7 @@ class MemoryTransaction(ConnectorTransaction):
 
 
 class MemoryMetadata(ConnectorMetadata):
-    """Answers inside of one transaction. Has limit, statistics, time travel and partition listing."""
+    """Answers inside of one transaction. Has limit, statistics, time travel, changes and partition listing."""
 
     def __init__(self, store: MemoryStore, transaction: MemoryTransaction) -> None:
         self._store = store
@@ -107,6 +109,17 @@ class MemoryMetadata(ConnectorMetadata):
             return None
         snapshots = [found for found in self._store.snapshots(name) if found.id <= newest.id] or [newest]
         return _handle(self._transaction.pin(_choose(snapshots, version)))
+
+    def get_changes(
+        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
+    ) -> TableChanges | None:
+        """What the snapshots of a range made of their predecessors; version 0 is the state before the first."""
+        newest = self._transaction.newest(name)
+        if newest is None:
+            return None
+        snapshots = [found for found in self._store.snapshots(name) if found.id <= newest.id] or [newest]
+        made = changes_snapshot(snapshots, change_range, self._store.new_id())
+        return TableChanges(_handle(self._transaction.pin(made)), row_id=(ROW_ID.name,), pairs_updates=True)
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         return self._transaction.snapshot(table).table

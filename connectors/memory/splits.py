@@ -66,7 +66,7 @@ class MemorySplitManager(SplitManager):
         kept_keys = {snapshot.chunks[number].keys for number, _ in pieces}
         partitioned = bool(snapshot.table.partitioned_by)
         summary = ScanSummary(
-            snapshot=f"snapshot {snapshot.version}",
+            snapshot=str(snapshot),
             partitions_kept=len(kept_keys) if partitioned else None,
             partitions_total=len({chunk.keys for chunk in snapshot.chunks}) if partitioned else None,
             files_kept=len(pieces),

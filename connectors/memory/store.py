@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+import numpy as np
+import pyarrow as pa
+
 from connector_spi.errors import InvalidArgumentError, ResourceError, TableNotFoundError
 from connector_spi.names import SchemaTableName
 from connector_spi.schema import TableMetadata
@@ -27,6 +30,7 @@ class Snapshot:
         operation: What made it.
         table: Columns and partition keys.
         chunks: The rows.
+        words: What it is, for ``EXPLAIN``; empty for a state of a table.
     """
 
     id: int
@@ -35,6 +39,10 @@ class Snapshot:
     operation: str
     table: TableMetadata
     chunks: tuple[Chunk, ...]
+    words: str = ""
+
+    def __str__(self) -> str:
+        return self.words or f"snapshot {self.version}"
 
     @property
     def row_count(self) -> int:
@@ -64,6 +72,7 @@ class MemoryStore:
     counts: TransactionCounts = field(default_factory=TransactionCounts)
     _tables: dict[str, dict[str, list[Snapshot]]] = field(default_factory=lambda: {"default": {}})
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    _next_row: int = 0
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def count(self, *, begun: int = 0, committed: int = 0, rolled_back: int = 0) -> None:
@@ -141,6 +150,26 @@ class MemoryStore:
             self._check_size(made.chunks)
             self._tables[name.schema][name.table].append(made)
             return made
+
+    def expire(self, name: SchemaTableName, keep: int) -> None:
+        """Forgets all but the newest ``keep`` snapshots of a table; transactions that met others still read them.
+
+        Raises:
+            TableNotFoundError: No such table.
+        """
+        with self._lock:
+            self.newest(name)
+            del self._tables[name.schema][name.table][: -max(keep, 1)]
+
+    def row_numbers(self, count: int) -> pa.ChunkedArray:
+        """Numbers that no row has yet, ``int64``."""
+        with self._lock:
+            first, self._next_row = self._next_row, self._next_row + count
+        return pa.chunked_array([pa.array(np.arange(first, first + count, dtype=np.int64))])
+
+    def new_id(self) -> int:
+        """An identity for a snapshot that is not kept."""
+        return next(self._ids)
 
     def drop_table(self, name: SchemaTableName) -> None:
         """Takes a table away; transactions that met it before still read it.

@@ -11,7 +11,8 @@ from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, ProcedureNotFoundError, SchemaNotFoundError, TableNotFoundError
 from connector_spi.names import quote_identifier
 from connector_spi.properties import closest
-from lakeport.spark.errors import no_such_namespace, no_such_table, read_only
+from lakeport.spark.changelog import asked_range, load_changes
+from lakeport.spark.errors import as_illegal_argument, no_such_namespace, no_such_table, read_only
 from lakeport.spark.jvm import CATALOG, Jvm
 from lakeport.spark.loading import load_table, statement_of_thread, table_version
 from lakeport.spark.procedures import ProcedureProxy
@@ -132,6 +133,14 @@ class CatalogProxy(Proxy):
             return load_table(self._jvm, self._access(), ident, version)
         except (TableNotFoundError, SchemaNotFoundError) as error:
             raise no_such_table(self._jvm, ident) from error
+
+    def loadChangelog(self, ident: JavaObject, context: JavaObject, options: JavaObject) -> Proxy:
+        """What changed in a table in a range of versions (Spark 4.2 and later)."""
+        change_range = asked_range(self._jvm, context.range())
+        try:
+            return load_changes(self._jvm, self._access(), ident, change_range, context)
+        except NotSupportedError as error:
+            raise as_illegal_argument(self._jvm, error) from error
 
     def invalidateTable(self, ident: JavaObject) -> None:
         """Nothing is kept between statements here."""

@@ -20,7 +20,7 @@ from connector_spi import errors as spi_errors
 from connector_spi.errors import ConnectorError, ErrorCode, ErrorType, InternalError, NotSupportedError
 from lakeport.spark.jvm import Jvm
 
-__all__ = ["as_java", "no_such_namespace", "no_such_table", "original", "read_only"]
+__all__ = ["as_illegal_argument", "as_java", "no_such_namespace", "no_such_table", "original", "read_only"]
 
 _remembered: OrderedDict[str, ConnectorError] = OrderedDict()
 _lock = threading.Lock()
@@ -38,6 +38,13 @@ def as_java(jvm: Jvm, error: BaseException) -> Py4JJavaError:
     message = str(error)
     _remember(message, error)
     return Py4JJavaError("", _exception(jvm, message, error))
+
+
+def as_illegal_argument(jvm: Jvm, error: ConnectorError) -> Py4JJavaError:
+    """A refusal where Spark would put words of its own in the place of an ``UnsupportedOperationException``'s."""
+    message = str(error)
+    _remember(message, error)
+    return Py4JJavaError("", jvm.cls("java.lang.IllegalArgumentException")(message))
 
 
 def no_such_table(jvm: Jvm, identifier: JavaObject) -> Py4JJavaError:

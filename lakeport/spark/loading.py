@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from weakref import WeakValueDictionary
@@ -17,6 +17,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import SupportsPartitionListing, TableVersion, VersionKind
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.predicate import TupleDomain
+from connector_spi.schema import ColumnMetadata
 from lakeport.planning import ScanPlan
 from lakeport.redirection import resolve
 from lakeport.spark.jvm import Jvm
@@ -27,7 +28,16 @@ from lakeport.spark.table import PartitionedTableProxy, TableProxy
 from lakeport.spark.types import spark_schema_json
 from lakeport.statement import CatalogAccess, Statement
 
-__all__ = ["java_statement_scope", "load_table", "new_statement", "statement_of_thread", "table_version"]
+__all__ = [
+    "instant",
+    "java_statement_scope",
+    "load_table",
+    "new_statement",
+    "scanned_table",
+    "statement_of_thread",
+    "table_name",
+    "table_version",
+]
 
 PREFIX = "spark.lakeport."
 _STATEMENT = "lakeport.statement"
@@ -75,16 +85,24 @@ def load_table(jvm: Jvm, access: CatalogAccess, ident: JavaObject, version: Tabl
         TableNotFoundError: There is none, or its name has more than one schema.
         NotSupportedError: It is there, but cannot be read right.
     """
-    namespace = jvm.texts(ident.namespace())
-    if len(namespace) != 1:
-        raise SchemaNotFoundError(
-            f"'{'.'.join(namespace)}' is not a schema of catalog '{access.catalog}': a name has catalog, schema, table"
-        )
-    name = CatalogSchemaTableName(access.catalog, namespace[0].lower(), str(ident.name()).lower())
-    access, resolved = resolve(access, name, version)
+    access, resolved = resolve(access, table_name(jvm, access.catalog, ident), version)
     if isinstance(resolved, ResolvedSystemTable):
         return SystemTableProxy(jvm, resolved.name, resolved.system_table, access)
     return _table(jvm, access, resolved)
+
+
+def table_name(jvm: Jvm, catalog: str, ident: JavaObject) -> CatalogSchemaTableName:
+    """The full name of an identifier.
+
+    Raises:
+        SchemaNotFoundError: It has more than one schema, or none.
+    """
+    namespace = jvm.texts(ident.namespace())
+    if len(namespace) != 1:
+        raise SchemaNotFoundError(
+            f"'{'.'.join(namespace)}' is not a schema of catalog '{catalog}': a name has catalog, schema, table"
+        )
+    return CatalogSchemaTableName(catalog, namespace[0].lower(), str(ident.name()).lower())
 
 
 def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
@@ -99,7 +117,7 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
     if isinstance(first, str):
         return TableVersion(VersionKind.VERSION, first)
     if isinstance(first, int):
-        return TableVersion(VersionKind.TIMESTAMP, _instant(first))
+        return TableVersion(VersionKind.TIMESTAMP, instant(first))
     assert isinstance(first, JavaObject)
     # Alone it is a set of write privileges; those are refused when the write comes.
     if len(context) == 1:
@@ -112,21 +130,26 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
     if kind == "AsOfVersion":
         return TableVersion(VersionKind.VERSION, str(asked.version()))
     if kind == "AsOfTimestamp":
-        return TableVersion(VersionKind.TIMESTAMP, _instant(int(asked.timestamp())))
+        return TableVersion(VersionKind.TIMESTAMP, instant(int(asked.timestamp())))
     raise InvalidArgumentError(f"cannot read a table {asked.toString()}: expected VERSION AS OF or TIMESTAMP AS OF")
 
 
-def _table(jvm: Jvm, access: CatalogAccess, resolved: ResolvedTable) -> TableProxy:
-    visible = resolved.table.visible_columns()
-    columns = tuple(resolved.columns[column.name] for column in visible)
+def instant(micros: int) -> datetime:
+    """Microseconds since 1970 as an aware time, UTC."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+
+
+def scanned_table(access: CatalogAccess, resolved: ResolvedTable, shown: Sequence[ColumnMetadata]) -> ScannedTable:
+    """A resolved table, as its scans need it, with the columns that ``SELECT *`` shows."""
+    columns = tuple(resolved.columns[column.name] for column in shown)
     everything = TupleDomain[ColumnHandle].all()
     plan = ScanPlan(access, resolved.handle, columns, everything, everything)
     keys = resolved.table.partitioned_by
-    scanned = ScannedTable(resolved.name, plan, dict(resolved.columns), keys, spark_schema_json(visible))
-    if keys and isinstance(access.metadata, SupportsPartitionListing):
+    return ScannedTable(resolved.name, plan, dict(resolved.columns), keys, spark_schema_json(shown))
+
+
+def _table(jvm: Jvm, access: CatalogAccess, resolved: ResolvedTable) -> TableProxy:
+    scanned = scanned_table(access, resolved, resolved.table.visible_columns())
+    if scanned.partition_keys and isinstance(access.metadata, SupportsPartitionListing):
         return PartitionedTableProxy(jvm, scanned, resolved.table)
     return TableProxy(jvm, scanned, resolved.table)
-
-
-def _instant(micros: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)

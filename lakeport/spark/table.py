@@ -205,14 +205,21 @@ def batch_read(jvm: Jvm) -> JavaObject:
     return jvm.shared["batch read"]
 
 
-def refuse_options(name: object, options: JavaObject) -> None:
+def refuse_options(name: object, options: JavaObject, known: frozenset[str] = frozenset()) -> None:
     """Refuses read options.
 
+    Args:
+        name: The table.
+        options: A Java map by name, in any case.
+        known: Names of options that are understood, in lower case.
+
     Raises:
-        InvalidArgumentError: There is one.
+        InvalidArgumentError: There is another one.
     """
-    if not options.isEmpty():
-        names = ", ".join(sorted(str(key) for key in options.keySet()))
+    # Asking whether there are any spares a round trip for each.
+    unknown = [] if options.isEmpty() else [str(key) for key in options.keySet() if str(key).lower() not in known]
+    if unknown:
+        names = ", ".join(sorted(unknown))
         raise InvalidArgumentError(
             f"table {name} is read with the option {names}, which it does not know; leave it out"
         )

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pytest
@@ -14,6 +15,7 @@ from connector_spi.errors import (
     CatalogNotFoundError,
     ColumnNotFoundError,
     InvalidArgumentError,
+    NotSupportedError,
     SchemaNotFoundError,
     TableNotFoundError,
     UserError,
@@ -157,3 +159,61 @@ def test_reading_arrow_loads_no_spark() -> None:
         [sys.executable, "-c", program, "."], capture_output=True, text=True, timeout=60, check=False
     )
     assert empty.returncode == 0, empty.stderr
+
+
+@pytest.fixture
+def ledger(opened: tuple[Session, MemoryConnector]) -> Session:
+    """Three versions: two rows, one updated and one added, one deleted."""
+    session, connector = opened
+    put(connector, "ledger", pa.table({"id": [1, 2], "v": ["a", "b"]}))
+    name = SchemaTableName("s", "ledger")
+    connector.merge(name, "id", pa.table({"id": [1, 3], "v": ["A", "c"]}))
+    connector.merge(name, "id", pa.table({"id": [], "v": []}, pa.schema([("id", pa.int64()), ("v", pa.string())])), [2])
+    return session
+
+
+def told(reader: pa.RecordBatchReader) -> list[tuple[object, ...]]:
+    found = reader.read_all()
+    columns = [found.column(name).to_pylist() for name in ("_commit_version", "_change_type", "id")]
+    return sorted(zip(*columns, strict=True))
+
+
+CREATED = [(1, "insert", 1), (1, "insert", 2)]
+MERGED = [(2, "insert", 3), (2, "update_postimage", 1), (2, "update_preimage", 1)]
+DELETED = [(3, "delete", 2)]
+
+
+def test_changes_of_a_range(ledger: Session) -> None:
+    assert told(ledger.changes("mem.s.ledger")) == CREATED + MERGED + DELETED
+    assert told(ledger.changes("mem.s.ledger", 2)) == MERGED + DELETED
+    assert told(ledger.changes("mem.s.ledger", "1", 2, start_inclusive=False)) == MERGED
+    assert told(ledger.changes("mem.s.ledger", None, 2, end_inclusive=False)) == CREATED
+    start = datetime(2020, 1, 1, tzinfo=UTC)
+    assert told(ledger.changes("mem.s.ledger", start)) == CREATED + MERGED + DELETED
+    assert told(ledger.changes("mem.s.ledger", start, start + timedelta(days=1))) == []
+
+
+def test_columns_filters_and_limits_of_changes(ledger: Session) -> None:
+    found = ledger.changes("mem.s.ledger")
+    assert found.schema.names == ["id", "v", "_change_type", "_commit_version", "_commit_timestamp"]
+    where: Where = [("_change_type", "in", ["insert", "delete"]), ("_commit_version", ">", 1)]
+    assert rows(ledger.changes("mem.s.ledger", columns=["v", "_CHANGE_TYPE"], where=[*where, ("id", "=", 2)])) == [
+        {"v": "b", "_change_type": "delete"}
+    ]
+    assert len(rows(ledger.changes("mem.s.ledger", where=where))) == 2
+    assert len(rows(ledger.changes("mem.s.ledger", limit=4))) == 4
+    found.close()
+
+
+def test_changes_that_cannot_be_asked_for(ledger: Session) -> None:
+    for name, start, end, error, words in (
+        ("mem.s.ledger", 4, None, InvalidArgumentError, "has no version '4'; it has 1 to 3"),
+        ("mem.s.ledger", 3, 2, InvalidArgumentError, "FROM VERSION 3 TO VERSION 2: the end is before the start"),
+        ("mem.s.ledger", 1, datetime(2020, 1, 1, tzinfo=UTC), InvalidArgumentError, "two versions or two timestamps"),
+        ("mem.s.ledger", datetime(2020, 1, 1), None, InvalidArgumentError, "expected an aware datetime"),
+        ("mem.s.`ledger$snapshots`", 1, None, NotSupportedError, "system table .* has no changes"),
+        ("mem.s.legder", 1, None, TableNotFoundError, "did you mean"),
+        ("mem.z.ledger", 1, None, SchemaNotFoundError, "no schema"),
+    ):
+        with pytest.raises(error, match=words):
+            ledger.changes(name, start, end)

@@ -47,6 +47,7 @@ def write(folder: Path, name: SchemaTableName, data: pa.Table) -> Path:
 class TestArrowFilesConformance(ConnectorConformance):
     missing_behaviours = frozenset(
         {
+            Behaviour.CHANGES,
             Behaviour.COLUMN_STATISTICS,
             Behaviour.FILTER_PUSHDOWN,
             Behaviour.HIDDEN_COLUMNS,

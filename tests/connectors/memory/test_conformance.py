@@ -24,6 +24,9 @@ class TestMemoryConformance(ConnectorConformance):
     def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
         self.memory.insert(name, data)
 
+    def merge_rows(self, name: SchemaTableName, data: pa.Table, deletes: Sequence[int]) -> None:
+        self.memory.merge(name, "id", data, deletes)
+
     def newest_version(self, name: SchemaTableName) -> TableVersion:
         with self.query() as query:
             found = query.metadata.get_system_table(query.session, SystemTableName(name, "snapshots"))

@@ -5,8 +5,15 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
+from connector_spi.changes import ChangeRange
 from connector_spi.connector import SPI_VERSION, ConnectorContext
-from connector_spi.errors import InternalError, InvalidArgumentError, ResourceError, TableNotFoundError
+from connector_spi.errors import (
+    InternalError,
+    InvalidArgumentError,
+    NotSupportedError,
+    ResourceError,
+    TableNotFoundError,
+)
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
@@ -202,3 +209,107 @@ def test_comments_come_from_the_fields(memory: MemoryConnector) -> None:
         "Number of the order",
         False,
     )
+
+
+VERSION_1, VERSION_2 = TableVersion(VersionKind.VERSION, "1"), TableVersion(VersionKind.VERSION, "2")
+
+
+def rows_of(changes: pa.Table) -> list[tuple[object, ...]]:
+    columns = [changes.column(name).to_pylist() for name in ("_commit_version", "_change_type", "id", "v")]
+    return sorted(zip(*columns, strict=True), key=repr)
+
+
+def test_merge_keeps_the_number_of_a_row_that_it_updates(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1, 2, 3], "v": ["a", "b", "c"], "k": ["x", "y", "x"]}), ["k"])
+    assert memory.merge(NAME, "id", pa.table({"id": [4, 1], "v": ["d", "A"], "k": ["y", "y"]}), [2, 9]) == 2
+    with ReferenceQuery(memory) as query:
+        assert_same_rows(
+            query.table(NAME).read(), pa.table({"id": [3, 4, 1], "v": ["c", "d", "A"], "k": ["x", "y", "y"]})
+        )
+        scan = query.changes(NAME, ChangeRange())
+        found = scan.project_names(["_commit_version", "_change_type", "id", "v", "$row_id"]).read()
+    assert rows_of(found) == [
+        (1, "insert", 1, "a"),
+        (1, "insert", 2, "b"),
+        (1, "insert", 3, "c"),
+        (2, "delete", 2, "b"),
+        (2, "insert", 4, "d"),
+        (2, "update_postimage", 1, "A"),
+        (2, "update_preimage", 1, "a"),
+    ]
+    numbers = {(row["id"], row["$row_id"]) for row in found.to_pylist()}
+    assert len(numbers) == len({number for _, number in numbers}) == 4
+
+
+def test_merge_refuses_a_key_that_does_not_tell_rows_apart(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1, 1, 2]}))
+    with pytest.raises(InvalidArgumentError, match="in the table twice"):
+        memory.merge(NAME, "id", pa.table({"id": [1]}))
+    with pytest.raises(InvalidArgumentError, match="is given twice"):
+        memory.merge(NAME, "id", pa.table({"id": [2]}), [2])
+    with pytest.raises(InvalidArgumentError, match="no column 'nr'"):
+        memory.merge(NAME, "nr", pa.table({"id": [2]}))
+
+
+def test_a_rollback_undoes_row_by_row(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1, 2], "v": ["a", "b"]}))
+    memory.merge(NAME, "id", pa.table({"id": [1, 3], "v": ["A", "c"]}), [2])
+    (procedure,) = memory.procedures
+    session = ReferenceQuery(memory).session
+    procedure.function(session, {"schema_name": "s", "table_name": "t", "version": 1})
+    with ReferenceQuery(memory) as query:
+        found = query.changes(NAME, ChangeRange(VERSION_2, start_inclusive=False)).read()
+    assert rows_of(found) == [
+        (3, "delete", 3, "c"),
+        (3, "insert", 2, "b"),
+        (3, "update_postimage", 1, "a"),
+        (3, "update_preimage", 1, "A"),
+    ]
+
+
+def test_changes_of_snapshots_that_were_forgotten(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1], "v": ["a"]}))
+    for number in range(2, 5):
+        memory.insert(NAME, pa.table({"id": [number], "v": ["a"]}))
+    moments = [snapshot.committed_at for snapshot in memory._store.snapshots(NAME)]
+    memory.expire(NAME, 2)
+    gone = "no longer there: the oldest state kept is version 3; ask for versions 4 to 4, committed after 20"
+    with ReferenceQuery(memory) as query:
+        for change_range in (
+            ChangeRange(),
+            ChangeRange(VERSION_1, VERSION_2),
+            ChangeRange(VERSION_2, start_inclusive=False),
+            ChangeRange(
+                TableVersion(VersionKind.TIMESTAMP, moments[0]), TableVersion(VersionKind.TIMESTAMP, moments[1])
+            ),
+        ):
+            with pytest.raises(InvalidArgumentError, match=gone):
+                query.changes(NAME, change_range)
+        three = TableVersion(VersionKind.VERSION, "3")
+        assert rows_of(query.changes(NAME, ChangeRange(three, start_inclusive=False)).read()) == [(4, "insert", 4, "a")]
+    memory.expire(NAME, 1)
+    with ReferenceQuery(memory) as query, pytest.raises(InvalidArgumentError, match="no changes are left"):
+        query.changes(NAME, ChangeRange())
+
+
+def test_changes_of_a_table_with_a_column_of_that_name_are_refused(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1], "_Change_Type": ["mine"]}))
+    with ReferenceQuery(memory) as query, pytest.raises(NotSupportedError, match="a column _change_type of its own"):
+        query.changes(NAME, ChangeRange())
+
+
+def test_filters_on_what_changes_are_told_by_leave_chunks_out(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": [1], "v": ["a"]}))
+    memory.merge(NAME, "id", pa.table({"id": [1, 2], "v": ["b", "b"]}))
+    wanted = TupleDomain(
+        {
+            "_commit_version": Domain.single_value(pa.int64(), 2),
+            "_change_type": Domain.single_value(pa.string(), "insert"),
+        }
+    )
+    with ReferenceQuery(memory) as query:
+        scan = query.changes(NAME, ChangeRange()).filter_by_name(wanted)
+        assert scan.read_raw().num_rows == 1
+        summary = scan.splits()[1]
+        assert (summary.files_kept, summary.files_total) == (1, 4)
+        assert summary.snapshot == "changes FROM the beginning"
