@@ -14,7 +14,8 @@ from typing import cast
 import pyarrow as pa
 import pytest
 
-from catalog.metastore.client import MetastoreWriter
+from catalog.metastore.client import MetastoreWriter, TransactionClient
+from catalog.metastore.embedded_transactions import EmbeddedTransactions
 from catalog.metastore.model import (
     Database,
     FieldSchema,
@@ -25,10 +26,21 @@ from catalog.metastore.model import (
     StorageDescriptor,
     Table,
 )
+from catalog.metastore.transactions import ValidWriteIds
 from catalog.metastore.types import parse_hive_type
 from tests.paths import CORPUS
 
-__all__ = ["PLAIN_CASES", "HiveAnswer", "canonical_rows", "expected_answer", "register_cases", "require_corpus"]
+__all__ = [
+    "FULL_ACID_CASES",
+    "INSERT_ONLY_CASES",
+    "PLAIN_CASES",
+    "HiveAnswer",
+    "canonical_rows",
+    "expected_answer",
+    "expected_row_ids",
+    "register_cases",
+    "require_corpus",
+]
 
 Json = Mapping[str, object]
 
@@ -52,6 +64,65 @@ PLAIN_CASES = (
 )
 """Cases of ORC and Parquet tables that are not transactional."""
 
+FULL_ACID_CASES = (
+    "acid_aborted",
+    "acid_aborted_compacted",
+    "acid_all_deleted",
+    "acid_alltypes",
+    "acid_alltypes_major",
+    "acid_bucketed",
+    "acid_empty",
+    "acid_flat",
+    "acid_major",
+    "acid_major_clean",
+    "acid_major_writes",
+    "acid_minor",
+    "acid_minor_clean",
+    "acid_minor_writes",
+    "acid_multistmt",
+    "acid_multistmt_open",
+    "acid_open_insert",
+    "acid_open_txn",
+    "acid_overwrite",
+    "acid_part_compacted",
+    "acid_part_dropped",
+    "acid_part_merge",
+    "acid_part_overwrite",
+    "acid_part_special",
+    "acid_part_types",
+    "acid_streaming_closed",
+    "acid_streaming_open",
+    "acid_truncate_empty",
+    "acid_union",
+    "converted_bucketed",
+    "converted_unbucketed",
+    "converted_unbucketed_fresh",
+    "converted_unbucketed_major",
+    "converted_unbucketed_major_clean",
+    "converted_unbucketed_more",
+    "converted_union_subdirs",
+    "evolve_acid",
+    "evolve_acid_renamed",
+    "evolve_conv",
+    "load_data_acid",
+    "load_data_acid_fresh",
+    "load_data_acid_major",
+)
+"""Cases of transactional tables with updates and deletes."""
+
+INSERT_ONLY_CASES = (
+    "evolve_mm_parquet",
+    "mm_major",
+    "mm_major_clean",
+    "mm_minor",
+    "mm_orc",
+    "mm_orc_alltypes",
+    "mm_orc_overwrite",
+    "mm_parquet",
+    "mm_truncate",
+)
+"""Cases of insert-only transactional tables, but for those of text files."""
+
 
 @dataclass(frozen=True, slots=True)
 class HiveAnswer:
@@ -74,8 +145,20 @@ def require_corpus() -> Path:
     return folder
 
 
-def register_cases(writer: MetastoreWriter, schema: str, cases: Iterable[str] = PLAIN_CASES) -> None:
-    """Puts cases into a metastore, each as a table of its own name that lies where the corpus does."""
+def register_cases(
+    writer: MetastoreWriter,
+    schema: str,
+    cases: Iterable[str] = PLAIN_CASES,
+    transactions: TransactionClient | None = None,
+) -> None:
+    """Puts cases into a metastore, each as a table of its own name that lies where the corpus does.
+
+    Args:
+        writer: The metastore.
+        schema: Name of the database, which is made.
+        cases: Names.
+        transactions: An embedded metastore's, to record the write ids of transactional tables.
+    """
     root = require_corpus()
     writer.create_database(Database(schema))
     for case in cases:
@@ -86,6 +169,8 @@ def register_cases(writer: MetastoreWriter, schema: str, cases: Iterable[str] = 
         partitions = [_partition(one, schema, case, location) for one in dump["partitions"]]
         if partitions:
             writer.add_partitions(schema, case, partitions)
+        if isinstance(transactions, EmbeddedTransactions) and dump.get("valid_write_id_list"):
+            transactions.record_write_ids(_write_ids(f"{schema}.{case}", dump["valid_write_id_list"]))
 
 
 def expected_answer(case: str) -> HiveAnswer:
@@ -97,6 +182,12 @@ def expected_answer(case: str) -> HiveAnswer:
         tuple(_from_hive(text, arrow) for text, arrow in zip(row, types, strict=True)) for row in told["rows"]
     )
     return HiveAnswer(columns, rows)
+
+
+def expected_row_ids(case: str) -> Counter[tuple[int, int, int, str]]:
+    """Write id, bucket property, row id and file, below the table's folder, of each row that Hive returned."""
+    told = json.loads((require_corpus() / case / "expected_rowid.json").read_text())
+    return Counter((int(row[0]), int(row[1]), int(row[2]), str(row[3])) for row in told["rows"])
 
 
 def canonical_rows(table: pa.Table) -> Counter[tuple[object, ...]]:
@@ -168,6 +259,12 @@ def _from_json(value: object, arrow: pa.DataType) -> object:
     if pa.types.is_struct(arrow):
         return tuple(_from_json(cast(Mapping[str, object], value)[field.name], field.type) for field in arrow)
     return Decimal(str(value)) if pa.types.is_decimal(arrow) else value
+
+
+def _write_ids(table: str, text: str) -> ValidWriteIds:
+    _, high, minimum_open, running, aborted = text.split(":")
+    ids = [tuple(int(one) for one in part.split(",") if one) for part in (running, aborted)]
+    return ValidWriteIds(table, int(high), ids[0], ids[1], int(minimum_open))
 
 
 def _table(dump: Json, schema: str, case: str, location: str) -> Table:

@@ -9,8 +9,8 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connectors.hive import error_codes
-from connectors.hive.handles import HIDDEN_COLUMNS, HiveTableHandle
-from connectors.hive.table_formats import check_readable, table_location
+from connectors.hive.handles import HiveTableHandle
+from connectors.hive.table_formats import check_readable, is_insert_only, is_transactional, table_location
 from connectors.hive.text_types import text_rule
 from connectors.toolkit.filesystem import FileSystem
 
@@ -21,7 +21,7 @@ _DROPPED_PARAMETERS = ("COLUMN_STATS_ACCURATE", "spark.sql.sources.schema", "spa
 
 
 def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
-    """The handle of a table that can be read.
+    """The handle of a table that can be read; of a transactional one still without its snapshot.
 
     Raises:
         NotSupportedError: It cannot be read right, or a column has a type that is not supported.
@@ -37,6 +37,7 @@ def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
         tuple(_handle(field, name) for field in table.storage.columns),
         partition_key_handles(table),
         tuple((column, rule) for column, rule in rules if rule is not None),
+        insert_only=is_transactional(table.parameters) and is_insert_only(table),
     )
 
 
@@ -53,7 +54,7 @@ def make_metadata(table: Table, handle: HiveTableHandle) -> TableMetadata:
             (*table.storage.columns, *table.partition_keys), (*handle.data_columns, *handle.partition_keys), strict=True
         )
     ]
-    hidden = [ColumnMetadata(column.name, column.type, nullable=False, hidden=True) for column in HIDDEN_COLUMNS]
+    hidden = [ColumnMetadata(column.name, column.type, nullable=False, hidden=True) for column in handle.hidden_columns]
     return TableMetadata(
         handle.name,
         (*columns, *hidden),

@@ -16,6 +16,7 @@ from connector_spi.properties import (
     duration_property,
     integer_property,
 )
+from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 
 __all__ = [
@@ -58,6 +59,12 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     boolean_property("hive.parquet.use-column-names", "Whether columns of Parquet files are found by name.", True),
     integer_property("hive.split-loader-concurrency", "Folders that are listed at once.", 16, minimum=1, maximum=256),
     _zone_property(),
+    data_size_property(
+        "hive.max-delete-memory",
+        "Most bytes of keys of deleted rows that a process keeps; more of them are read again for each stripe.",
+        256 * _MEGABYTE,
+        minimum=1,
+    ),
     boolean_property(
         "hive.transactional-read.lock",
         "Whether transactional tables are read inside of a metastore transaction, under a shared lock.",
@@ -95,6 +102,7 @@ class HiveConfig:
         parquet_by_name: Columns of Parquet files are found by name.
         split_loader_concurrency: Folders that are listed at once.
         parquet_zone: Zone of Parquet's instants, or empty for the session's.
+        max_delete_memory: Default of the session property.
         transactional_read_lock: Default of the session property.
         lock_max_wait: Seconds to wait for a lock.
         heartbeat_interval: Seconds between two heartbeats; ``None`` is half of the metastore's timeout.
@@ -111,6 +119,7 @@ class HiveConfig:
     parquet_by_name: bool
     split_loader_concurrency: int
     parquet_zone: str
+    max_delete_memory: int
     transactional_read_lock: bool
     lock_max_wait: float
     heartbeat_interval: float | None
@@ -130,6 +139,7 @@ class HiveConfig:
             bool(properties["hive.parquet.use-column-names"]),
             cast(int, properties["hive.split-loader-concurrency"]),
             str(properties["hive.parquet.time-zone"]),
+            cast(int, properties["hive.max-delete-memory"]),
             bool(properties["hive.transactional-read.lock"]),
             cast(float, properties["hive.metastore.thrift.txn-lock-max-wait"]),
             cast("float | None", properties["hive.transaction-heartbeat-interval"]),
@@ -150,6 +160,12 @@ def session_properties(config: HiveConfig) -> tuple[PropertyMetadata[object], ..
             TRANSACTIONAL_READ_LOCK,
             "Whether transactional tables are read inside of a metastore transaction, under a shared lock.",
             config.transactional_read_lock,
+        ),
+        data_size_property(
+            MAX_DELETE_MEMORY,
+            "Most bytes of keys of deleted rows that a process keeps; more of them are read again for each stripe.",
+            config.max_delete_memory,
+            minimum=1,
         ),
         data_size_property(MAX_SPLIT_SIZE, "Most bytes of a split.", config.max_split_bytes, minimum=1),
     )

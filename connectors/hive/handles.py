@@ -10,6 +10,9 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain, Value
+from connectors.hive.acid.acid_file import AcidFile
+from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
+from connectors.hive.acid.valid_ids import AcidSnapshot
 from connectors.hive.text_types import TextRule
 
 __all__ = ["FILE_MODIFIED_TIME", "FILE_SIZE", "HIDDEN_COLUMNS", "PARTITION", "PATH", "HiveSplit", "HiveTableHandle"]
@@ -42,6 +45,8 @@ class HiveTableHandle(TableHandle):
         text_rules: Columns with ``char`` or ``varchar`` in them, by name.
         constraint: Filters taken over: partition keys are exact, other columns choose files and parts of files.
         columns: What is read, or ``None`` before a projection was offered.
+        snapshot: What the statement sees of a transactional table; ``None`` for other tables.
+        insert_only: The transactional table has no deletes and no row ids.
     """
 
     name: SchemaTableName
@@ -52,11 +57,23 @@ class HiveTableHandle(TableHandle):
     text_rules: tuple[tuple[str, TextRule], ...] = ()
     constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
     columns: tuple[ColumnHandle, ...] | None = None
+    snapshot: AcidSnapshot | None = None
+    insert_only: bool = False
 
     @property
     def all_columns(self) -> tuple[ColumnHandle, ...]:
         """Columns of the files, partition keys and hidden columns."""
-        return (*self.data_columns, *self.partition_keys, *HIDDEN_COLUMNS)
+        return (*self.data_columns, *self.partition_keys, *self.hidden_columns)
+
+    @property
+    def hidden_columns(self) -> tuple[ColumnHandle, ...]:
+        """Hidden columns; those of row ids are of full ACID tables only."""
+        return (*HIDDEN_COLUMNS, *ACID_HIDDEN_COLUMNS) if self.full_acid else HIDDEN_COLUMNS
+
+    @property
+    def full_acid(self) -> bool:
+        """Whether the table is transactional, with deletes and row ids."""
+        return self.snapshot is not None and not self.insert_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +93,7 @@ class HiveSplit(Split):
             the table's.
         plain: The rows of the columns asked are those of the file as they stand.
         plain_constants: With ``plain``: which of the columns asked are not in the file.
+        acid: Of a full ACID table: which rows of the file count; ``None`` where all do and nobody asks for row ids.
     """
 
     path: str
@@ -89,6 +107,7 @@ class HiveSplit(Split):
     partition_columns: tuple[str, ...] | None = None
     plain: bool = False
     plain_constants: tuple[str, ...] = ()
+    acid: AcidFile | None = None
 
     @property
     def size_bytes(self) -> int:

@@ -10,7 +10,7 @@ from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
 from connectors.toolkit.filesystem import FileInfo, FileSystem, is_hidden
 
-__all__ = ["FolderLister", "file_ranges"]
+__all__ = ["FolderLister", "file_ranges", "missing_folder"]
 
 # AcidUtils: what folders of transactional tables are called.
 _ACID_FOLDER = re.compile(r"(base|delta|delete_delta)_[0-9]+(_[0-9]+){0,2}(_v[0-9]+)?")
@@ -46,12 +46,7 @@ class FolderLister:
         except FileMissingError as error:
             if self.ignore_absent:
                 return []
-            what = f"partition {partition} of {table}" if partition else f"table {table}"
-            raise FileMissingError(
-                f"the folder of {what} is not there: {location}; restore it, drop the partition, or set "
-                "hive.ignore-absent-partitions=true to take it as empty",
-                error_codes.HIVE_MISSING_PARTITION_FOLDER,
-            ) from error
+            raise missing_folder(location, table, partition) from error
         kept = []
         for info in found:
             parts = info.path[len(location.rstrip("/")) + 1 :].split("/")
@@ -75,6 +70,16 @@ def file_ranges(size: int, max_bytes: int) -> list[tuple[int, int]]:
     if start < size:
         ranges.append((start, size - start))
     return ranges
+
+
+def missing_folder(location: str, table: SchemaTableName, partition: str) -> FileMissingError:
+    """The error for the folder of a table, or of a partition where ``partition`` names one, that is not there."""
+    what = f"partition {partition} of {table}" if partition else f"table {table}"
+    return FileMissingError(
+        f"the folder of {what} is not there: {location}; restore it, drop the partition, or set "
+        "hive.ignore-absent-partitions=true to take it as empty",
+        error_codes.HIVE_MISSING_PARTITION_FOLDER,
+    )
 
 
 def _check_layout(folders: list[str], location: str, table: SchemaTableName) -> None:

@@ -5,23 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from catalog.metastore.model import Table
 from catalog.metastore.properties import metastore_properties
-from connector_spi.errors import InternalError, SchemaNotFoundError
+from connector_spi.errors import InternalError, NotSupportedError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle, TableHandle
-from connector_spi.metadata import ConnectorMetadata, FilterApplication, ProjectionApplication, TableRedirection
+from connector_spi.metadata import (
+    ConnectorMetadata,
+    FilterApplication,
+    ProjectionApplication,
+    TableRedirection,
+    TableVersion,
+)
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
+from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
+from connectors.hive.acid_table import AcidTable, version_write_id
 from connectors.hive.columns import make_handle, make_metadata
 from connectors.hive.config import HiveConfig
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.partitions import prune_partitions
 from connectors.hive.statistics import table_statistics
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
-from connectors.hive.table_formats import is_hudi
+from connectors.hive.table_formats import is_hudi, is_transactional
 from connectors.hive.transaction import HiveTransaction
 from connectors.toolkit.filesystem import FileSystem
 
@@ -64,7 +73,23 @@ class HiveMetadata(ConnectorMetadata):
 
     def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableHandle | None:
         entry = self._transaction.client.get_table(name.schema, name.table)
-        return None if entry is None else make_handle(entry, self._files)
+        return None if entry is None else self._handle(entry)
+
+    def get_table_handle_at(
+        self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
+    ) -> TableHandle | None:
+        """A transactional table as of a write id, as long as compaction and the cleaner have left what it needs."""
+        entry = self._transaction.client.get_table(name.schema, name.table)
+        if entry is None:
+            return None
+        handle = self._handle(entry)
+        if handle.snapshot is None:
+            raise NotSupportedError(
+                f"{name} cannot be read at an older state: it is not transactional; leave out VERSION or TIMESTAMP "
+                "AS OF"
+            )
+        write_id = version_write_id(name, version)
+        return replace(handle, snapshot=handle.snapshot.at(write_id))
 
     def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
         """A Hudi table is read by the hudi connector over the same metastore and storage."""
@@ -87,19 +112,21 @@ class HiveMetadata(ConnectorMetadata):
             return None
         if name.kind == PropertiesTable.kind and entry.parameters:
             return PropertiesTable(name, entry.parameters)
+        if name.kind == AcidTable.kind:
+            return AcidTable(name, self._transaction, self._files, self._handle(entry))
         if name.kind == PartitionsTable.kind and entry.partition_keys:
             return PartitionsTable(name, self._transaction.client, make_handle(entry, self._files))
         return None
 
     def list_system_table_kinds(self) -> Sequence[str]:
-        return (PartitionsTable.kind, PropertiesTable.kind)
+        return (AcidTable.kind, PartitionsTable.kind, PropertiesTable.kind)
 
     def apply_filter(
         self, session: ConnectorSession, table: TableHandle, constraint: Constraint
     ) -> FilterApplication | None:
         """Partition keys are taken over for good, other columns to choose files and their parts by."""
         handle = hive_handle(table)
-        whole = set(handle.all_columns)
+        whole = set(handle.all_columns).difference(ACID_HIDDEN_COLUMNS)
         taken = handle.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
         if taken == handle.constraint:
             return None
@@ -129,6 +156,13 @@ class HiveMetadata(ConnectorMetadata):
         wanted = constraint.transform_keys(keys.get)
         kept = prune_partitions(self._transaction.client, handle, wanted).kept
         return [tuple(value for _, value in partition.values) for partition in kept]
+
+    def _handle(self, entry: Table) -> HiveTableHandle:
+        """The handle with the snapshot of a transactional table."""
+        handle = make_handle(entry, self._files)
+        if not is_transactional(entry.parameters):
+            return handle
+        return replace(handle, snapshot=self._transaction.snapshot(handle.name))
 
 
 def hive_handle(table: TableHandle) -> HiveTableHandle:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import pyarrow as pa
 
@@ -12,6 +13,9 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
+from connectors.hive.acid.acid_page_source import AcidPageSource
+from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
+from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.file_columns import file_sources
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.text_types import TextRule, apply_text_rule
@@ -56,24 +60,36 @@ class HivePageSourceProvider(PageSourceProvider):
         used = {column.name for column in (*columns, *dict(predicate.domains or {}))}
         constants = {name: value for name, value in split.constants().items() if name in used}
         by_name = self.orc_by_name if split.format == "orc" else self.parquet_by_name
+        if split.acid is not None and not split.acid.original:
+            # Hive finds the columns of ACID files by their places, also renamed ones, and so does Trino.
+            by_name = False
+        predicate = predicate.keep(lambda column: column not in ACID_HIDDEN_COLUMNS)
         names = [column.name for column in table.data_columns]
 
         def sources(schema: pa.Schema) -> Mapping[str, ColumnSource]:
             return file_sources(schema, names, split.partition_columns, by_name=by_name)
 
-        read = OrcPageSource if split.format == "orc" else ParquetPageSource
-        source = read(
-            self.files,
-            split.path,
-            split.start,
-            split.length,
-            columns,
-            constants,
-            predicate,
-            sources=sources,
-            zone=self.parquet_zone or session.time_zone,
-        )
+        zone = self.parquet_zone or session.time_zone
         texts = {column.name: rules[column.name] for column in columns if column.name in rules}
+        place = split.start, split.length
+        if split.acid is None or table.snapshot is None:
+            read = OrcPageSource if split.format == "orc" else ParquetPageSource
+            source: PageSource = read(
+                self.files, split.path, *place, columns, constants, predicate, sources=sources, zone=zone
+            )
+        else:
+            source = AcidPageSource(
+                self.files,
+                split.acid,
+                *place,
+                columns,
+                constants,
+                predicate,
+                sources=sources,
+                visible=table.snapshot.visible,
+                delete_memory=cast(int, session.get_property(MAX_DELETE_MEMORY)),
+                zone=zone,
+            )
         return _TextPageSource(source, texts) if texts else source
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
 
@@ -17,6 +17,7 @@ from connector_spi.predicate import TupleDomain, Value
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hive import error_codes
+from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing import FolderLister, file_ranges
@@ -24,12 +25,27 @@ from connectors.hive.partitions import PartitionName, get_partitions, partition_
 from connectors.hive.plainness import PlainFiles
 from connectors.hive.table_formats import is_transactional, storage_format
 from connectors.hive.transaction import HiveTransaction, hive_transaction
-from connectors.toolkit.filesystem import FileInfo, FileSystem
+from connectors.hive.transactional_listing import DataFile, TransactionalLister, snapshot_text
+from connectors.toolkit.filesystem import FileSystem
 
 __all__ = ["HiveSplitManager"]
 
 _PARTITION_BATCH = 1000
 _FOLDER_BATCH = 64
+
+
+_Lister = Callable[[str, str], list[DataFile]]
+_ROW_ID_COLUMNS = frozenset(column.name for column in ACID_HIDDEN_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """Splits of a folder, its files that are kept and that were found, and those with deletes."""
+
+    splits: list[HiveSplit]
+    kept: int
+    found: int
+    with_deletes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +97,7 @@ class HiveSplitManager(SplitManager):
             table,
             constraint,
             columns,
-            FolderLister(self._files, self._config.recursive_directories, ignore_absent),
+            self._lister(hive, table, columns, ignore_absent),
             PlainFiles(
                 self._files,
                 table,
@@ -93,6 +109,18 @@ class HiveSplitManager(SplitManager):
         )
         return _HiveSplitSource(scan, partitions, total, self._config.split_loader_concurrency)
 
+    def _lister(
+        self, hive: HiveTransaction, table: HiveTableHandle, columns: tuple[ColumnHandle, ...], ignore_absent: bool
+    ) -> _Lister:
+        if table.snapshot is None:
+            lister = FolderLister(self._files, self._config.recursive_directories, ignore_absent)
+            return lambda location, partition: [
+                DataFile(info) for info in lister.data_files(location, table.name, partition)
+            ]
+        snapshot = hive.protect(table.name, table.snapshot)
+        row_ids_needed = any(column.name in _ROW_ID_COLUMNS for column in columns)
+        return TransactionalLister(self._files, table, snapshot, row_ids_needed, ignore_absent).data_files
+
 
 @dataclass(frozen=True, slots=True)
 class _Scan:
@@ -100,7 +128,7 @@ class _Scan:
     table: HiveTableHandle
     constraint: TupleDomain[ColumnHandle]
     columns: tuple[ColumnHandle, ...]
-    lister: FolderLister
+    data_files: _Lister
     plain: PlainFiles
     max_split_bytes: int
 
@@ -115,32 +143,41 @@ class _Scan:
         for name, partition in zip(names, partitions, strict=True):
             yield self._folder(entry, name, partition)
 
-    def list_folder(self, folder: _Folder) -> tuple[list[HiveSplit], int, int]:
-        """Splits of a folder, files kept, files found. Runs in threads."""
-        found = self.lister.data_files(folder.location, self.table.name, folder.partition)
+    def list_folder(self, folder: _Folder) -> _Listed:
+        """Splits of a folder. Runs in threads."""
+        found = self.data_files(folder.location, folder.partition)
         splits: list[HiveSplit] = []
-        kept = 0
-        for info in found:
-            made = self._file_splits(folder, info)
+        kept = deletes = 0
+        for file in found:
+            made = self._file_splits(folder, file)
             splits += made
             kept += bool(made)
-        return splits, kept, len(found)
+            deletes += bool(made and file.acid and file.acid.deletes)
+        return _Listed(splits, kept, len(found), deletes)
 
     def _folder(self, entry: Table, name: PartitionName, partition: Partition) -> _Folder:
         where = f"partition {name.name} of {self.table.name}"
         if not partition.storage.location:
             raise MetastoreError(f"the metastore has no location for {where}", error_codes.HIVE_BAD_PARTITION)
-        if is_transactional(partition.parameters):
+        if self.table.snapshot is None and is_transactional(partition.parameters):
             raise InternalError(f"{where} says that it is transactional, and its table does not")
+        file_format = storage_format(partition.storage, where)
+        if self.table.full_acid and file_format != self.table.format:
+            raise MetastoreError(
+                f"{where} is of the format {file_format}; expected {self.table.format}, the table's, since the table "
+                "is transactional: drop the partition",
+                error_codes.HIVE_BAD_PARTITION,
+            )
         return _Folder(
             partition.storage.location,
-            storage_format(partition.storage, where),
+            file_format,
             name.name,
             name.values,
             partition_columns(partition, entry),
         )
 
-    def _file_splits(self, folder: _Folder, info: FileInfo) -> list[HiveSplit]:
+    def _file_splits(self, folder: _Folder, file: DataFile) -> list[HiveSplit]:
+        info = file.info
         whole = HiveSplit(
             info.path,
             0,
@@ -151,27 +188,16 @@ class _Scan:
             folder.partition,
             folder.values,
             folder.columns,
+            acid=file.acid,
         )
         constants = whole.constants()
         domains = dict(self.constraint.domains or {})
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
-        plain = self.plain.is_plain(info.path, folder.format, folder.columns)
+        plain = file.acid is None and self.plain.is_plain(info.path, folder.format, folder.columns)
         names = tuple(column.name for column in self.columns if column.name in constants) if plain else ()
         return [
-            HiveSplit(
-                info.path,
-                start,
-                length,
-                info.size,
-                info.modified_millis,
-                folder.format,
-                folder.partition,
-                folder.values,
-                folder.columns,
-                plain,
-                names,
-            )
+            replace(whole, start=start, length=length, plain=plain, plain_constants=names)
             for start, length in file_ranges(info.size, self.max_split_bytes)
         ]
 
@@ -185,24 +211,28 @@ class _HiveSplitSource(SplitSource):
         self._total = total
         self._threads = threads
         self._pool: ThreadPoolExecutor | None = None
-        self._files_kept = self._files_total = 0
+        self._files_kept = self._files_total = self._with_deletes = 0
 
     def __iter__(self) -> Iterator[Sequence[Split]]:
         folders = self._folders()
         while batch := list(islice(folders, _FOLDER_BATCH)):
             splits: list[HiveSplit] = []
-            for made, kept, found in self._list(batch):
-                splits += made
-                self._files_kept += kept
-                self._files_total += found
+            for listed in self._list(batch):
+                splits += listed.splits
+                self._files_kept += listed.kept
+                self._files_total += listed.found
+                self._with_deletes += listed.with_deletes
             yield splits
 
     def summary(self) -> ScanSummary:
+        notes = (f"deletes may apply to {self._with_deletes} files",) if self._with_deletes else ()
         return ScanSummary(
+            snapshot=snapshot_text(self._scan.table.snapshot),
             partitions_kept=None if self._partitions is None else len(self._partitions),
             partitions_total=self._total,
             files_kept=self._files_kept,
             files_total=self._files_total,
+            notes=notes,
         )
 
     def close(self) -> None:
@@ -217,7 +247,7 @@ class _HiveSplitSource(SplitSource):
         for start in range(0, len(self._partitions), _PARTITION_BATCH):
             yield from self._scan.folders(self._partitions[start : start + _PARTITION_BATCH])
 
-    def _list(self, folders: list[_Folder]) -> Iterator[tuple[list[HiveSplit], int, int]]:
+    def _list(self, folders: list[_Folder]) -> Iterator[_Listed]:
         if len(folders) == 1:
             return iter([self._scan.list_folder(folders[0])])
         if self._pool is None:

@@ -10,7 +10,15 @@ from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
 from connectors.toolkit.filesystem import FileSystem, join_path
 
-__all__ = ["check_readable", "is_hudi", "is_hudi_entry", "is_transactional", "storage_format", "table_location"]
+__all__ = [
+    "check_readable",
+    "is_hudi",
+    "is_hudi_entry",
+    "is_insert_only",
+    "is_transactional",
+    "storage_format",
+    "table_location",
+]
 
 _FORMATS = {
     "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat": "orc",
@@ -31,6 +39,7 @@ _NOT_IN_FILES = {
     "iceberg": (error_codes.HIVE_ICEBERG_TABLE, "an Iceberg table"),
     "delta": (error_codes.HIVE_DELTA_LAKE_TABLE, "a Delta Lake table"),
 }
+_TRANSACTIONAL_KINDS = {"default", "insert_only", "split_update", "hash_merge"}
 
 
 def check_readable(table: Table, files: FileSystem) -> str:
@@ -40,7 +49,8 @@ def check_readable(table: Table, files: FileSystem) -> str:
         The format: ``orc`` or ``parquet``.
 
     Raises:
-        NotSupportedError: It is a view, a transactional table, of another table format or of an unknown file format.
+        NotSupportedError: It is a view, of another table format or of an unknown file format, or transactional in an
+            unknown way.
     """
     name = SchemaTableName(table.database, table.name)
     if table.is_view:
@@ -55,18 +65,36 @@ def check_readable(table: Table, files: FileSystem) -> str:
             error_codes.HIVE_HUDI_TABLE,
         )
     _refuse_other_formats(table, name, files)
-    if is_transactional(table.parameters):
+    found = storage_format(table.storage, f"table {name}")
+    if is_transactional(table.parameters) and not is_insert_only(table) and found != "orc":
         raise NotSupportedError(
-            f"{name} is a transactional table (ACID), which cannot be read yet: its folder also holds deleted and "
-            "uncommitted rows; copy it with Hive into a table with 'transactional'='false'",
+            f"{name} is a transactional table with updates and deletes, of the format {found}: expected ORC, which "
+            "alone Hive writes them in",
             error_codes.HIVE_TRANSACTIONAL_TABLE,
         )
-    return storage_format(table.storage, f"table {name}")
+    return found
 
 
 def is_transactional(parameters: Mapping[str, str]) -> bool:
     """Whether a table is transactional; Hive takes the key in lower or upper case (``AcidUtils``)."""
     return any(key.lower() == "transactional" and value.lower() == "true" for key, value in parameters.items())
+
+
+def is_insert_only(table: Table) -> bool:
+    """Whether a transactional table has no deletes and no row ids (``AcidOperationalProperties.parseString``).
+
+    Raises:
+        NotSupportedError: What kind it is of is not understood.
+    """
+    texts = [value for key, value in table.parameters.items() if key.lower() == "transactional_properties"]
+    kinds = {part.strip().lower() for text in texts for part in text.split("|")} - {""}
+    if kinds - _TRANSACTIONAL_KINDS or {"insert_only", "default"} <= kinds:
+        raise NotSupportedError(
+            f"{table.database}.{table.name} is transactional with 'transactional_properties'='{'|'.join(texts)}', "
+            f"which is not understood: expected one of {', '.join(sorted(_TRANSACTIONAL_KINDS))}",
+            error_codes.HIVE_TRANSACTIONAL_TABLE,
+        )
+    return "insert_only" in kinds
 
 
 def is_hudi_entry(table: Table) -> bool:

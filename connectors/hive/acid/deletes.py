@@ -17,7 +17,10 @@ from connectors.hive.acid.key_range import ALL_KEYS, KeyRange
 from connectors.hive.acid.valid_ids import ValidIds
 from connectors.toolkit.filesystem import FileSystem
 
-__all__ = ["Deletes", "find_deletes"]
+__all__ = ["MAX_DELETE_MEMORY", "Deletes", "find_deletes"]
+
+MAX_DELETE_MEMORY = "max_delete_memory"
+"""Session property: most bytes of keys of deleted rows that a process keeps."""
 
 _THREADS = 8
 _FEWEST_EVENTS = 1024

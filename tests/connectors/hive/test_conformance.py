@@ -6,6 +6,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from connector_spi.connector import ConnectorFactory
+from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, SupportsStatistics
 from connector_spi.names import SchemaTableName
 from connector_spi.testing import Behaviour, ConnectorConformance
 from connectors.hive.connector import HiveConnector, HiveFactory
@@ -25,6 +26,13 @@ class HiveConformance(ConnectorConformance):
 
     def catalog_properties(self) -> Mapping[str, str]:
         return {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(self.folder / "metastore.db")}
+
+    def test_abilities_are_claimed_as_they_are_listed(self) -> None:
+        """Older states and changes are claimed, too: transactional tables have them, plain ones refuse by name."""
+        with self.query() as query:
+            assert isinstance(query.metadata, SupportsStatistics)
+            assert isinstance(query.metadata, SupportsPartitionListing)
+            assert not isinstance(query.metadata, SupportsLimit)
 
     def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
         assert isinstance(self.connector, HiveConnector)

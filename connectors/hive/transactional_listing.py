@@ -1,0 +1,89 @@
+"""The data files of a transactional table's or partition's folder, as a snapshot sees them. Driver side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from connector_spi.errors import FileMissingError
+from connectors.hive import error_codes
+from connectors.hive.acid.acid_file import AcidFile
+from connectors.hive.acid.folder import acid_files, insert_only_files, list_acid_folder
+from connectors.hive.acid.valid_ids import MAX_ID, AcidSnapshot
+from connectors.hive.handles import HiveTableHandle
+from connectors.hive.listing import missing_folder
+from connectors.toolkit.filesystem import FileInfo, FileSystem
+
+__all__ = ["DataFile", "TransactionalLister", "snapshot_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file with rows of a table.
+
+    Attributes:
+        info: The file; its size is what of it counts.
+        acid: Of a full ACID table: which rows count; ``None`` where all do and nobody asks for row ids.
+    """
+
+    info: FileInfo
+    acid: AcidFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionalLister:
+    """Lists folders by one snapshot.
+
+    Attributes:
+        files: Storage.
+        table: The table.
+        snapshot: What is visible.
+        row_ids_needed: Columns that tell row ids are read.
+        ignore_absent: A folder that is not there has no files.
+    """
+
+    files: FileSystem
+    table: HiveTableHandle
+    snapshot: AcidSnapshot
+    row_ids_needed: bool
+    ignore_absent: bool
+
+    def data_files(self, location: str, partition: str) -> list[DataFile]:
+        """Files with rows, sorted by path.
+
+        Raises:
+            FileMissingError: The folder is not there (code ``HIVE_MISSING_PARTITION_FOLDER``), or a file was cleaned
+                away (code ``HIVE_FILE_CLEANED``).
+            InvalidArgumentError: The version asked for is compacted away.
+            NotSupportedError: The folder is laid out in a way that is not understood.
+        """
+        insert_only = self.table.insert_only
+        try:
+            folder = list_acid_folder(self.files, location, self.snapshot, insert_only=insert_only)
+        except FileMissingError as error:
+            if error.code == error_codes.HIVE_FILE_CLEANED:
+                raise
+            if self.ignore_absent:
+                return []
+            raise missing_folder(location, self.table.name, partition) from error
+        if insert_only:
+            return [DataFile(info) for info in insert_only_files(folder)]
+        found = acid_files(self.files, folder, row_ids_needed=self.row_ids_needed)
+        return [_data_file(one, self.row_ids_needed) for one in found]
+
+
+def snapshot_text(snapshot: AcidSnapshot | None) -> str | None:
+    """A snapshot in words, for ``EXPLAIN``."""
+    if snapshot is None:
+        return None
+    if snapshot.version is not None:
+        return f"version {snapshot.version}"
+    ids = snapshot.write_ids
+    hidden = [f"{len(ids.open)} open"] * bool(ids.open) + [f"{len(ids.aborted)} aborted"] * bool(ids.aborted)
+    upto = "all write ids" if ids.high_watermark == MAX_ID else f"write id {ids.high_watermark}"
+    return f"{upto} without {' and '.join(hidden)}" if hidden else upto
+
+
+def _data_file(file: AcidFile, row_ids_needed: bool) -> DataFile:
+    info = FileInfo(file.path, file.size, file.modified_millis, is_directory=False)
+    whole = file.original and not file.deletes and not file.check_write_ids and not row_ids_needed
+    return DataFile(info, None if whole else file)
