@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_LOG_BLOCK
 from connectors.hudi.log.block import LogBlock
+from connectors.hudi.log.kryo_deletes import read_kryo_deletes
 from connectors.hudi.log.ordering_values import ARRAY, AvroCursor, OrderingValue, read_branch
 from connectors.hudi.log.positions import with_positions
 from connectors.toolkit.avro_records import AvroRecords, frame_records, read_avro_table
@@ -25,6 +26,7 @@ ORDERING = "ordering"
 COMMIT_TIME_DELETE = "commit_time_delete"
 
 AVRO_VERSION = 3
+KRYO_VERSIONS = (1, 2)
 _HEAD = struct.Struct(">ii")
 _INT_BRANCH = 2
 _DELETES = "deletes"
@@ -58,16 +60,16 @@ def read_delete_block(block: LogBlock, content: pa.Buffer, *, positions: bool = 
     if content.size < _HEAD.size:
         raise CorruptFileError(f"{where}: a block of {content.size} bytes, expected 8 at least", HUDI_BAD_LOG_FILE)
     version, length = _HEAD.unpack(content.slice(0, _HEAD.size))
-    if version != AVRO_VERSION:
+    if version not in (*KRYO_VERSIONS, AVRO_VERSION):
         raise NotSupportedError(
-            f"{where}: a delete block of version {version}, expected {AVRO_VERSION}; versions 1 and 2 hold serialized "
-            "Java objects: compact the table with the Hudi that wrote it",
+            f"{where}: a delete block of version {version}, expected 1, 2 or 3; compact the table with Hudi",
             HUDI_UNSUPPORTED_LOG_BLOCK,
         )
     try:
         if length != content.size - _HEAD.size:
             raise ValueError(f"{length} bytes of data in a block of {content.size}")
-        table = _read(content.slice(_HEAD.size).to_pybytes(), where)
+        data = content.slice(_HEAD.size).to_pybytes()
+        table = _read(data, where) if version == AVRO_VERSION else _table(_read_kryo(data, version, where), where)
     except ValueError as error:
         raise CorruptFileError(f"{where}: the deletes of the block are damaged: {error}", HUDI_BAD_LOG_FILE) from error
     return with_positions(table, block) if positions else table
@@ -205,6 +207,20 @@ def _read_delete(cursor: AvroCursor) -> _Delete:
                 branches.append(cursor.long())
                 values.append(cursor.value(branches[-1]))
     return _Delete(key, partition, _Shape(tuple(branches), True), tuple(values))
+
+
+def _read_kryo(data: bytes, version: int, where: str) -> list[_Delete]:
+    try:
+        return [
+            _Delete(key, partition, _Shape((branch,), False), (value,))
+            for key, partition, branch, value in read_kryo_deletes(data, version)
+        ]
+    except NotImplementedError as error:
+        raise NotSupportedError(
+            f"{where}: ordering values of the Java class {error} in deletes of version {version}, which are not "
+            "understood; compact the table with the Hudi that wrote it",
+            HUDI_UNSUPPORTED_LOG_BLOCK,
+        ) from error
 
 
 def _read_text(cursor: AvroCursor) -> str | None:

@@ -121,7 +121,7 @@ def test_every_cut_is_noticed() -> None:
         read_delete_block(BLOCK, pa.py_buffer(longer[:4] + struct.pack(">i", len(longer) - 8) + longer[8:]))
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 4])
+@pytest.mark.parametrize("version", [0, 4, -1])
 def test_other_versions_are_refused(version: int) -> None:
     with pytest.raises(NotSupportedError, match=f"version {version}"):
         read_delete_block(BLOCK, pa.py_buffer(struct.pack(">ii", version, 0)))
