@@ -10,7 +10,7 @@ import pyarrow as pa
 from catalog.registry import SESSION_CLOSED
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
 from connector_spi.changes import ChangeRange
-from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError, UserError
+from connector_spi.errors import ColumnNotFoundError, FileMissingError, InvalidArgumentError, UserError
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
 from connector_spi.predicate import Constraint, TupleDomain
@@ -37,11 +37,22 @@ class ArrowScan:
 
 
 class ArrowStream(Iterator[pa.RecordBatch]):
-    """The batches of a read; rolls its statement back when they fail, else commits it at their end."""
+    """The batches of a read; rolls its statement back when they fail, else commits it at their end.
 
-    def __init__(self, statement: Statement, scan: ArrowScan) -> None:
+    Args:
+        statement: What the read belongs to.
+        scan: The read.
+        begin: Plans the read again, with a new snapshot: done once where a file of the snapshot is gone (cleaned away
+            between listing and reading) and no batch was given yet. ``None`` where that must not be.
+    """
+
+    def __init__(
+        self, statement: Statement, scan: ArrowScan, begin: Callable[[], tuple[Statement, ArrowScan]] | None = None
+    ) -> None:
         self._statement: Statement | None = statement
         self._batches: Iterator[pa.RecordBatch] | None = scan.batches
+        self._schema = scan.schema
+        self._begin = begin
         self._ended = False
 
     def __next__(self) -> pa.RecordBatch:
@@ -51,7 +62,9 @@ class ArrowStream(Iterator[pa.RecordBatch]):
             # Never as if the table ended here: rows would be missing.
             raise UserError("the session was closed while the table was read; read it again", SESSION_CLOSED)
         try:
-            return next(self._batches)
+            batch = self._next(self._batches)
+            self._begin = None
+            return batch
         except StopIteration:
             self._ended = True
             self.close()
@@ -62,12 +75,32 @@ class ArrowStream(Iterator[pa.RecordBatch]):
             self.close()
             raise
 
+    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch:
+        try:
+            return next(batches)
+        except FileMissingError:
+            begin, self._begin = self._begin, None
+            if begin is None:
+                raise
+            if self._statement is not None:
+                self._statement.fail()
+            self._statement, again = begin()
+            if again.schema != self._schema:
+                raise
+            self._batches = again.batches
+            return next(again.batches)
+
     def close(self) -> None:
         """Ends the read; where rows were left, a later ``next`` is an error."""
-        batches, self._batches, self._statement = self._batches, None, None
+        batches, self._batches = self._batches, None
+        statement, self._statement = self._statement, None
         close = getattr(batches, "close", None)
-        if close is not None:
-            close()
+        try:
+            if close is not None:
+                close()
+        finally:
+            if statement is not None:
+                statement.commit()
 
 
 def open_scan(

@@ -6,10 +6,13 @@ a lock of the metastore client. Ending it there, which asks the metastore, could
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import logging
 import threading
+import time
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 __all__ = ["CLEANUP", "Cleanup"]
 
@@ -21,7 +24,9 @@ class Cleanup:
 
     def __init__(self) -> None:
         # Its put() may be called from a finalizer that interrupts another put().
-        self._queue: SimpleQueue[Callable[[], object]] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[float, Callable[[], object]]] = SimpleQueue()
+        self._waiting: list[tuple[float, int, Callable[[], object]]] = []
+        self._order = itertools.count()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -36,25 +41,45 @@ class Cleanup:
 
     def later(self, work: Callable[[], object]) -> None:
         """Has ``work`` done soon; safe to call from a finalizer."""
-        self._queue.put(work)
+        self._queue.put((0.0, work))
+
+    def after(self, seconds: float, work: Callable[[], object]) -> None:
+        """Has ``work`` done in some seconds; safe to call from a finalizer."""
+        self._queue.put((time.monotonic() + seconds, work))
 
     def wait(self) -> None:
-        """Waits until all that was asked for is done, some seconds at most."""
+        """Waits until all that is due is done, some seconds at most."""
         if self._thread is None or threading.current_thread() is self._thread:
             return
         done = threading.Event()
-        self._queue.put(done.set)
+        self.later(done.set)
         done.wait(_WAIT_SECONDS)
 
     def _run(self) -> None:
         while True:
-            work = self._queue.get()
+            work = self._next()
+            if work is None:
+                continue
             try:
                 work()
             except Exception:
                 logging.getLogger(__name__).warning("a transaction was not ended", exc_info=True)
             # What the work refers to is free before the next one comes.
             del work
+
+    def _next(self) -> Callable[[], object] | None:
+        """The next work that is due; ``None`` when something came that is not due yet."""
+        now = time.monotonic()
+        if self._waiting and self._waiting[0][0] <= now:
+            return heapq.heappop(self._waiting)[2]
+        try:
+            due, work = self._queue.get(timeout=self._waiting[0][0] - now if self._waiting else None)
+        except Empty:
+            return None
+        if due <= now:
+            return work
+        heapq.heappush(self._waiting, (due, next(self._order), work))
+        return None
 
 
 CLEANUP = Cleanup()

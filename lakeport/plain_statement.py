@@ -6,13 +6,19 @@ import getpass
 
 from catalog.registry import CatalogRegistry
 from lakeport.statement import Statement
+from lakeport.transactions import SharedTransactions
 
 __all__ = ["plain_statement"]
 
 
-def plain_statement(registry: CatalogRegistry) -> Statement:
-    """A statement of the process's user, in UTC, with every session property at its default."""
-    return Statement(registry, _user(), "UTC", lambda catalog: {})
+def plain_statement(registry: CatalogRegistry, shared: SharedTransactions | None = None) -> Statement:
+    """A statement of the process's user, in UTC, with every session property at its default.
+
+    Args:
+        registry: The catalogs.
+        shared: Transactions to read in; ``None`` for transactions of its own.
+    """
+    return Statement(registry, _user(), "UTC", lambda catalog: {}, shared)
 
 
 def _user() -> str:

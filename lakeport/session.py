@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +26,7 @@ from lakeport.filters import Where
 from lakeport.plain_statement import plain_statement
 from lakeport.spark.options import SparkOptions
 from lakeport.statement import Statement, statement_scope
+from lakeport.transactions import SharedTransactions, commit_all
 from lakeport.version import VERSION
 
 if TYPE_CHECKING:
@@ -39,6 +42,9 @@ DEFAULT_CATALOGS = Path("etc", "catalog")
 
 DEFAULT_WAREHOUSE = Path("lakeport-warehouse")
 """Holds the embedded metastore of the catalogs that are there with no catalog files at all."""
+
+_block: ContextVar[tuple[Session, SharedTransactions] | None] = ContextVar("lakeport_transaction", default=None)
+"""The session and the transactions of the block that a thread is in."""
 
 Version = int | str | datetime
 """A version of a table, or a time: whole numbers and texts are versions."""
@@ -144,11 +150,40 @@ class Session:
         Example:
             >>> session.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()  # doctest: +SKIP
         """
-        return self.engine.sql(text, args)
+        return self.engine.sql(text, args, self._shared())
 
     def table(self, name: str) -> DataFrame:
         """A table as a DataFrame; filters, columns and limits put on it are pushed down. Raises as ``sql`` does."""
-        return self.engine.table(name)
+        return self.engine.table(name, self._shared())
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A block in which all statements of this thread see their tables at one moment.
+
+        They share one transaction in each catalog, which lets go of its locks at the end of the block. DataFrames that
+        were made in it keep seeing what they saw. A block inside of a block belongs to the outer one.
+
+        Example:
+            >>> with session.transaction():  # doctest: +SKIP
+            ...     orders = session.table("hive.shop.orders").count()
+            ...     items = session.arrow("hive.shop.items").read_all()
+        """
+        if self._shared() is not None:
+            yield
+            return
+        shared = SharedTransactions(self._catalogs)
+        shared.group.hold()
+        token = _block.set((self, shared))
+        failed = True
+        try:
+            with ExitStack() as stack:
+                if self._engine is not None:
+                    stack.enter_context(self._engine.block(shared))
+                yield
+            failed = False
+        finally:
+            _block.reset(token)
+            shared.group.close_block(failed=failed)
 
     def arrow(
         self,
@@ -234,6 +269,7 @@ class Session:
             elif engine is not None:
                 engine.detach()
         finally:
+            commit_all(self._catalogs)
             self._catalogs.shutdown()
 
     def __enter__(self) -> Session:
@@ -245,12 +281,22 @@ class Session:
         self.close()
 
     def _read(self, plan: Callable[[Statement], ArrowScan]) -> pa.RecordBatchReader:
-        statement = plain_statement(self._catalogs)
-        with statement_scope(statement):
-            scan = plan(statement)
-        stream = ArrowStream(statement, scan)
+        shared = self._shared()
+
+        def begin() -> tuple[Statement, ArrowScan]:
+            statement = plain_statement(self._catalogs, shared)
+            with statement_scope(statement):
+                return statement, plan(statement)
+
+        statement, scan = begin()
+        # The snapshot of a block is the same for all that is read in it: it is not made anew.
+        stream = ArrowStream(statement, scan, begin if shared is None else None)
         self._streams.add(stream)
         return pa.RecordBatchReader.from_batches(scan.schema, stream)
+
+    def _shared(self) -> SharedTransactions | None:
+        block = _block.get()
+        return block[1] if block is not None and block[0] is self else None
 
     def _attach(self, spark: SparkSession) -> SparkEngine:
         # Imported here, since reading Arrow must need neither PySpark nor Java.

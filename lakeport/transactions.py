@@ -16,7 +16,12 @@ from connector_spi.metadata import ConnectorMetadata
 from connector_spi.session import ConnectorSession
 from lakeport.cleanup import CLEANUP
 
-__all__ = ["BegunTransaction", "SharedTransactions", "TransactionGroup", "commit_all"]
+__all__ = ["BegunTransaction", "SharedTransactions", "TransactionGroup", "commit_all", "open_groups"]
+
+_UNREAD_SECONDS = 10.0
+"""A frame that is gone may have others made of it that are about to be read."""
+_UNSEEN_SECONDS = 600.0
+"""What reads unseen, such as ``df.rdd``, has its locks for so long from when it was planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class TransactionGroup:
         self._ended = False
         self._holders = 0
         self._queries: set[int] = set()
-        self._is_read_unseen = False
+        self._unseen_reads = 0
 
     def begin(self, key: Hashable, connector: Connector, session: ConnectorSession) -> BegunTransaction:
         """The transaction of ``key``; begins at the first call.
@@ -85,33 +90,38 @@ class TransactionGroup:
         with self._guard:
             self._holders += 1
 
-    def let_go(self, *, failed: bool = False, finally_: bool = False) -> None:
-        """The reverse of ``hold``.
+    def let_go(self) -> None:
+        """The reverse of ``hold``: the frame is gone. Others that were made of it may be about to be read."""
+        with self._guard:
+            self._holders -= 1
+        CLEANUP.after(_UNREAD_SECONDS, self._release_if_idle)
+
+    def close_block(self, *, failed: bool) -> None:
+        """The reverse of ``hold`` where all reading is over, also what reads unseen.
 
         Args:
-            failed: What was read failed.
-            finally_: Also what reads unseen, outside of Spark's queries, is over.
+            failed: The block was left by an error.
         """
         with self._guard:
             self._holders -= 1
-            if finally_:
-                self._is_read_unseen = False
-            self._release_if_idle(failed)
+            self._unseen_reads = 0
+            self._release_if_idle(failed=failed)
 
     def query_began(self, query: int | None) -> None:
         """A query plans to read; ``None`` is something that will not say when it has ended."""
         with self._guard:
-            if query is None:
-                self._is_read_unseen = True
-            else:
+            if query is not None:
                 self._queries.add(query)
+                return
+            self._unseen_reads += 1
+        CLEANUP.after(_UNSEEN_SECONDS, self._unseen_read_ended)
 
     def query_ended(self, query: int, *, failed: bool) -> None:
         """A query has ended; one that failed lets go of locks though its frame may still be held."""
         with self._guard:
             if query in self._queries:
                 self._queries.discard(query)
-                self._release_if_idle(failed, despite_holders=failed)
+                self._release_if_idle(failed=failed, despite_holders=failed)
 
     def commit(self) -> None:
         """Commits what is open."""
@@ -121,11 +131,17 @@ class TransactionGroup:
         """Rolls back what is open."""
         self._end(ConnectorTransaction.rollback)
 
-    def _release_if_idle(self, failed: bool, *, despite_holders: bool = False) -> None:
-        if self._ended or self._queries or self._is_read_unseen or (self._holders and not despite_holders):
-            return
-        for begun in self._begun.values():
-            begun.transaction.release(failed=failed)
+    def _unseen_read_ended(self) -> None:
+        with self._guard:
+            self._unseen_reads = max(0, self._unseen_reads - 1)
+            self._release_if_idle()
+
+    def _release_if_idle(self, *, failed: bool = False, despite_holders: bool = False) -> None:
+        with self._guard:
+            if self._ended or self._queries or self._unseen_reads or (self._holders and not despite_holders):
+                return
+            for begun in self._begun.values():
+                begun.transaction.release(failed=failed)
 
     def _end(self, how: Callable[[ConnectorTransaction], None]) -> None:
         with self._guard:
@@ -160,9 +176,14 @@ class SharedTransactions:
         finish.atexit = False
 
 
+def open_groups() -> list[TransactionGroup]:
+    """All groups of the process in which something was begun and not ended."""
+    return list(_open)
+
+
 def commit_all(registry: CatalogRegistry | None = None) -> None:
     """Ends all groups of a registry, or of the process, for nobody will read in them any more."""
-    for group in list(_open):
+    for group in open_groups():
         if registry is None or group.registry is registry:
             group.commit()
     CLEANUP.wait()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.client import TransactionClient
 from catalog.metastore.transactions import HeldLock, LockComponent, LockState, ValidTransactions, ValidWriteIds
-from connector_spi.errors import MetastoreError, NotSupportedError
+from connector_spi.errors import FileMissingError, MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
@@ -68,9 +69,13 @@ class StatementSnapshots:
         client: The metastore.
         heartbeats: Keeps the transaction alive.
         policy: How to read.
+
+    Attributes:
+        waits: How many locks were not free at once: what was known of their tables may be old.
     """
 
     def __init__(self, client: TransactionClient, heartbeats: Heartbeats, policy: SnapshotPolicy) -> None:
+        self.waits = 0
         self._client = client
         self._heartbeats = heartbeats
         self._policy = policy
@@ -114,6 +119,25 @@ class StatementSnapshots:
             if self._held is None:
                 self._compactions = self._transactions_now()
             return replace(snapshot, transactions=self._compactions)
+
+    def confirm(self, running: Sequence[int], location: str) -> None:
+        """To be called after a folder was listed: without a lock, a compaction may have ended meanwhile.
+
+        Args:
+            running: Transactions of compactions that the snapshot takes for not committed.
+            location: The folder.
+
+        Raises:
+            FileMissingError: One has committed since the snapshot: its inputs may have been gone before the listing.
+        """
+        if self._held is not None or not running or not self._has_write_ids:
+            return
+        now = self._transactions_now()
+        if any(now.is_valid(one) for one in running):
+            raise FileMissingError(
+                f"{location} was compacted while it was read without a lock; read again",
+                error_codes.HIVE_FILE_CLEANED,
+            )
 
     def check(self) -> None:
         """Says so if the metastore has given the transaction up.
@@ -187,6 +211,7 @@ class StatementSnapshots:
         answer = self._client.lock(transaction, [component], self._policy.user, self._policy.agent)
         deadline = time.monotonic() + self._policy.lock_max_wait
         wait = _FIRST_WAIT
+        self.waits += answer.state is LockState.WAITING
         while answer.state is LockState.WAITING:
             if time.monotonic() >= deadline:
                 raise self._lock_refused(key, f"not free within {self._policy.lock_max_wait:g} s")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from catalog.metastore.caching import CachingMetastore
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import Table
@@ -58,6 +60,8 @@ class HiveTransaction(ConnectorTransaction):
     def snapshot(self, name: SchemaTableName) -> AcidSnapshot:
         """What this statement sees of a transactional table: locked first, of one moment with its other tables.
 
+        Ask ``table`` after it: where the lock had to be waited for, the metastore's entries are asked for again.
+
         Args:
             name: A table that is transactional; of others there is no snapshot.
 
@@ -66,7 +70,12 @@ class HiveTransaction(ConnectorTransaction):
             MetastoreError: No lock within the time, or the metastore failed.
         """
         self._need_open()
-        return self._snapshots.snapshot(name)
+        waits = self._snapshots.waits
+        snapshot = self._snapshots.snapshot(name)
+        if self._snapshots.waits > waits:
+            # Whoever held the lock may have changed the table.
+            self._client.close()
+        return snapshot
 
     def protect(self, name: SchemaTableName, snapshot: AcidSnapshot) -> AcidSnapshot:
         """To be called before the folders of a transactional table are listed: takes the lock again if it was let go.
@@ -76,6 +85,19 @@ class HiveTransaction(ConnectorTransaction):
         """
         self._need_open()
         return self._snapshots.protect(name, snapshot)
+
+    def confirm(self, running: Sequence[int], location: str) -> None:
+        """To be called after a folder of a transactional table was listed.
+
+        Args:
+            running: Transactions of compactions that the snapshot takes for not committed.
+            location: The folder.
+
+        Raises:
+            FileMissingError: One has committed since, and there is no lock: rows may be missing (code
+                ``HIVE_FILE_CLEANED``).
+        """
+        self._snapshots.confirm(running, location)
 
     @property
     def takes_locks(self) -> bool:

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -104,6 +105,7 @@ class _Work:
         self._statement = statement
         self._write = write
         self._out = out
+        self._progress = "analysing"
         self._cancelled = threading.Event()
         self._group = f"lakeport-{os.getpid()}-{next(_groups)}"
         self._cancel_jobs: Callable[[], object] | None = None
@@ -123,19 +125,36 @@ class _Work:
     def _run(self) -> None:
         # Spark may start here for the first time: with it PySpark is imported.
         engine = self._session.engine
-        from lakeport.spark.results import arrow_result
+        from lakeport.spark.errors import is_file_missing
 
         context = engine.spark.sparkContext
         context.setJobGroup(self._group, self._statement[:200], interruptOnCancel=True)
         self._cancel_jobs = lambda: context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
         if self._cancelled.is_set():
             return
-        frame = engine.sql(self._statement)
-        if not frame.columns or self._write is None:
-            return
-        result = arrow_result(frame)
-        self.rows = self._write(result.schema, self._until_cancelled(result.batches), self._out)
-        self._out.flush()
+        try:
+            self._answer()
+        except Exception as error:
+            # Files of the snapshot were cleaned away. Nothing was written yet: a new snapshot gives a whole answer.
+            if self._progress != "reading" or not is_file_missing(error):
+                raise
+            self._answer()
+
+    def _answer(self) -> None:
+        from lakeport.spark.results import arrow_result
+
+        # Locks are let go with the last row, not when Java collects its garbage.
+        with self._session.transaction():
+            frame = self._session.sql(self._statement)
+            if not frame.columns or self._write is None:
+                return
+            self._progress = "reading"
+            result = arrow_result(frame)
+            batches = self._until_cancelled(result.batches)
+            first = list(islice(batches, 1))
+            self._progress = "writing"
+            self.rows = self._write(result.schema, chain(first, batches), self._out)
+            self._out.flush()
 
     def _until_cancelled(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -14,9 +14,10 @@ from connector_spi.properties import closest
 from lakeport.spark.changelog import asked_range, load_changes
 from lakeport.spark.errors import as_illegal_argument, no_such_namespace, no_such_table, read_only
 from lakeport.spark.jvm import CATALOG, Jvm
-from lakeport.spark.loading import load_table, statement_of_thread, table_version
+from lakeport.spark.loading import load_table, table_version
 from lakeport.spark.procedures import ProcedureProxy
 from lakeport.spark.proxies import Proxy
+from lakeport.spark.statements import statement_of_thread
 from lakeport.statement import CatalogAccess
 
 __all__ = ["CatalogProxy"]

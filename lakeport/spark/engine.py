@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from py4j.java_gateway import JavaObject
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
+from lakeport.cleanup import CLEANUP
 from lakeport.spark.install import Installation, install
-from lakeport.spark.loading import java_statement_scope, new_statement
 from lakeport.spark.name_errors import explain
-from lakeport.statement import statement_scope
+from lakeport.spark.queries import stop_listening
+from lakeport.spark.statements import java_statement_scope, new_statement
+from lakeport.statement import Statement, statement_scope
+from lakeport.transactions import SharedTransactions
 
 __all__ = ["SparkEngine"]
-
-T = TypeVar("T")
 
 
 class SparkEngine:
@@ -36,19 +38,37 @@ class SparkEngine:
         self._registry = registry
         self._installation: Installation = install(spark, registry)
 
-    def sql(self, text: str, args: Mapping[str, object] | Sequence[object] | None = None) -> DataFrame:
+    def sql(
+        self,
+        text: str,
+        args: Mapping[str, object] | Sequence[object] | None = None,
+        shared: SharedTransactions | None = None,
+    ) -> DataFrame:
         """Runs one statement; all its tables of a catalog share one transaction.
+
+        Args:
+            text: Spark SQL.
+            args: Values of parameters.
+            shared: Transactions that it shares with other statements.
 
         Raises:
             ConnectorError: Ours, where a catalog refused, or a name of one of our catalogs is not there.
             PySparkException: Spark's own, for all else.
         """
         given = list(args) if isinstance(args, Sequence) else None if args is None else dict(args)
-        return self._in_statement(lambda: self.spark.sql(text, args=given))
+        return self._in_statement(lambda: self.spark.sql(text, args=given), shared)
 
-    def table(self, name: str) -> DataFrame:
+    def table(self, name: str, shared: SharedTransactions | None = None) -> DataFrame:
         """A table by its name; raises as ``sql`` does."""
-        return self._in_statement(lambda: self.spark.table(name))
+        return self._in_statement(lambda: self.spark.table(name), shared)
+
+    @contextmanager
+    def block(self, shared: SharedTransactions) -> Iterator[None]:
+        """Has this thread's ``spark.sql``, too, read in these transactions."""
+        self._activate()
+        jvm = self._installation.jvm
+        with java_statement_scope(jvm, new_statement(jvm, self._registry, shared)):
+            yield
 
     def current_catalog(self) -> str:
         """The catalog of names that say none."""
@@ -60,14 +80,17 @@ class SparkEngine:
 
     def detach(self) -> None:
         """Takes the catalogs out of the Spark session again."""
+        stop_listening(self._installation.jvm, self.spark)
         self._installation.remove()
 
-    def _in_statement(self, run: Callable[[], T]) -> T:
+    def _in_statement(self, run: Callable[[], DataFrame], shared: SharedTransactions | None) -> DataFrame:
         self._activate()
-        statement = new_statement(self._installation.jvm, self._registry)
+        statement = new_statement(self._installation.jvm, self._registry, shared)
         try:
             with statement_scope(statement), java_statement_scope(self._installation.jvm, statement):
-                return run()
+                frame = run()
+            _hold_while_alive(statement, frame)
+            return frame
         except PySparkException as error:
             current = (self.current_catalog(), self.current_schema())
             ours = explain(error, self._registry, current, self._is_sparks)
@@ -85,3 +108,12 @@ class SparkEngine:
 
     def _manager(self) -> JavaObject:
         return self.spark._jsparkSession.sessionState().catalogManager()
+
+
+def _hold_while_alive(statement: Statement, frame: DataFrame) -> None:
+    """Keeps locks for as long as somebody has the frame, who may read it any time."""
+    group = statement.transactions
+    if group.takes_locks:
+        group.hold()
+        gone = weakref.finalize(frame, CLEANUP.later, group.let_go)
+        gone.atexit = False

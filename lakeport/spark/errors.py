@@ -17,14 +17,30 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from connector_spi import errors as spi_errors
-from connector_spi.errors import ConnectorError, ErrorCode, ErrorType, InternalError, NotSupportedError
+from connector_spi.errors import (
+    ConnectorError,
+    ErrorCode,
+    ErrorType,
+    FileMissingError,
+    InternalError,
+    NotSupportedError,
+)
 from lakeport.spark.jvm import Jvm
 
-__all__ = ["as_illegal_argument", "as_java", "no_such_namespace", "no_such_table", "original", "read_only"]
+__all__ = [
+    "as_illegal_argument",
+    "as_java",
+    "is_file_missing",
+    "no_such_namespace",
+    "no_such_table",
+    "original",
+    "read_only",
+]
 
 _remembered: OrderedDict[str, ConnectorError] = OrderedDict()
 _lock = threading.Lock()
 _KEEP = 256
+_NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 _IN_TASK = re.compile(r"^(?:\w+\.)*(\w+Error): \[([A-Z0-9_]+)\] (.*)$", re.MULTILINE)
 
 
@@ -85,6 +101,13 @@ def original(error: BaseException) -> ConnectorError | None:
     if not issubclass(cls, ConnectorError):
         return None
     return cls(match.group(3), ErrorCode(match.group(2), cls.default_code.type))
+
+
+def is_file_missing(error: BaseException) -> bool:
+    """Whether a file that was listed was gone when it was read, by whichever reader."""
+    if isinstance(error, PySparkException) and error.getCondition() == _NO_FILE:
+        return True
+    return isinstance(original(error), FileMissingError)
 
 
 def _exception(jvm: Jvm, message: str, error: ConnectorError) -> JavaObject:

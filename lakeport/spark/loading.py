@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from weakref import WeakValueDictionary
 
 from py4j.java_gateway import JavaObject
 
-from catalog.registry import CatalogRegistry
 from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import InvalidArgumentError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle
@@ -26,56 +22,15 @@ from lakeport.spark.scan import ScannedTable
 from lakeport.spark.system_table import SystemTableProxy
 from lakeport.spark.table import PartitionedTableProxy, TableProxy
 from lakeport.spark.types import spark_schema_json
-from lakeport.statement import CatalogAccess, Statement
+from lakeport.statement import CatalogAccess
 
 __all__ = [
     "instant",
-    "java_statement_scope",
     "load_table",
-    "new_statement",
     "scanned_table",
-    "statement_of_thread",
     "table_name",
     "table_version",
 ]
-
-PREFIX = "spark.lakeport."
-_STATEMENT = "lakeport.statement"
-_named: WeakValueDictionary[str, Statement] = WeakValueDictionary()
-
-
-def statement_of_thread(jvm: Jvm, registry: CatalogRegistry) -> Statement:
-    """The statement that this thread is in; with plain ``spark.sql`` each table gets one of its own."""
-    # Java calls back into another Python thread than the one that called it; its own thread is the same one.
-    found = _named.get(jvm.context.getLocalProperty(_STATEMENT) or "")
-    return new_statement(jvm, registry) if found is None else found
-
-
-@contextmanager
-def java_statement_scope(jvm: Jvm, statement: Statement) -> Iterator[None]:
-    """Makes ``statement`` the one that tables loaded by this thread's Java thread belong to."""
-    before = jvm.context.getLocalProperty(_STATEMENT)
-    _named[statement.query_id] = statement
-    jvm.context.setLocalProperty(_STATEMENT, statement.query_id)
-    try:
-        yield
-    finally:
-        jvm.context.setLocalProperty(_STATEMENT, before)  # type: ignore[arg-type]
-
-
-def new_statement(jvm: Jvm, registry: CatalogRegistry) -> Statement:
-    """A statement with the settings of the Spark session that is active in this thread."""
-    conf = jvm.sql_conf()
-    settings = conf.settings()
-    # One look at all keys is one round trip; most sessions set none of ours.
-    keys = [key for key in str(settings.keySet().toString()).strip("[]").split(", ") if key.startswith(PREFIX)]
-    given = {key[len(PREFIX) :]: str(settings.get(key)) for key in keys}
-
-    def properties(catalog: str) -> dict[str, str]:
-        prefix = catalog + "."
-        return {key[len(prefix) :]: text for key, text in given.items() if key.startswith(prefix)}
-
-    return Statement(registry, getpass.getuser(), str(conf.sessionLocalTimeZone()), properties)
 
 
 def load_table(jvm: Jvm, access: CatalogAccess, ident: JavaObject, version: TableVersion | None) -> Proxy:

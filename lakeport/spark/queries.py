@@ -1,0 +1,86 @@
+"""Tells the transactions which of Spark's queries read in them, so that locks end with the last of them."""
+
+from __future__ import annotations
+
+import threading
+from typing import ClassVar
+
+from py4j.java_gateway import JavaObject
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+from lakeport.cleanup import CLEANUP
+from lakeport.spark.jvm import Jvm
+from lakeport.spark.proxies import Proxy
+from lakeport.transactions import TransactionGroup, open_groups
+
+__all__ = ["query_reads", "stop_listening"]
+
+_EXECUTION = "spark.sql.execution.id"
+_lock = threading.Lock()
+
+
+class QueryListenerProxy(Proxy):
+    """Hears of every query that has ended, in a thread of Spark's own, some time after its rows were there."""
+
+    class Java:
+        implements: ClassVar[list[str]] = ["org.apache.spark.sql.util.QueryExecutionListener"]
+
+    def onSuccess(self, name: str, query: JavaObject, nanoseconds: int) -> None:
+        """A query is done."""
+        _ended(int(query.id()), failed=False)
+
+    def onFailure(self, name: str, query: JavaObject, error: JavaObject) -> None:
+        """A query failed, or was cancelled."""
+        _ended(int(query.id()), failed=True)
+
+
+def query_reads(jvm: Jvm, group: TransactionGroup) -> None:
+    """To be called before splits are planned, in the thread that plans them; costs nothing where there are no locks.
+
+    What plans outside of a query of Spark SQL, such as ``df.rdd``, never says when it has ended.
+    """
+    if not group.takes_locks:
+        return
+    execution = jvm.context.getLocalProperty(_EXECUTION)
+    query = None
+    if execution is not None:
+        query = jvm.scala_object("org.apache.spark.sql.execution.SQLExecution").getQueryExecution(int(execution))
+    if query is None:
+        group.query_began(None)
+        return
+    _listen(jvm, query.sparkSession())
+    group.query_began(int(query.id()))
+
+
+def stop_listening(jvm: Jvm, spark: SparkSession) -> None:
+    """Takes the listener out of a Spark session again, if it has one."""
+    try:
+        found = jvm.shared.pop(_key(spark._jsparkSession), None)
+        if found is not None:
+            manager, listener = found
+            manager.unregister(listener)
+    except Py4JError:
+        # Spark may be gone already, and the listener with it.
+        return
+
+
+def _listen(jvm: Jvm, session: JavaObject) -> None:
+    key = _key(session)
+    with _lock:
+        if key in jvm.shared:
+            return
+        manager = session.listenerManager()
+        listener = QueryListenerProxy(jvm)
+        manager.register(listener)
+        jvm.shared[key] = (manager, listener)
+
+
+def _key(session: JavaObject) -> object:
+    return ("query listener", str(session.sessionUUID()))
+
+
+def _ended(query: int, *, failed: bool) -> None:
+    for group in open_groups():
+        # Spark's thread, which serves all of its listeners, must not wait for a metastore.
+        CLEANUP.later(lambda group=group: group.query_ended(query, failed=failed))  # type: ignore[misc]

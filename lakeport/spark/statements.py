@@ -1,0 +1,89 @@
+"""Which statement a table belongs to that Spark asks for."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from py4j.java_gateway import JavaObject
+from py4j.protocol import Py4JError
+
+from catalog.registry import CatalogRegistry
+from lakeport.spark.jvm import Jvm
+from lakeport.spark.queries import query_reads
+from lakeport.statement import Statement
+from lakeport.transactions import SharedTransactions
+
+__all__ = ["java_statement_scope", "new_statement", "statement_of_thread"]
+
+_PREFIX = "spark.lakeport."
+_STATEMENT = "lakeport.statement"
+_ANALYSIS = "org.apache.spark.sql.catalyst.analysis.AnalysisContext"
+_named: WeakValueDictionary[str, Statement] = WeakValueDictionary()
+_analysed: WeakValueDictionary[tuple[int, int], Statement] = WeakValueDictionary()
+_analyses: WeakKeyDictionary[Statement, JavaObject] = WeakKeyDictionary()
+
+
+def statement_of_thread(jvm: Jvm, registry: CatalogRegistry) -> Statement:
+    """The statement that this thread is in.
+
+    With plain ``spark.sql`` it is that of Spark's analysis: tables that are resolved together share one. Where the
+    analysis cannot be told, each table gets a statement of its own.
+    """
+    # Java calls back into another Python thread than the one that called it; its own thread is the same one.
+    found = _named.get(jvm.context.getLocalProperty(_STATEMENT) or "")
+    return _statement_of_analysis(jvm, registry) if found is None else found
+
+
+@contextmanager
+def java_statement_scope(jvm: Jvm, statement: Statement) -> Iterator[None]:
+    """Makes ``statement`` the one that tables loaded by this thread's Java thread belong to."""
+    before = jvm.context.getLocalProperty(_STATEMENT)
+    _named[statement.query_id] = statement
+    jvm.context.setLocalProperty(_STATEMENT, statement.query_id)
+    try:
+        yield
+    finally:
+        jvm.context.setLocalProperty(_STATEMENT, before)  # type: ignore[arg-type]
+
+
+def new_statement(jvm: Jvm, registry: CatalogRegistry, shared: SharedTransactions | None = None) -> Statement:
+    """A statement with the settings of the Spark session that is active in this thread.
+
+    Args:
+        jvm: The door to the JVM.
+        registry: The catalogs.
+        shared: Transactions to read in; ``None`` for transactions of its own.
+    """
+    conf = jvm.sql_conf()
+    settings = conf.settings()
+    # One look at all keys is one round trip; most sessions set none of ours.
+    keys = [key for key in str(settings.keySet().toString()).strip("[]").split(", ") if key.startswith(_PREFIX)]
+    given = {key[len(_PREFIX) :]: str(settings.get(key)) for key in keys}
+
+    def properties(catalog: str) -> dict[str, str]:
+        prefix = catalog + "."
+        return {key[len(prefix) :]: text for key, text in given.items() if key.startswith(prefix)}
+
+    zone = str(conf.sessionLocalTimeZone())
+    return Statement(registry, getpass.getuser(), zone, properties, shared, lambda group: query_reads(jvm, group))
+
+
+def _statement_of_analysis(jvm: Jvm, registry: CatalogRegistry) -> Statement:
+    """Spark makes a new cache of relations for each analysis, and shares it with the views and subqueries in it."""
+    try:
+        cache = jvm.cls(_ANALYSIS).get().relationCache()
+        key = (id(registry), int(jvm.cls("java.lang.System").identityHashCode(cache)))
+        found = _analysed.get(key)
+        # Two objects may have one hash, and the cache must not live on for us to compare: it holds whole plans.
+        if found is not None and _analyses[found].refersTo(cache):
+            return found
+        reference = jvm.cls("java.lang.ref.WeakReference")(cache)
+    except Py4JError:
+        return new_statement(jvm, registry)
+    statement = new_statement(jvm, registry)
+    _analyses[statement] = reference
+    _analysed[key] = statement
+    return statement
