@@ -79,6 +79,7 @@ from connector_spi.properties import (
     string_list_property,
     string_property,
 )
+from connector_spi.read_options import SupportsReadOptions
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
@@ -148,6 +149,7 @@ __all__ = [
     "SupportsChanges",
     "SupportsLimit",
     "SupportsPartitionListing",
+    "SupportsReadOptions",
     "SupportsStatistics",
     "SupportsTableRedirection",
     "SupportsTimeTravel",

@@ -8,12 +8,22 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
+from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hudi.partition_path import PartitionPaths
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.view import TimelineView
 
-__all__ = ["FILE_MODIFIED_TIME", "FILE_SIZE", "HIDDEN_COLUMNS", "PARTITION", "PATH", "HudiSplit", "HudiTableHandle"]
+__all__ = [
+    "FILE_MODIFIED_TIME",
+    "FILE_SIZE",
+    "HIDDEN_COLUMNS",
+    "PARTITION",
+    "PATH",
+    "HudiSplit",
+    "HudiTableHandle",
+    "WriteRange",
+]
 
 PATH = "$path"
 PARTITION = "$partition"
@@ -29,6 +39,25 @@ HIDDEN_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
+class WriteRange(PlainData):
+    """What an incremental query reads.
+
+    Attributes:
+        begin: Exclusive; a completion time in timeline layout 2, a requested time in layout 1.
+        end: Inclusive; ``None`` is the newest write.
+        instants: Requested times of the writes in the range.
+        whole: The range is all writes of the table: its rows are those of the snapshot.
+        full_scan: Where files of the range are gone, the rows are looked for in the newest state.
+    """
+
+    begin: str
+    end: str | None
+    instants: tuple[str, ...]
+    whole: bool = False
+    full_scan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class HudiTableHandle(TableHandle):
     """A table at one instant.
 
@@ -40,6 +69,7 @@ class HudiTableHandle(TableHandle):
         schema: All columns in order, meta columns first.
         metastore_partitions: The metastore lists partitions of the table.
         read_optimized: Base files are read without their logs.
+        writes: With an incremental query: the writes whose rows are read.
         constraint: What was pushed; by handles of columns, hidden ones included.
     """
 
@@ -50,13 +80,22 @@ class HudiTableHandle(TableHandle):
     schema: pa.Schema
     metastore_partitions: bool = False
     read_optimized: bool = False
+    writes: WriteRange | None = None
     constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
 
     @property
     def snapshot(self) -> str:
-        """The instant in words, for ``EXPLAIN``."""
+        """The instant or range in words, for ``EXPLAIN``."""
+        if self.writes is not None:
+            end = f" up to {self.writes.end}" if self.writes.end is not None else ""
+            return f"writes after {self.writes.begin}{end}"
         latest = self.view.latest
         return f"instant {latest.requested}" if latest else "no instant: the table is empty"
+
+    @property
+    def written_in(self) -> tuple[str, ...] | None:
+        """Requested times that a row's commit time must be one of; ``None`` is any."""
+        return None if self.writes is None or self.writes.whole else self.writes.instants
 
     @property
     def partition_paths(self) -> PartitionPaths:

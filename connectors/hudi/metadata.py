@@ -20,6 +20,7 @@ from connectors.hudi.config import READ_OPTIMIZED
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle
+from connectors.hudi.read_options import parse_read_options
 from connectors.hudi.registered_table import hudi_location, is_read_optimized
 from connectors.hudi.snapshot import HudiSnapshot, trimmed
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
@@ -90,6 +91,13 @@ class HudiMetadata(ConnectorMetadata):
         # What the metastore knows of partitions is of today.
         return replace(self._handle(session, name, table, snapshot), metastore_partitions=False)
 
+    def apply_read_options(
+        self, session: ConnectorSession, table: TableHandle, options: Mapping[str, str]
+    ) -> HudiTableHandle:
+        """Under the names that Hudi's own data source has."""
+        handle = _hudi(table)
+        return self._transaction.with_options(handle, parse_read_options(handle.name, options), session.time_zone)
+
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         handle = _hudi(table)
         columns = [
@@ -140,7 +148,7 @@ class HudiMetadata(ConnectorMetadata):
         plan = self._transaction.plan(handle, handle.constraint)
         files = list(plan.base_files)
         size = sum(file.size for file_slice in plan.slices for file in data_files(file_slice))
-        if handle.config.merge_on_read and not handle.read_optimized:
+        if handle.written_in is not None or (handle.config.merge_on_read and not handle.read_optimized):
             return TableStatistics(size_bytes=size)
         snapshot = self._transaction.snapshot(handle)
         written: dict[str, int] = {}

@@ -22,6 +22,8 @@ from connectors.hudi.handles import (
     HudiSplit,
     HudiTableHandle,
 )
+from connectors.hudi.schema import COMMIT_TIME
+from connectors.hudi.written_in import WrittenInPageSource
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.orc_reader import OrcPageSource
 from connectors.toolkit.parquet_reader import ParquetPageSource
@@ -53,6 +55,19 @@ class HudiPageSourceProvider(PageSourceProvider):
     ) -> PageSource:
         if not isinstance(split, HudiSplit) or not isinstance(table, HudiTableHandle):
             raise InternalError(f"expected a Hudi split and table, met {type(split).__name__}, {type(table).__name__}")
+        if table.written_in is not None:
+            commit_time = ColumnHandle(COMMIT_TIME, pa.string())
+            read = columns if commit_time in columns else (*columns, commit_time)
+            return WrittenInPageSource(self._open(split, table, read, dynamic_filter), columns, table.written_in)
+        return self._open(split, table, columns, dynamic_filter)
+
+    def _open(
+        self,
+        split: HudiSplit,
+        table: HudiTableHandle,
+        columns: tuple[ColumnHandle, ...],
+        dynamic_filter: TupleDomain[ColumnHandle],
+    ) -> PageSource:
         predicate = table.constraint.intersect(dynamic_filter)
         used = {column.name: column for column in (*dict(predicate.domains or {}), *columns)}
         told = {**dict(split.path_values), **hidden_values(split)}

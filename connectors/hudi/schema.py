@@ -11,10 +11,13 @@ import pyarrow as pa
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_SCHEMA
 
-__all__ = ["META_COLUMNS", "arrow_schema", "table_schema"]
+__all__ = ["COMMIT_TIME", "META_COLUMNS", "arrow_schema", "table_schema"]
+
+COMMIT_TIME = "_hoodie_commit_time"
+"""Requested time of the write that made the row as it is."""
 
 META_COLUMNS = (
-    "_hoodie_commit_time",
+    COMMIT_TIME,
     "_hoodie_commit_seqno",
     "_hoodie_record_key",
     "_hoodie_partition_path",

@@ -175,6 +175,8 @@ class _SplitMaker:
     def _is_plain(self, file: HudiSplit, constants: frozenset[str]) -> bool:
         """Whether a reader that knows no Hudi gets the columns right from a file."""
         schema = self._schemas[file.base_instant]
+        if self._table.written_in is not None:
+            return False
         if schema is None or file.format != "parquet" or _PLAIN_PATH.fullmatch(file.path) is None:
             return False
         key = (file.base_instant, constants)

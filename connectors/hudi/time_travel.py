@@ -13,7 +13,7 @@ from connectors.hudi.timeline.instant_text import instant_of_text, instant_of_ti
 from connectors.hudi.timeline.loader import is_clustering_plan, read_clean_horizon, read_instant
 from connectors.hudi.timeline.view import timeline_view
 
-__all__ = ["instant_of", "snapshot_at", "what_is_left"]
+__all__ = ["instant_of", "pending_writes", "snapshot_at", "what_is_left"]
 
 
 def instant_of(snapshot: HudiSnapshot, version: TableVersion, session_zone: str) -> str:
@@ -52,7 +52,7 @@ def snapshot_at(snapshot: HudiSnapshot, until: str) -> HudiSnapshot:
             f"{what_is_left(snapshot)}",
             HUDI_CLEANED,
         )
-    pending = next((item for item in _pending_writes(snapshot) if item.requested <= until), None)
+    pending = next((item for item in pending_writes(snapshot) if item.requested <= until), None)
     if pending is not None:
         raise InvalidArgumentError(
             f"{snapshot.location} cannot be read as of {until}: the {pending.action} {pending.requested} is not "
@@ -81,19 +81,19 @@ def what_is_left(snapshot: HudiSnapshot) -> str:
     return f"there are {len(left)} writes from {left[0]} to {left[-1]}"
 
 
-def _clean_horizon(snapshot: HudiSnapshot) -> str | None:
-    cleans = [item for item in snapshot.active if item.action == "clean" and item.state is InstantState.COMPLETED]
-    if not cleans:
-        return None
-    return read_clean_horizon(snapshot.files, snapshot.location, snapshot.config, cleans[-1])
-
-
-def _pending_writes(snapshot: HudiSnapshot) -> list[Instant]:
+def pending_writes(snapshot: HudiSnapshot) -> list[Instant]:
     """Writes that are not finished and would bring or remove rows; clustering rewrites what is there."""
     finished = {item.requested for item in snapshot.active if item.state is InstantState.COMPLETED}
     waiting = [item for item in snapshot.active if item.requested not in finished and item.action in WRITE_ACTIONS]
     clustering = {item.requested for item in waiting if _plans_clustering(snapshot, item)}
     return [item for item in waiting if item.requested not in clustering]
+
+
+def _clean_horizon(snapshot: HudiSnapshot) -> str | None:
+    cleans = [item for item in snapshot.active if item.action == "clean" and item.state is InstantState.COMPLETED]
+    if not cleans:
+        return None
+    return read_clean_horizon(snapshot.files, snapshot.location, snapshot.config, cleans[-1])
 
 
 def _plans_clustering(snapshot: HudiSnapshot, instant: Instant) -> bool:

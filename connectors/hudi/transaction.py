@@ -7,11 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.errors import InvalidArgumentError
 from connector_spi.handles import ColumnHandle
-from connector_spi.metadata import ConnectorMetadata, TableVersion
+from connector_spi.metadata import ConnectorMetadata, TableVersion, VersionKind
 from connector_spi.predicate import Domain, TupleDomain
+from connectors.hudi.error_codes import HUDI_BAD_OPTION
 from connectors.hudi.handles import HudiTableHandle
+from connectors.hudi.incremental import incremental_handle, plan_writes
 from connectors.hudi.planning import ScanPlan, plan_scan
+from connectors.hudi.read_options import HudiReadOptions, QueryType
 from connectors.hudi.snapshot import HudiSnapshot, open_snapshot
 from connectors.hudi.time_travel import instant_of, snapshot_at
 from connectors.hudi.timeline.view import TimelineView
@@ -62,12 +66,38 @@ class HudiTransaction(ConnectorTransaction):
         with self._guard:
             return self._snapshots.setdefault((location, found.view), found)
 
+    def with_options(self, table: HudiTableHandle, options: HudiReadOptions, session_zone: str) -> HudiTableHandle:
+        """The table as read options ask for it; the columns stay.
+
+        Raises:
+            InvalidArgumentError: The options name no instants of the table that can still be read.
+            NotSupportedError: The table cannot be read so.
+        """
+        if options.query_type is not None and table.config.merge_on_read:
+            table = replace(table, read_optimized=options.query_type is QueryType.READ_OPTIMIZED)
+        wants_time = options.as_of is not None or options.query_type is QueryType.INCREMENTAL
+        if wants_time and table.view.until is not None:
+            raise InvalidArgumentError(
+                f"{table.name} is read AS OF an instant and with options that name another; leave one out",
+                HUDI_BAD_OPTION,
+            )
+        if options.query_type is QueryType.INCREMENTAL:
+            return incremental_handle(self.snapshot(table), table, options, session_zone)
+        if options.as_of is None:
+            return table
+        version = TableVersion(VersionKind.VERSION, options.as_of)
+        snapshot = self.open_at(table.location, version, session_zone)
+        return replace(table, view=snapshot.view, metastore_partitions=False)
+
     def snapshot(self, table: HudiTableHandle) -> HudiSnapshot:
         """The snapshot of a handle, which may be of another transaction: its view is taken, never asked again."""
         with self._guard:
             key = (table.location, table.view)
             if key not in self._snapshots:
-                self._snapshots[key] = HudiSnapshot(self._files, table.location, table.config, table.view)
+                newest = self._opened.get(table.location)
+                made = HudiSnapshot(self._files, table.location, table.config, table.view)
+                # What was read of the archive is not read again.
+                self._snapshots[key] = made if newest is None else newest.with_view(table.view)
             return self._snapshots[key]
 
     def plan(self, table: HudiTableHandle, constraint: TupleDomain[ColumnHandle]) -> ScanPlan:
@@ -84,7 +114,8 @@ class HudiTransaction(ConnectorTransaction):
         with self._guard:
             found = self._plans.get(key)
         if found is None:
-            found = plan_scan(self.snapshot(table), table, domains, self._pool)
+            make = plan_scan if table.written_in is None else plan_writes
+            found = make(self.snapshot(table), table, domains, self._pool)
             with self._guard:
                 self._plans[key] = found
         return found

@@ -302,7 +302,8 @@ def test_the_read_optimized_view_of_a_merge_on_read_table(kind: str, tmp_path: P
         table = metadata.get_table_handle(catalog.session, NAME)
     assert isinstance(table, HudiTableHandle)
     newest: dict[str, Path] = {}
-    for path in sorted(Path(table.location.removeprefix("file:")).rglob("*.parquet"), key=lambda item: item.stem.rpartition("_")[2]):
+    found = Path(table.location.removeprefix("file:")).rglob("*.parquet")
+    for path in sorted(found, key=lambda item: item.stem.rpartition("_")[2]):
         if ".hoodie" not in path.parts:
             newest[path.name.partition("_")[0]] = path
     expected = sum(pq.read_metadata(path).num_rows for path in newest.values())

@@ -128,7 +128,7 @@ class HudiWriter:
         schema: pa.Schema | None = None
         for (partition, file_id), rows in files.items():
             path = self.write_base_file(partition, file_id, requested, rows)
-            schema = rows.schema
+            schema = pa.schema([column for column in rows.schema if column.name not in META_COLUMNS])
             stat = {
                 "fileId": file_id,
                 "path": f"{partition}/{path.name}" if partition else path.name,
@@ -165,7 +165,10 @@ class HudiWriter:
     def write_base_file(
         self, partition: str, file_id: str, instant: str, rows: pa.Table, token: str = "0-1-1", mark: bool = True
     ) -> Path:
-        """Writes one base file, the meta columns in front, and the partition's marker."""
+        """Writes one base file, the meta columns in front, and the partition's marker.
+
+        Commit times and record keys are those of the rows where they have such columns.
+        """
         folder = self.folder / partition
         folder.mkdir(parents=True, exist_ok=True)
         if mark:
@@ -180,6 +183,10 @@ class HudiWriter:
             [partition] * count,
             [path.name] * count,
         ]
+        for position, name in enumerate(META_COLUMNS):
+            if name in rows.column_names:
+                values[position] = rows.column(name).to_pylist()
+                rows = rows.drop_columns([name])
         if not self.populate_meta_fields:
             values = [[None] * count] * 5
         for position, (name, column) in enumerate(zip(META_COLUMNS, values, strict=True)):
