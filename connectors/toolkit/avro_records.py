@@ -24,7 +24,7 @@ from polars.exceptions import PanicException
 from connectors.toolkit.avro_schema import AvroRecordSchema, Json, is_simple_union
 from connectors.toolkit.avro_values import restore, storage_type
 
-__all__ = ["AvroRecords", "frame_records", "read_avro_dicts", "read_avro_table"]
+__all__ = ["AvroRecords", "frame_records", "read_avro_dicts", "read_avro_table", "split_records"]
 
 _LENGTH = "length of the record"
 _FRAME = 4
@@ -49,6 +49,27 @@ class AvroRecords:
 def frame_records(datums: Sequence[bytes]) -> bytes:
     """Puts its length in front of each record."""
     return b"".join(part for datum in datums for part in (len(datum).to_bytes(_FRAME, "big"), datum))
+
+
+def split_records(records: AvroRecords, part_bytes: int) -> Iterator[AvroRecords]:
+    """Cuts records into parts of about so many bytes, to decode one after the other in less memory.
+
+    Raises:
+        ValueError: The lengths of the records do not add up to their bytes.
+    """
+    size = len(records.body)
+    view = memoryview(records.body)
+    start = at = first = 0
+    # Where a record ends is known from the one before it only.
+    for number in range(records.count if size > part_bytes else 0):
+        at += _FRAME + int.from_bytes(view[at : at + _FRAME], "big")
+        if at > size:
+            raise ValueError(f"a record ends at byte {at} of {size}")
+        if at - start >= part_bytes:
+            yield AvroRecords(records.schema, pa.py_buffer(view[start:at]), number + 1 - first)
+            start, first = at, number + 1
+    if first < records.count or start < size or records.count == 0:
+        yield AvroRecords(records.schema, pa.py_buffer(view[start:]), records.count - first)
 
 
 def read_avro_table(records: AvroRecords, target: pa.Schema) -> pa.Table:

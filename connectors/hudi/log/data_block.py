@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,9 +14,9 @@ from connector_spi.handles import ColumnHandle
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_LOG_BLOCK
 from connectors.hudi.hfile.reader import HFile
 from connectors.hudi.log.block import BlockType, LogBlock
-from connectors.hudi.log.positions import POSITION, with_positions
+from connectors.hudi.log.positions import POSITION, positions_column
 from connectors.hudi.schema import arrow_schema
-from connectors.toolkit.avro_records import AvroRecords, frame_records, read_avro_table
+from connectors.toolkit.avro_records import AvroRecords, frame_records, read_avro_table, split_records
 from connectors.toolkit.avro_schema import AvroRecordSchema
 from connectors.toolkit.byte_source import MemorySource
 from connectors.toolkit.parquet_footer import narrow_schema, typed_schema
@@ -24,7 +24,10 @@ from connectors.toolkit.parquet_reader import parquet_errors
 from connectors.toolkit.schema_adapter import SchemaAdapter
 from connectors.toolkit.time_conventions import parquet_conventions
 
-__all__ = ["POSITION", "read_data_block"]
+__all__ = ["PART_BYTES", "POSITION", "read_data_block", "read_data_block_parts"]
+
+PART_BYTES = 32 << 20
+"""Bytes of an Avro block that are decoded at once by ``read_data_block_parts``."""
 
 AVRO_BLOCK_VERSIONS = (1, 2, 3)
 
@@ -55,8 +58,7 @@ def read_data_block(
     """
     where = f"{block.path}, byte {block.offset}"
     writer = _writer_schema(block, where)
-    names = [name for name in writer.fields if columns is None or name in columns]
-    target = arrow_schema(writer.projected(names), where)
+    target = _target(writer, columns, where)
     if block.type is BlockType.PARQUET_DATA:
         table = _read_parquet(content, target, where)
     elif block.type is BlockType.HFILE_DATA:
@@ -69,7 +71,63 @@ def read_data_block(
         return table
     if block.type is BlockType.HFILE_DATA:
         return table.append_column(POSITION, pa.nulls(len(table), pa.int64()))
-    return with_positions(table, block)
+    return table.append_column(POSITION, positions_column(block, len(table)))
+
+
+def read_data_block_parts(
+    block: LogBlock,
+    content: pa.Buffer,
+    columns: Collection[str] | None = None,
+    *,
+    positions: bool = False,
+    part_bytes: int = PART_BYTES,
+) -> Iterator[pa.Table]:
+    """Decodes a block as ``read_data_block`` does, a large Avro block in several tables, to hold less in memory.
+
+    Args:
+        block: As for ``read_data_block``, like the others.
+        content: Its content.
+        columns: Names of the columns asked.
+        positions: Add ``POSITION``.
+        part_bytes: Bytes of Avro records that are decoded at once.
+
+    Yields:
+        The rows in the block's order; one table at least.
+
+    Raises:
+        CorruptFileError: The content is not what the header says.
+        NotSupportedError: A column of a type that is not understood is asked, or a block version.
+    """
+    if block.type is not BlockType.AVRO_DATA or content.size <= part_bytes:
+        yield read_data_block(block, content, columns, positions=positions)
+        return
+    where = f"{block.path}, byte {block.offset}"
+    writer = _writer_schema(block, where)
+    target = _target(writer, columns, where)
+    records = _avro_records(content, writer, where)
+    told = positions_column(block, records.count) if positions else None
+    done = 0
+    parts = split_records(records, part_bytes)
+    while (part := _next_part(parts, where)) is not None:
+        table = _read_avro(part, target, where)
+        yield table if told is None else table.append_column(POSITION, told.slice(done, len(table)))
+        done += len(table)
+
+
+def _next_part(parts: Iterator[AvroRecords], where: str) -> AvroRecords | None:
+    try:
+        return next(parts, None)
+    except ValueError as error:
+        raise _damaged_rows(where, error) from error
+
+
+def _damaged_rows(where: str, error: ValueError) -> CorruptFileError:
+    return CorruptFileError(f"{where}: the rows of the block are damaged: {error}", HUDI_BAD_LOG_FILE)
+
+
+def _target(writer: AvroRecordSchema, columns: Collection[str] | None, where: str) -> pa.Schema:
+    names = [name for name in writer.fields if columns is None or name in columns]
+    return arrow_schema(writer.projected(names), where)
 
 
 def _writer_schema(block: LogBlock, where: str) -> AvroRecordSchema:
@@ -102,7 +160,7 @@ def _read_avro(records: AvroRecords, target: pa.Schema, where: str) -> pa.Table:
     try:
         return read_avro_table(records, target)
     except ValueError as error:
-        raise CorruptFileError(f"{where}: the rows of the block are damaged: {error}", HUDI_BAD_LOG_FILE) from error
+        raise _damaged_rows(where, error) from error
 
 
 def _read_hfile(content: pa.Buffer, writer: AvroRecordSchema, target: pa.Schema, where: str) -> pa.Table:

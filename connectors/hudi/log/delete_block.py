@@ -14,7 +14,7 @@ from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_LOG_
 from connectors.hudi.log.block import LogBlock
 from connectors.hudi.log.kryo_deletes import read_kryo_deletes
 from connectors.hudi.log.ordering_values import ARRAY, AvroCursor, OrderingValue, read_branch
-from connectors.hudi.log.positions import with_positions
+from connectors.hudi.log.positions import POSITION, positions_column
 from connectors.toolkit.avro_records import AvroRecords, frame_records, read_avro_table
 from connectors.toolkit.avro_schema import AvroRecordSchema, Json
 
@@ -72,7 +72,7 @@ def read_delete_block(block: LogBlock, content: pa.Buffer, *, positions: bool = 
         table = _read(data, where) if version == AVRO_VERSION else _table(_read_kryo(data, version, where), where)
     except ValueError as error:
         raise CorruptFileError(f"{where}: the deletes of the block are damaged: {error}", HUDI_BAD_LOG_FILE) from error
-    return with_positions(table, block) if positions else table
+    return table.append_column(POSITION, positions_column(block, len(table))) if positions else table
 
 
 def _read(datum: bytes, where: str) -> pa.Table:

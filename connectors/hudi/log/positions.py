@@ -18,7 +18,7 @@ from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.log.block import HeaderKey, LogBlock
 
-__all__ = ["POSITION", "block_positions", "with_positions"]
+__all__ = ["POSITION", "block_positions", "positions_column"]
 
 POSITION = "$position"
 """Column of a row's position in the base file of ``LogBlock.positions_base_instant``."""
@@ -48,21 +48,20 @@ def block_positions(block: LogBlock) -> np.ndarray | None:
         ) from error
 
 
-def with_positions(table: pa.Table, block: LogBlock) -> pa.Table:
-    """Adds the column ``POSITION``, all NULL where the block tells no positions.
+def positions_column(block: LogBlock, rows: int) -> pa.Array:
+    """The column ``POSITION`` of a block's rows, int64, all NULL where the block tells no positions.
 
     Raises:
         CorruptFileError: There are more or fewer positions than rows.
     """
     found = block_positions(block)
     if found is None:
-        return table.append_column(POSITION, pa.nulls(len(table), pa.int64()))
-    if len(found) != len(table):
+        return pa.nulls(rows, pa.int64())
+    if len(found) != rows:
         raise CorruptFileError(
-            f"{block.path}, byte {block.offset}: {len(found)} record positions for {len(table)} rows",
-            HUDI_BAD_LOG_FILE,
+            f"{block.path}, byte {block.offset}: {len(found)} record positions for {rows} rows", HUDI_BAD_LOG_FILE
         )
-    return table.append_column(POSITION, pa.array(found))
+    return pa.array(found)
 
 
 class _Bitmap:

@@ -12,7 +12,7 @@ import pytest
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.log.block import BlockType, HeaderKey, LogBlock
-from connectors.hudi.log.data_block import POSITION, read_data_block
+from connectors.hudi.log.data_block import POSITION, read_data_block, read_data_block_parts
 from connectors.hudi.log.record_key import virtual_record_keys
 from tests.connectors.hudi.log.writer import avro_content, encoded_positions
 
@@ -102,6 +102,24 @@ def test_positions_of_the_rows() -> None:
     assert told.positions_base_instant == "20240101000000000"
     assert read_data_block(told, avro(), ["id"], positions=True).to_pydict() == {"id": [1, 2], POSITION: [4, 9]}
     assert read_data_block(block(), avro(), ["id"], positions=True).column(POSITION).null_count == 2
+
+
+@pytest.mark.parametrize("part_bytes", [1, 20, 60, 10**6])
+def test_a_block_in_parts(part_bytes: int) -> None:
+    rows: list[Mapping[str, object]] = [{"id": at, "name": "n" * at, "at": None} for at in range(9)]
+    content = pa.py_buffer(avro_content(SCHEMA, rows))
+    told = block(RECORD_POSITIONS=encoded_positions(range(10, 19)))
+    parts = list(read_data_block_parts(told, content, positions=True, part_bytes=part_bytes))
+    assert pa.concat_tables(parts).equals(read_data_block(told, content, positions=True))
+    # A record of n letters takes 8 + n bytes, its length among them.
+    assert [part.num_rows for part in parts] == {1: [1] * 9, 20: [3, 2, 2, 2], 60: [6, 3], 10**6: [9]}[part_bytes]
+    for cut in (content.size - 1, content.size - 3, 30, 8):
+        with pytest.raises(CorruptFileError):
+            list(read_data_block_parts(told, content.slice(0, cut), part_bytes=part_bytes))
+    with pytest.raises(CorruptFileError):
+        list(read_data_block_parts(told, pa.py_buffer(content.to_pybytes() + b"\0"), part_bytes=part_bytes))
+    empty = pa.py_buffer(avro_content(SCHEMA, []))
+    assert [part.num_rows for part in read_data_block_parts(block(), empty, part_bytes=part_bytes)] == [0]
 
 
 def test_a_delete_block_holds_no_rows() -> None:

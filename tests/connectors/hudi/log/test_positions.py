@@ -4,14 +4,13 @@ import base64
 import struct
 from collections.abc import Sequence
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.log.block import BlockType, HeaderKey, LogBlock
-from connectors.hudi.log.positions import POSITION, block_positions, with_positions
+from connectors.hudi.log.positions import block_positions, positions_column
 
 
 def block(bitmap: bytes) -> LogBlock:
@@ -75,7 +74,7 @@ def test_positions_in_order(spans: list[range], runs: bool) -> None:
 def test_a_block_without_positions() -> None:
     plain = LogBlock(BlockType.AVRO_DATA, "log", 0, 100)
     assert block_positions(plain) is None
-    assert with_positions(pa.table({"a": [1, 2]}), plain).column(POSITION).to_pylist() == [None, None]
+    assert positions_column(plain, 2).to_pylist() == [None, None]
 
 
 @pytest.mark.parametrize("runs", [False, True])
