@@ -21,6 +21,7 @@ from connectors.hudi.log.data_block import read_data_block
 from connectors.hudi.log.delete_block import read_delete_block
 from connectors.hudi.log.positions import POSITION
 from connectors.hudi.log.reader import block_content, read_log_blocks
+from connectors.hudi.log.record_key import virtual_record_keys
 from connectors.hudi.log.scan import scan_log_blocks
 from tests.connectors.hudi.log.writer import log_block
 from tests.paths import CORPUS, TABLES
@@ -196,3 +197,30 @@ def test_single_logs(folder: str, kinds: list[BlockType], rows: int, deletes: in
     data = files[0].read_bytes()
     assert [block.type for block, _ in blocks_of(data, "log")] == kinds
     assert rows_and_deletes(data, "log") == (rows, deletes)
+
+
+@pytest.mark.parametrize("path", sorted((CORPUS / "hudi").glob("*_virtualkeys*_mor.zip")), ids=lambda path: path.stem)
+def test_virtual_keys_are_those_that_hudi_deletes_and_updates_by(path: Path) -> None:
+    properties = json.loads(path.with_suffix(".json").read_text())["hoodie_properties"]
+    fields = properties["hoodie.table.recordkey.fields"].split(",")
+    generator = properties.get("hoodie.table.keygenerator.type") or properties["hoodie.table.keygenerator.class"]
+    complex_keys = "COMPLEX" in generator.upper()
+    in_bases: set[str] = set()
+    in_logs: set[str] = set()
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            bare = name.rpartition("/")[2]
+            base = parse_base_file_name(bare)
+            if base and base.format == "parquet":
+                rows = pq.read_table(io.BytesIO(archive.read(name)))
+                in_bases.update(virtual_record_keys(rows, fields, complex_keys=complex_keys).to_pylist())
+            elif parse_log_file_name(bare) and "/metadata/" not in name:
+                for block, content in blocks_of(archive.read(name), name):
+                    if block.type is BlockType.DELETE:
+                        in_logs.update(read_delete_block(block, content).column("record_key").to_pylist())
+                    else:
+                        rows = read_data_block(block, content)
+                        in_logs.update(virtual_record_keys(rows, fields, complex_keys=complex_keys).to_pylist())
+    assert in_logs
+    # Each of these tables updates and deletes rows of its base files, and inserts none by logs.
+    assert in_logs <= in_bases
