@@ -217,8 +217,10 @@ class History:
     def _stream(self, step: Stream) -> None:
         batch = [self._begin_write() for _ in step.flushes]
         flushes = [Flush(one.write_id, self._rows(count)) for one, (count, _) in zip(batch, step.flushes, strict=True)]
-        lost = self._rows(0 if step.closed else step.unflushed)
-        self.model.insert(self.folder.stream(0, flushes, lost, step.closed))
+        # A batch of one transaction has no side file.
+        closed = step.closed or len(flushes) == 1
+        lost = self._rows(0 if closed else step.unflushed)
+        self.model.insert(self.folder.stream(0, flushes, lost, closed))
         self._add_range(flushes[0].write_id, flushes[-1].write_id)
         for transaction, (_, outcome) in zip(batch, step.flushes, strict=True):
             transaction.end(outcome)
@@ -231,6 +233,7 @@ class History:
         plan = self._plan(step, seen)
         if plan is None:
             return
+        seen = seen.as_of(max(plan.last, 0))
         folder = self.folder.with_layout(_LAYOUTS[step.layout], None)
         visibility = len(self._transactions) + 1 if step.transaction else 0
         if plan.major:
@@ -250,8 +253,9 @@ class History:
 
     def _plan(self, step: Compact, seen: Snapshot) -> _Compaction | None:
         """What would be compacted, by the rules of Hive's compactor: nothing from the lowest open write id on."""
-        base = max((one for one in self._bases if seen.sees(one) or one < 0), default=None)
-        ranges = [one for one in self._ranges if one[1] <= (seen.version or 0) and one[0] > max(base or 0, 0)]
+        top = seen.version or 0
+        base = max((one for one in self._bases if one <= top), default=None)
+        ranges = [one for one in self._ranges if one[1] <= top and one[0] > max(base or 0, 0)]
         aborted = [one for one in ranges if all(w in seen.aborted for w in range(one[0], one[1] + 1))]
         if not set(ranges) - set(aborted):
             only_originals = step.major and base is None and not ranges and self.first_write_id > 1
@@ -310,5 +314,6 @@ class History:
         return transaction
 
     def _add_range(self, first: int, last: int) -> None:
-        if any(self.folder.path.glob(f"*delta_{first:07}_{last:07}*")):
+        name = delta_name(first, last)
+        if any(path.name.startswith((name, f"delete_{name}")) for path in self.folder.path.iterdir()):
             self._ranges.append((first, last))

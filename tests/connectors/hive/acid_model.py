@@ -38,6 +38,12 @@ class Snapshot:
         """Lowest open write id; Java's highest long without one."""
         return min(self.open, default=_NONE)
 
+    @property
+    def last_complete(self) -> int:
+        """The highest write id up to which nothing was open, or is left out."""
+        known = self.high_watermark if self.version is None else min(self.version, self.high_watermark)
+        return min(known, self.minimum_open - 1)
+
     def sees(self, write_id: int) -> bool:
         """Whether the rows and deletions of a write id count."""
         within = write_id <= self.high_watermark and (self.version is None or write_id <= self.version)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeVar
 import pyorc
 
 from tests.connectors.hive.acid_writer.names import RowKey
+from tests.connectors.hive.acid_writer.orc_footer import with_footer
 
 __all__ = [
     "DELETE",
@@ -125,23 +126,27 @@ def write_streaming_file(
     """
     assert not (closed and unflushed)
     path.parent.mkdir(parents=True, exist_ok=True)
-    lengths = [0]
+    lengths, written = [0], 0
     with path.open("wb") as file:
         writer = pyorc.Writer(file, acid_schema(fields), batch_size=1)
-        writer._add_user_metadata("hive.acid.version", b"2")
         for events in flushes:
             writer.writerows(map(_line, events))
-            lengths.append(writer.write_intermediate_footer())
+            # No footer comes before the first row.
+            written += len(events)
+            lengths.append(writer.write_intermediate_footer() if written else 0)
         writer.writerows(map(_line, unflushed))
-        if closed:
-            metadata = _metadata([list(events) for events in flushes if events], "right")
-            writer._add_user_metadata("hive.acid.key.index", metadata["hive.acid.key.index"])
         writer.close()
+    content = path.read_bytes()
+    metadata = _metadata([list(events) for events in flushes if events], "right")
     if closed:
+        path.write_bytes(with_footer(content, metadata))
         return
+    flushed, rest = content[: lengths[-1]], content[lengths[-1] :]
+    if flushed:
+        flushed = with_footer(flushed, metadata)
+        lengths = [len(flushed) if length == lengths[-1] else length for length in lengths]
     # The writer died in the middle of what comes after the last flush.
-    whole = path.read_bytes()
-    path.write_bytes(whole[: lengths[-1] + (len(whole) - lengths[-1]) // 2] if unflushed else whole[: lengths[-1]])
+    path.write_bytes(flushed + rest[: len(rest) // 2] if unflushed else flushed)
     side = path.with_name(f"{path.name}_flush_length")
     side.write_bytes(b"".join(struct.pack(">q", length) for length in lengths))
 
@@ -159,8 +164,8 @@ def _write(
             if number:
                 writer.write_intermediate_footer()
             writer.writerows(stripe)
-        writer.set_user_metadata(**metadata)
         writer.close()
+    path.write_bytes(with_footer(path.read_bytes(), metadata))
 
 
 def _line(event: Event) -> Row:

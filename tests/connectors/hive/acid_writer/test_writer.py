@@ -40,7 +40,7 @@ def test_files_are_as_hives(tmp_path: Path, name: str) -> None:
     real = require_corpus() / name
     with real.open("rb") as file:
         theirs = pyorc.Reader(file)
-        lines, metadata, schema = list(theirs), theirs.user_metadata, str(theirs.schema)
+        lines, metadata, schema, writer = list(theirs), theirs.user_metadata, str(theirs.schema), theirs.writer_id
     events = [Event(RowKey(*line[1:4]), line[4], line[5]) for line in reversed(lines)]
     fields = schema.partition("row:struct<")[2].removesuffix(">>")
     write_acid_file(tmp_path / "file", fields, events)
@@ -49,6 +49,7 @@ def test_files_are_as_hives(tmp_path: Path, name: str) -> None:
         assert str(ours.schema) == schema
         assert list(ours) == lines
         assert ours.user_metadata == metadata
+        assert ours.writer_id == writer
     assert (tmp_path / "file").parent == tmp_path
     assert (real.parent / "_orc_acid_version").read_text() == "2"
 
