@@ -85,7 +85,7 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
     if kind == "AsOfVersion":
         return TableVersion(VersionKind.VERSION, str(asked.version()))
     if kind == "AsOfTimestamp":
-        return TableVersion(VersionKind.TIMESTAMP, instant(int(asked.timestamp())))
+        return TableVersion(VersionKind.TIMESTAMP, instant(int(asked.micros())))
     raise InvalidArgumentError(f"cannot read a table {asked.toString()}: expected VERSION AS OF or TIMESTAMP AS OF")
 
 

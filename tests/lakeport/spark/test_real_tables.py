@@ -105,13 +105,6 @@ def test_join_of_hive_and_hudi(warehouse: Warehouse) -> None:
     assert warehouse.rows(query) == [(both,)]
 
 
-def test_transactional_tables_are_refused_by_name(warehouse: Warehouse) -> None:
-    warehouse.add_hive_corpus("acid", ["acid_flat", "mm_parquet"])
-    for case in ("acid_flat", "mm_parquet"):
-        with pytest.raises(Exception, match=rf"HIVE_TRANSACTIONAL_TABLE.*{case}"):
-            warehouse.spark.table(f"hive.acid.{case}")
-
-
 def test_merge_on_read_is_refused_by_name(warehouse: Warehouse) -> None:
     with pytest.raises(Exception, match=r"HUDI_MERGE_ON_READ.*v9_basic_mor"):
         warehouse.add_hudi_corpus(["v9_basic_mor"])

@@ -37,7 +37,7 @@ class Warehouse:
         """Registers tables of real Hive with the objects of its metastore."""
         hive = self.registry.get("hive")
         assert isinstance(hive, HiveConnector)
-        register_cases(hive.metastore.writes, schema, cases)
+        register_cases(hive.metastore.writes, schema, cases, hive.metastore.transactions)
 
     def add_hudi_corpus(self, cases: Iterable[str], schema: str = "hudi_corpus") -> None:
         """Unpacks tables of real Hudi and registers them through SQL."""
