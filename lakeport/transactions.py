@@ -97,7 +97,7 @@ class TransactionGroup:
         CLEANUP.after(_UNREAD_SECONDS, self._release_if_idle)
 
     def close_block(self, *, failed: bool) -> None:
-        """The reverse of ``hold`` where all reading is over, also what reads unseen.
+        """The reverse of ``hold`` where all reading is over, also what reads unseen; frames may be kept.
 
         Args:
             failed: The block was left by an error.
@@ -105,7 +105,9 @@ class TransactionGroup:
         with self._guard:
             self._holders -= 1
             self._unseen_reads = 0
-            self._release_if_idle(failed=failed)
+            # Spark never tells the end of some, such as a DataFrame that is read as an RDD.
+            self._queries.clear()
+            self._release_if_idle(failed=failed, despite_holders=True)
 
     def query_began(self, query: int | None) -> None:
         """A query plans to read; ``None`` is something that will not say when it has ended."""
