@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -12,6 +13,7 @@ from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
 from connector_spi.changes import ChangeRange
 from connector_spi.errors import ColumnNotFoundError, FileMissingError, InvalidArgumentError, UserError
 from connector_spi.handles import ColumnHandle
+from connector_spi.metadata import TableVersion
 from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import closest
@@ -104,7 +106,13 @@ class ArrowStream(Iterator[pa.RecordBatch]):
 
 
 def open_scan(
-    statement: Statement, name: str, columns: Sequence[str] | None, where: Where | None, limit: int | None
+    statement: Statement,
+    name: str,
+    columns: Sequence[str] | None,
+    where: Where | None,
+    limit: int | None,
+    version: TableVersion | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> ArrowScan:
     """Plans a read.
 
@@ -114,19 +122,23 @@ def open_scan(
         columns: What to read, in order; ``None`` is every column that is not hidden.
         where: Rows to read; ``None`` is all.
         limit: Most rows to give; ``None`` is all.
+        version: An older state; ``None`` is the newest.
+        options: Options of the connector, in any case; ``None`` is none.
 
     Raises:
-        InvalidArgumentError: A name, filter or limit that is not understood.
+        InvalidArgumentError: A name, filter, limit, version or option that is not understood.
         CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError, ColumnNotFoundError: It is not there; names what
             is close.
         ConnectorError: The catalog or its storage failed.
     """
     _check_limit(limit)
     full = _full_name(name)
-    access, resolved = resolve(statement.access(full.catalog), full, None)
+    access, resolved = resolve(statement.access(full.catalog), full, version)
     if isinstance(resolved, ResolvedSystemTable):
+        if options:
+            raise InvalidArgumentError(f"system table {resolved.name} has no read options; leave them out")
         return _system_table(access, resolved, columns, where, limit)
-    return _table(access, resolved, columns, where, limit)
+    return _table(access, resolved, columns, where, limit, options or {})
 
 
 def open_changes(
@@ -166,6 +178,7 @@ def _table(
     columns: Sequence[str] | None,
     where: Where | None,
     limit: int | None,
+    options: Mapping[str, str] = MappingProxyType({}),
 ) -> ArrowScan:
     def find(written: str) -> tuple[str, pa.DataType]:
         handle = resolve_column(resolved, written)
@@ -178,6 +191,7 @@ def _table(
     read = tuple(handles[column] for column in dict.fromkeys((*wanted, *(rows.columns if rows else ()))))
     everything = TupleDomain[ColumnHandle].all()
     plan = ScanPlan(access, resolved.handle, read, everything, everything)
+    plan = plan.with_read_options(resolved.name, {key.lower(): text for key, text in options.items()})
     if rows is not None:
         domain = rows.domain().transform_keys(lambda column: handles[column])
         plan = plan.with_filter(Constraint(domain))

@@ -191,6 +191,9 @@ class Session:
         columns: Sequence[str] | None = None,
         where: Where | None = None,
         limit: int | None = None,
+        *,
+        version: Version | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> pa.RecordBatchReader:
         """Reads a table as Arrow with no Spark, as a stream; what ``where`` excludes is skipped where possible.
 
@@ -203,6 +206,8 @@ class Session:
             where: pyarrow's DNF form: ``[("a", ">", 5), ("b", "in", [1, 2])]`` joined by AND, or a list of such lists
                 joined by OR; with ``is null`` and ``is not null`` too. Means what Spark's WHERE means.
             limit: Most rows to give.
+            version: An older state: what ``VERSION AS OF`` takes, or an aware ``datetime``; ``None`` is the newest.
+            options: What ``spark.read.option(...)`` takes for such a table.
 
         Raises:
             ConnectorError: A name that is not there (with what is close), a filter that is not understood, a catalog or
@@ -211,7 +216,8 @@ class Session:
         Example:
             >>> session.arrow("hive.finance.ledger", where=[("amount", ">", 10)]).read_all()  # doctest: +SKIP
         """
-        return self._read(lambda statement: open_scan(statement, name, columns, where, limit))
+        asked = _version(version)
+        return self._read(lambda statement: open_scan(statement, name, columns, where, limit, asked, options))
 
     def changes(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import ClassVar
 
 import pyarrow as pa
@@ -23,6 +24,8 @@ from lakeport.spark.versions import v2_columns
 
 __all__ = ["PartitionedTableProxy", "TableProxy"]
 
+# TimeTravelSpec.fromOptions: the table was loaded as of it already.
+_TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
 _INTERNAL_ROW = "org.apache.spark.sql.catalyst.InternalRow"
 
 
@@ -96,9 +99,9 @@ class TableProxy(Proxy):
         return False
 
     def newScanBuilder(self, options: JavaObject) -> ScanBuilderProxy:
-        """A scan; read options are not known yet, and one that is not understood could change the rows."""
-        refuse_options(self._table.name, options)
-        return ScanBuilderProxy(self._jvm, self._table)
+        """A scan, as the read options ask for it; one that the connector does not know could change the rows."""
+        plan = self._table.plan.with_read_options(self._table.name, given_options(options, _TIME_TRAVEL_OPTIONS))
+        return ScanBuilderProxy(self._jvm, replace(self._table, plan=plan))
 
     def _identity(self) -> object:
         return (self._table.name, self._table.plan.table)
@@ -205,6 +208,18 @@ def batch_read(jvm: Jvm) -> JavaObject:
     return jvm.shared["batch read"]
 
 
+def given_options(options: JavaObject, sparks: frozenset[str]) -> dict[str, str]:
+    """The read options of one use of a table, by name in lower case.
+
+    Args:
+        options: A Java map by name, in any case.
+        sparks: Names of options that Spark follows itself, in lower case; left out.
+    """
+    # Asking whether there are any spares a round trip for each.
+    names = [] if options.isEmpty() else [str(key) for key in options.keySet()]
+    return {name.lower(): str(options.get(name)) for name in names if name.lower() not in sparks}
+
+
 def refuse_options(name: object, options: JavaObject, known: frozenset[str] = frozenset()) -> None:
     """Refuses read options.
 
@@ -216,8 +231,7 @@ def refuse_options(name: object, options: JavaObject, known: frozenset[str] = fr
     Raises:
         InvalidArgumentError: There is another one.
     """
-    # Asking whether there are any spares a round trip for each.
-    unknown = [] if options.isEmpty() else [str(key) for key in options.keySet() if str(key).lower() not in known]
+    unknown = given_options(options, known)
     if unknown:
         names = ", ".join(sorted(unknown))
         raise InvalidArgumentError(
