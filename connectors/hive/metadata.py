@@ -162,7 +162,10 @@ class HiveMetadata(ConnectorMetadata):
         handle = make_handle(entry, self._files)
         if not is_transactional(entry.parameters):
             return handle
-        return replace(handle, snapshot=self._transaction.snapshot(handle.name))
+        snapshot = self._transaction.snapshot(handle.name)
+        # Its lock may have been waited for, and the table changed by then; mostly it is the entry that is known.
+        now = self._transaction.table(handle.name)
+        return replace(handle if now is entry else make_handle(now, self._files), snapshot=snapshot)
 
 
 def hive_handle(table: TableHandle) -> HiveTableHandle:

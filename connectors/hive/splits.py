@@ -119,7 +119,7 @@ class HiveSplitManager(SplitManager):
             ]
         snapshot = hive.protect(table.name, table.snapshot)
         row_ids_needed = any(column.name in _ROW_ID_COLUMNS for column in columns)
-        return TransactionalLister(self._files, table, snapshot, row_ids_needed, ignore_absent).data_files
+        return TransactionalLister(self._files, table, snapshot, hive.confirm, row_ids_needed, ignore_absent).data_files
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from connector_spi.errors import FileMissingError
 from connectors.hive import error_codes
 from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.folder import acid_files, insert_only_files, list_acid_folder
+from connectors.hive.acid.state import UnreadReason
 from connectors.hive.acid.valid_ids import MAX_ID, AcidSnapshot
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.listing import missing_folder
@@ -37,6 +39,7 @@ class TransactionalLister:
         files: Storage.
         table: The table.
         snapshot: What is visible.
+        confirm: Told, after a folder was listed, of compactions in it that had not committed, and where.
         row_ids_needed: Columns that tell row ids are read.
         ignore_absent: A folder that is not there has no files.
     """
@@ -44,6 +47,7 @@ class TransactionalLister:
     files: FileSystem
     table: HiveTableHandle
     snapshot: AcidSnapshot
+    confirm: Callable[[Sequence[int], str], None]
     row_ids_needed: bool
     ignore_absent: bool
 
@@ -65,6 +69,9 @@ class TransactionalLister:
             if self.ignore_absent:
                 return []
             raise missing_folder(location, self.table.name, partition) from error
+        unread = folder.state.unread
+        running = [one.directory.visibility for one in unread if one.reason is UnreadReason.COMPACTION_OPEN]
+        self.confirm(running, location)
         if insert_only:
             return [DataFile(info) for info in insert_only_files(folder)]
         found = acid_files(self.files, folder, row_ids_needed=self.row_ids_needed)
