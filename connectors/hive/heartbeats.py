@@ -10,6 +10,7 @@ from connector_spi.errors import MetastoreError
 
 __all__ = ["Heartbeat", "Heartbeats"]
 
+_LONGEST_END = 1.0
 _FALLBACK_SECONDS = 150.0
 """Half of Hive's default of ``hive.txn.timeout``, where the metastore does not tell its own."""
 
@@ -67,6 +68,10 @@ class Heartbeats:
         with self._lock:
             self._beating.clear()
             self._stop.set()
+            thread = self._thread
+        if thread is not None:
+            # A call that hangs ends by its own timeout; the thread does not keep the process.
+            thread.join(_LONGEST_END)
 
     def _run(self) -> None:
         interval = self._interval or self._half_of_timeout()
