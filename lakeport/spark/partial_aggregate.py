@@ -19,9 +19,6 @@ __all__ = ["PartialAggregation", "PartialAggregator"]
 
 _WAITING_ROWS = 1 << 17
 _WAITING_BYTES = 64 << 20
-"""States that wait to be merged into groups."""
-_MOST_GROUPS = 1 << 17
-"""More groups than this leave the task, and counting starts again: memory is bounded."""
 _WORTH_IT = 0.5
 """Where the first rows make more groups than this part of them, grouping in the task is given up."""
 
@@ -46,10 +43,13 @@ class PartialAggregator:
 
     Args:
         aggregation: What to do. Batches have at least its columns, in the types that Spark wants.
+        waiting_rows: States that are merged into groups at once. Where that leaves more groups than half of them, the
+            groups leave the task and counting starts again: memory is bounded.
     """
 
-    def __init__(self, aggregation: PartialAggregation) -> None:
+    def __init__(self, aggregation: PartialAggregation, waiting_rows: int = _WAITING_ROWS) -> None:
         self._aggregation = aggregation
+        self._waiting_rows = waiting_rows
         self._keys = [f"key_{index}" for index in range(len(aggregation.keys))]
         self._states = [f"state_{index}" for index in range(len(aggregation.aggregates))]
         self._merging = [(name, a.merging) for name, a in zip(self._states, aggregation.aggregates, strict=True)]
@@ -73,7 +73,7 @@ class PartialAggregator:
             rows = self._merge_all([rows])
         self._waiting.append(rows)
         self._rows += rows.num_rows
-        if self._rows >= _WAITING_ROWS or sum(waiting.nbytes for waiting in self._waiting) >= _WAITING_BYTES:
+        if self._rows >= self._waiting_rows or sum(waiting.nbytes for waiting in self._waiting) >= _WAITING_BYTES:
             yield from self._make_room()
 
     def finish(self) -> Iterator[pa.RecordBatch]:
@@ -105,7 +105,7 @@ class PartialAggregator:
         if not self._judged:
             self._judged = True
             self._one_by_one = bool(self._keys) and self._rows > before * _WORTH_IT
-        if self._one_by_one or self._rows > _MOST_GROUPS // 2:
+        if self._one_by_one or self._rows > self._waiting_rows // 2:
             yield from self._leave()
 
     def _merge(self) -> None:
