@@ -22,6 +22,19 @@ def test_fast_benchmarks_print_figures() -> None:
         assert any(words in line for line in printed), f"{words} is not in {done.stdout}"
 
 
+@pytest.mark.spark
+def test_transactional_benchmarks_print_figures() -> None:
+    command = [sys.executable, "-m", "benchmarks", "--small", "acid"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=PROJECT, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr
+    for words in ("3 of 10 columns summed", "count(*)", "files opened while planning", "opens of a delete file"):
+        assert words in done.stdout
+    # These are counts, and hold for tables of any size.
+    counted = [line for line in done.stdout.splitlines() if " opens " in line]
+    assert len(counted) == 4
+    assert all(" met" in line for line in counted), done.stdout
+
+
 def test_a_figure_at_its_aim_meets_it() -> None:
     assert Figure("g", "n", 3, "calls", 3).verdict == "met"
     assert Figure("g", "n", 3.01, "calls", 3).verdict == "missed"

@@ -1,5 +1,6 @@
 """Writes transactional tables of Hive as Hive's writers do, by its documented layout; knows nothing of our reader."""
 
+from tests.connectors.hive.acid_writer.arrow_files import write_arrow_deletes, write_arrow_inserts
 from tests.connectors.hive.acid_writer.folder import AcidFolder, EmptyKind, Flush
 from tests.connectors.hive.acid_writer.names import (
     FIRST_WRITE_ID_OF_CONVERTED,
@@ -46,6 +47,8 @@ __all__ = [
     "inserts",
     "original_keys",
     "write_acid_file",
+    "write_arrow_deletes",
+    "write_arrow_inserts",
     "write_flat_file",
     "write_streaming_file",
 ]
