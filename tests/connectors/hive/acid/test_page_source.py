@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -28,7 +28,8 @@ HIVE = TABLES / "hive"
 BUCKET_0 = 536870912
 NATION_KEY = ColumnHandle("n_nationkey", pa.int32())
 ROW_ID, BUCKET = ACID_HIDDEN_COLUMNS
-K, V = ColumnHandle("k", pa.int32()), ColumnHandle("v", pa.string())
+K = ColumnHandle("k", pa.int32())
+_ROW = pa.struct([("k", pa.int32())])
 
 
 class RecordingFiles(FileSystem):
@@ -247,6 +248,19 @@ def test_updates_that_an_old_compaction_left_in_a_base(tmp_path: Path) -> None:
     assert read(acid_file(tmp_path / "a", "base_2"), [K]).column(0).to_pylist() == [1, 2]
 
 
+@pytest.mark.parametrize("asked", [["a.b"], ["n"], ["n", "a.b"], []])
+def test_a_name_with_a_dot(tmp_path: Path, asked: list[str]) -> None:
+    """A dot stands for a field of a struct where columns are chosen by name."""
+    row = pa.struct([("a", pa.struct([("b", pa.int32())])), ("a.b", pa.int32()), ("n", pa.int32())])
+    events = [(0, 1, BUCKET_0, at, 1, {"a": {"b": 7}, "a.b": at, "n": -at}) for at in range(3)]
+    _write_events(tmp_path / "a", events, row)
+    file = acid_file(tmp_path / "a")
+    known = {"a.b": ColumnHandle("a.b", pa.int32()), "n": ColumnHandle("n", pa.int32())}
+    rows = read(file, [*(known[name] for name in asked), BUCKET]).to_pylist()
+    whole = [{"a.b": at, "n": -at, "$bucket": 0} for at in range(3)]
+    assert rows == [{name: row[name] for name in (*asked, "$bucket")} for row in whole]
+
+
 def test_inserts_among_deletes(tmp_path: Path) -> None:
     _write_events(tmp_path / "a", [(0, 1, BUCKET_0, 0, 1, {"k": 1})])
     with pytest.raises(NotSupportedError, match=r"operation 0 in a delete_delta"):
@@ -281,9 +295,13 @@ def test_a_delete_file_that_went_away(tmp_path: Path) -> None:
         read(file, [K])
 
 
-def _write_events(path: Path, events: Sequence[tuple[int, int, int, int, int, dict[str, int] | None]]) -> None:
+def _write_events(
+    path: Path,
+    events: Sequence[tuple[int, int, int, int, int, Mapping[str, object] | None]],
+    row: pa.DataType = _ROW,
+) -> None:
     """A file in the order given, with no metadata, as a writer that is not Hive's leaves it."""
-    types = [pa.int32(), pa.int64(), pa.int32(), pa.int64(), pa.int64(), pa.struct([("k", pa.int32())])]
+    types = [pa.int32(), pa.int64(), pa.int32(), pa.int64(), pa.int64(), row]
     names = ["operation", "originalTransaction", "bucket", "rowId", "currentTransaction", "row"]
     columns = [pa.array([event[at] for event in events], arrow) for at, arrow in enumerate(types)]
     orc.write_table(pa.table(columns, names), str(path))
