@@ -25,6 +25,7 @@ from tests.connectors.hive.acid_writer import (
     PRE_ACID_BASE,
     AcidFolder,
     Flush,
+    InsertOnlyFolder,
     OrcLayout,
     Row,
     delete_delta_name,
@@ -92,6 +93,7 @@ class History:
     model: AcidModel = field(default_factory=AcidModel)
     first_write_id: int = 1
     snapshots: dict[int, Snapshot] = field(default_factory=dict)
+    _converted: bool = False
     _steps: int = 0
     _next_write_id: int = 0
     _rows_made: int = 0
@@ -107,7 +109,10 @@ class History:
         if originals:
             files = {name: self._rows(count) for name, count in zip(_ORIGINALS, originals, strict=False)}
             self.model.insert(self.folder.originals(files))
-            self.first_write_id = FIRST_WRITE_ID_OF_CONVERTED
+            self._converted = True
+            # Insert-only tables are converted without a gap in their write ids.
+            if not isinstance(self.folder, InsertOnlyFolder):
+                self.first_write_id = FIRST_WRITE_ID_OF_CONVERTED
         self.folder.litter()
         self._next_write_id = self.first_write_id
         self.snapshots[0] = self.snapshot()
@@ -137,6 +142,10 @@ class History:
         """Whether a base on disk may have taken the place of what was there at a write id."""
         found = (_DIRECTORY.fullmatch(path.name) for path in self.folder.path.iterdir())
         return any(match and match[1] == "base" and int(match[2]) > write_id for match in found)
+
+    def is_compacted_above(self, write_id: int) -> bool:
+        """Whether a compaction has taken in a higher write id, or a base has."""
+        return any(one.last > write_id for one in self._compactions) or self.has_base_above(write_id)
 
     def apply(self, step: Step) -> None:
         """Does a step, where it makes sense."""
@@ -258,7 +267,7 @@ class History:
         ranges = [one for one in self._ranges if one[1] <= top and one[0] > max(base or 0, 0)]
         aborted = [one for one in ranges if all(w in seen.aborted for w in range(one[0], one[1] + 1))]
         if not set(ranges) - set(aborted):
-            only_originals = step.major and base is None and not ranges and self.first_write_id > 1
+            only_originals = step.major and base is None and not ranges and self._converted
             return _Compaction(PRE_ACID_BASE, PRE_ACID_BASE, None, True) if only_originals else None
         chosen = ranges if step.wide else [one for one in ranges if one not in aborted]
         plan = _Compaction(min(chosen)[0], max(one[1] for one in chosen), base, step.major)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import get_args
 
@@ -22,6 +22,7 @@ __all__ = [
     "Stream",
     "Verb",
     "Write",
+    "insert_only_step_lists",
     "original_counts",
     "step_lists",
 ]
@@ -144,6 +145,23 @@ def original_counts() -> st.SearchStrategy[list[int]]:
 def step_lists(most: int = 10) -> st.SearchStrategy[list[Step]]:
     """Lists that begin with a write and have more writes than anything else."""
     return st.tuples(_writes(), st.lists(_steps(), max_size=most - 1)).map(lambda drawn: [drawn[0], *drawn[1]])
+
+
+def insert_only_step_lists(most: int = 10) -> st.SearchStrategy[list[Step]]:
+    """The same for insert-only tables: nothing is deleted or streamed, and only Hive 4 compacts."""
+    return step_lists(most).map(lambda steps: [made for step in steps if (made := _insert_only(step)) is not None])
+
+
+def _insert_only(step: Step) -> Step | None:
+    match step:
+        case Stream():
+            return None
+        case Compact():
+            return replace(step, transaction=True, nested=False)
+        case Write():
+            return replace(step, statements=tuple(replace(one, verb=Verb.INSERT) for one in step.statements))
+        case _:
+            return step
 
 
 def _steps() -> st.SearchStrategy[Step]:

@@ -30,7 +30,7 @@ from tests.connectors.hive.acid_writer.orc_files import (
     write_streaming_file,
 )
 
-__all__ = ["AcidFolder", "EmptyKind", "Flush"]
+__all__ = ["AcidFolder", "EmptyKind", "Flush", "InsertOnlyFolder"]
 
 EmptyKind = Literal["version", "truncated", "flat file", "zero bytes"]
 """What lies in a base without rows: the version marker, the metastore's marker of TRUNCATE (Hive 4), a file of no rows
@@ -242,6 +242,21 @@ class AcidFolder:
     def _mark_version(self, directory: Path) -> None:
         if not self.layout.query_compacted:
             (directory / "_orc_acid_version").write_text("2")
+
+
+class InsertOnlyFolder(AcidFolder):
+    """The folder of an insert-only table: its files have no keys and no markers; there are no deletes."""
+
+    def _write_events(self, name: str, events: Iterable[Event], attempt: int | None) -> None:
+        by_bucket: dict[int, list[Row]] = {}
+        for event in sorted(events, key=lambda event: event.key):
+            assert event.row is not None
+            by_bucket.setdefault(bucket_of_property(event.key.bucket), []).append(event.row)
+        for bucket, rows in by_bucket.items():
+            write_flat_file(self.path / name / f"{bucket:06}_{attempt or 0}", self.fields, rows, self.layout)
+
+    def _mark_version(self, directory: Path) -> None:
+        pass
 
 
 def _mark_metadata(directory: Path, data_format: str) -> None:
