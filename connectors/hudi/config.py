@@ -14,6 +14,7 @@ from connector_spi.properties import (
     integer_property,
     string_list_property,
 )
+from connectors.hudi.merge.config import MERGE_MEMORY
 from connectors.hudi.schema import META_COLUMNS
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 
@@ -30,12 +31,15 @@ MAX_SPLIT_SIZE = "max_split_size"
 IGNORE_ABSENT_PARTITIONS = "ignore_absent_partitions"
 READ_OPTIMIZED = "read_optimized"
 
+_MERGE_MEMORY_TEXT = "Memory for the logs of a split of a merge-on-read table; what is above it goes through disk."
+
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     *METASTORE_PROPERTIES,
     *STORAGE_PROPERTIES,
     string_list_property("hudi.columns-to-hide", "Columns that SELECT * leaves out, such as _hoodie_commit_seqno."),
     boolean_property("hudi.hide-meta-columns", "SELECT * leaves out the columns _hoodie_* that Hudi adds.", False),
     data_size_property("hudi.max-split-size", "Base files above it are cut into ranges.", 64 << 20, minimum=1 << 10),
+    data_size_property("hudi.merge-memory", _MERGE_MEMORY_TEXT, 512 << 20, minimum=1 << 10),
     integer_property("hudi.split-loader-parallelism", "Folders listed at once.", 8, minimum=1, maximum=256),
     boolean_property(
         "hudi.ignore-absent-partitions",
@@ -54,6 +58,7 @@ class HudiConfig:
         storage: Settings of the storage, by Trino's keys.
         columns_to_hide: Lower-case names of columns that ``SELECT *`` leaves out.
         max_split_size: Bytes above which a base file is cut.
+        merge_memory: Bytes that the logs of a split may take in memory.
         parallelism: Folders listed at once.
         ignore_absent_partitions: Whether folders may be missing.
     """
@@ -62,6 +67,7 @@ class HudiConfig:
     storage: tuple[tuple[str, str], ...] = field(repr=False)
     columns_to_hide: frozenset[str]
     max_split_size: int
+    merge_memory: int
     parallelism: int
     ignore_absent_partitions: bool
 
@@ -80,6 +86,7 @@ class HudiConfig:
             storage=storage_options(properties),
             columns_to_hide=frozenset(str(name).lower() for name in (*hidden, *meta)),
             max_split_size=int(str(properties["hudi.max-split-size"])),
+            merge_memory=int(str(properties["hudi.merge-memory"])),
             parallelism=int(str(properties["hudi.split-loader-parallelism"])),
             ignore_absent_partitions=bool(properties["hudi.ignore-absent-partitions"]),
         )
@@ -91,6 +98,7 @@ def session_properties(config: HudiConfig) -> tuple[PropertyMetadata[object], ..
         data_size_property(
             MAX_SPLIT_SIZE, "Base files above it are cut into ranges.", config.max_split_size, minimum=1 << 10
         ),
+        data_size_property(MERGE_MEMORY, _MERGE_MEMORY_TEXT, config.merge_memory, minimum=1 << 10),
         boolean_property(
             IGNORE_ABSENT_PARTITIONS,
             "Read on when the metastore names a partition whose folder is not on storage.",

@@ -18,12 +18,17 @@ __all__ = [
     "FILE_MODIFIED_TIME",
     "FILE_SIZE",
     "HIDDEN_COLUMNS",
+    "LOG_ONLY",
     "PARTITION",
     "PATH",
     "HudiSplit",
     "HudiTableHandle",
+    "LogFile",
     "WriteRange",
 ]
+
+LOG_ONLY = "log"
+"""The format of a split without a base file."""
 
 PATH = "$path"
 PARTITION = "$partition"
@@ -109,22 +114,37 @@ class HudiTableHandle(TableHandle):
 
 
 @dataclass(frozen=True, slots=True)
-class HudiSplit(Split):
-    """A range of the base file of one file slice.
+class LogFile(PlainData):
+    """A log file of a slice.
 
     Attributes:
-        path: The base file.
+        path: The file.
+        size: Bytes of it when the query was planned; what comes later is not read.
+    """
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class HudiSplit(Split):
+    """A range of the base file of one file slice, with all logs of the slice.
+
+    Attributes:
+        path: The base file; of a slice without one, its first log.
         start: First byte of the range; row groups or stripes whose middle lies in the range belong to it.
         length: Bytes of the range.
         file_size: Bytes of the file.
         modified_millis: Modification time, milliseconds since 1970, UTC.
-        format: ``parquet`` or ``orc``.
+        format: ``parquet`` or ``orc``; ``log`` for a slice without a base file.
         partition: Path of the partition, relative to the table.
         file_id: Id of the file group.
         base_instant: Requested time of the write that made the base file.
         path_values: Values of the partition fields that the file lacks, as the partition's path tells for certain.
         plain: The rows of the columns asked are those of the file as they stand.
         constants: With ``plain``: the values of asked columns that are not in the file.
+        logs: The logs of the slice, in the order of merging.
+        holds_inserts: The rows that are in the logs alone come with this split, and with no other of the slice.
     """
 
     path: str
@@ -139,10 +159,17 @@ class HudiSplit(Split):
     path_values: tuple[tuple[str, Value | None], ...] = ()
     plain: bool = False
     constants: tuple[tuple[str, Value | None], ...] = ()
+    logs: tuple[LogFile, ...] = ()
+    holds_inserts: bool = False
+
+    @property
+    def has_base(self) -> bool:
+        """Whether the slice has a base file."""
+        return self.format != LOG_ONLY
 
     @property
     def size_bytes(self) -> int:
-        return self.length
+        return (self.length if self.has_base else 0) + sum(log.size for log in self.logs)
 
     @property
     def plain_file(self) -> PlainFile | None:

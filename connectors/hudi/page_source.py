@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pyarrow as pa
 
@@ -12,7 +13,7 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.session import ConnectorSession
-from connectors.hudi.error_codes import HUDI_PARTITION_VALUE, HUDI_TIMESTAMP_UNIT
+from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.handles import (
     FILE_MODIFIED_TIME,
     FILE_SIZE,
@@ -22,7 +23,10 @@ from connectors.hudi.handles import (
     HudiSplit,
     HudiTableHandle,
 )
+from connectors.hudi.merge.config import MERGE_MEMORY
+from connectors.hudi.merged_page_source import MergedPageSource, MergeInput
 from connectors.hudi.schema import COMMIT_TIME
+from connectors.hudi.timestamp_unit import check_unit
 from connectors.hudi.written_in import WrittenInPageSource
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.orc_reader import OrcPageSource
@@ -55,20 +59,39 @@ class HudiPageSourceProvider(PageSourceProvider):
     ) -> PageSource:
         if not isinstance(split, HudiSplit) or not isinstance(table, HudiTableHandle):
             raise InternalError(f"expected a Hudi split and table, met {type(split).__name__}, {type(table).__name__}")
+        memory = int(str(session.get_property(MERGE_MEMORY)))
+        predicate = table.constraint.intersect(dynamic_filter)
         if table.written_in is not None:
             commit_time = ColumnHandle(COMMIT_TIME, pa.string())
             read = columns if commit_time in columns else (*columns, commit_time)
-            return WrittenInPageSource(self._open(split, table, read, dynamic_filter), columns, table.written_in)
-        return self._open(split, table, columns, dynamic_filter)
+            return WrittenInPageSource(self._open(split, table, read, predicate, memory), columns, table.written_in)
+        return self._open(split, table, columns, predicate, memory)
 
     def _open(
         self,
         split: HudiSplit,
         table: HudiTableHandle,
         columns: tuple[ColumnHandle, ...],
-        dynamic_filter: TupleDomain[ColumnHandle],
+        predicate: TupleDomain[ColumnHandle],
+        memory: int,
     ) -> PageSource:
-        predicate = table.constraint.intersect(dynamic_filter)
+        if not split.logs:
+            return self._open_base(split, table, split.start, split.length, columns, predicate)
+        constants = {**dict(split.path_values), **hidden_values(split)}
+        merge = MergeInput(
+            self.files, split, table, predicate, constants, partial(self._open_base, split, table), memory
+        )
+        return MergedPageSource(merge, columns)
+
+    def _open_base(
+        self,
+        split: HudiSplit,
+        table: HudiTableHandle,
+        start: int,
+        length: int,
+        columns: tuple[ColumnHandle, ...],
+        predicate: TupleDomain[ColumnHandle],
+    ) -> PageSource:
         used = {column.name: column for column in (*dict(predicate.domains or {}), *columns)}
         told = {**dict(split.path_values), **hidden_values(split)}
         constants = {name: value for name, value in told.items() if name in used}
@@ -78,8 +101,8 @@ class HudiPageSourceProvider(PageSourceProvider):
         return read(
             self.files,
             split.path,
-            split.start,
-            split.length,
+            start,
+            length,
             columns,
             constants,
             predicate,
@@ -112,7 +135,7 @@ class _FileCheck:
         if column.name in self.constants and position is not None:
             raise InternalError(f"{self.split.path} holds '{column.name}', which was to be taken from the path")
         if position is not None:
-            _check_unit(column, schema.field(position).type, self.split.path)
+            check_unit(column, schema.field(position).type, self.split.path)
         elif column.name not in self.constants and column.name in self.table.config.partition_fields:
             raise NotSupportedError(
                 f"{self.split.path} lacks the partition column '{column.name}', and the partition's path "
@@ -129,23 +152,3 @@ def hidden_values(split: HudiSplit) -> dict[str, Value | None]:
         FILE_SIZE: split.file_size,
         FILE_MODIFIED_TIME: _EPOCH + timedelta(milliseconds=split.modified_millis),
     }
-
-
-def _check_unit(column: ColumnHandle, source: pa.DataType, path: str) -> None:
-    # Hudi before 1.1 could label milliseconds as microseconds; the two cannot be told apart by the file.
-    if _has_millis(column.type) and _has_unit(source, "us"):
-        raise NotSupportedError(
-            f"column '{column.name}' holds milliseconds by the table's schema and microseconds by {path}; "
-            "some versions of Hudi wrote the wrong label: leave the column out, or rewrite the table with Hudi 1.1",
-            HUDI_TIMESTAMP_UNIT,
-        )
-
-
-def _has_millis(arrow: pa.DataType) -> bool:
-    return _has_unit(arrow, "ms")
-
-
-def _has_unit(arrow: pa.DataType, unit: str) -> bool:
-    if pa.types.is_timestamp(arrow):
-        return bool(arrow.unit == unit)
-    return any(_has_unit(arrow.field(index).type, unit) for index in range(arrow.num_fields))

@@ -19,6 +19,7 @@ from connectors.hudi.file_group.slices import (
 )
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.listing import PartitionWalk
+from connectors.hudi.merge.config import merge_config
 from connectors.hudi.missing_files import check_later_writes, check_written_files
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.toolkit.filesystem import FileInfo
@@ -123,25 +124,24 @@ def check_readable(snapshot: HudiSnapshot, table: HudiTableHandle, plan: ScanPla
     Raises:
         NotSupportedError: A slice cannot be read right.
     """
-    if table.config.merge_on_read and not table.read_optimized:
-        raise NotSupportedError(
-            f"{table.name} is a merge-on-read table, whose logs cannot be read yet; read its base files alone "
-            "(session property read_optimized), or compact it into a copy-on-write table",
-            HUDI_MERGE_ON_READ,
-        )
+    if any(file_slice.logs for file_slice in plan.slices):
+        # Merged by code that is not known here?
+        merge_config(table.config.version, dict(table.config.properties), table.location)
     for partition in plan.partitions:
         for file_slice in partition.slices:
-            _check(snapshot, partition.path, file_slice)
+            _check(snapshot, partition.path, file_slice, table.config.merge_on_read)
 
 
-def _check(snapshot: HudiSnapshot, path: str, file_slice: FileSlice) -> None:
-    if file_slice.base is None or file_slice.logs:
+def _check(snapshot: HudiSnapshot, path: str, file_slice: FileSlice, merge_on_read: bool) -> None:
+    if not merge_on_read and (file_slice.base is None or file_slice.logs):
         raise NotSupportedError(
             f"file group {file_slice.file_id} in partition '{path}' of {snapshot.location} has log files at instant "
-            f"{file_slice.base_instant}, which cannot be read yet; compact the table, or read it without its logs "
-            "(read-optimized)",
+            f"{file_slice.base_instant}, and the table is COPY_ON_WRITE, which has none; set hoodie.table.type to "
+            "MERGE_ON_READ if that is what it is, or compact the table",
             HUDI_MERGE_ON_READ,
         )
+    if file_slice.base is None:
+        return
     name = file_slice.base.name
     if isinstance(name, BaseFileName) and name.format not in ("parquet", "orc"):
         raise NotSupportedError(

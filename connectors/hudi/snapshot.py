@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE, HUDI_SCHEMA_ON_READ
+from connectors.hudi.merge.config import is_merge_property
 from connectors.hudi.schema import arrow_schema, table_schema
 from connectors.hudi.table_config import TableConfig, read_table_config
 from connectors.hudi.timeline.archive import ArchivedTimeline, read_archive
@@ -215,8 +216,9 @@ def open_snapshot(files: FileSystem, location: str) -> HudiSnapshot:
 
 
 def trimmed(config: TableConfig) -> TableConfig:
-    """The properties without what tasks do not need."""
-    return replace(config, properties=(), create_schema=None)
+    """The properties without what tasks do not need: those that say how rows are merged are left."""
+    kept = tuple((key, value) for key, value in config.properties if is_merge_property(key))
+    return replace(config, properties=kept, create_schema=None)
 
 
 def _read_schema(files: FileSystem, path: str) -> pa.Schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -16,8 +17,8 @@ from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hudi.absent_partitions import AbsentPartitions
 from connectors.hudi.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE
-from connectors.hudi.file_group.slices import DataFile
-from connectors.hudi.handles import HudiSplit, HudiTableHandle
+from connectors.hudi.file_group.slices import FileSlice
+from connectors.hudi.handles import LOG_ONLY, HudiSplit, HudiTableHandle, LogFile
 from connectors.hudi.page_source import hidden_values
 from connectors.hudi.plain_columns import is_plain_type
 from connectors.hudi.planning import PartitionSlices, ScanPlan, check_readable
@@ -33,7 +34,7 @@ _PLAIN_PATH = re.compile(r"[A-Za-z0-9/:._=+~@,-]+")
 
 
 class HudiSplitManager(SplitManager):
-    """Makes one split for each base file, large files cut into ranges.
+    """Makes one split for each file slice, large base files cut into ranges.
 
     Args:
         pool: Reads of many commits and footers happen in it.
@@ -85,8 +86,7 @@ class HudiSplitSource(SplitSource):
         batch: list[HudiSplit] = []
         for partition in self._plan.partitions:
             for file_slice in partition.slices:
-                if file_slice.base is not None:
-                    batch.extend(self._maker.splits(partition, file_slice.base))
+                batch.extend(self._maker.splits(partition, file_slice))
             if len(batch) >= _BATCH:
                 yield batch
                 batch = []
@@ -130,53 +130,49 @@ class _SplitMaker:
         self._plain: dict[tuple[str, frozenset[str]], bool] = {}
         self.files_pruned = 0
 
-    def splits(self, partition: PartitionSlices, file: DataFile) -> Iterator[HudiSplit]:
-        """The ranges of a file; none where constants alone say that no row fits."""
-        whole = self._whole_file(partition, file)
+    def splits(self, partition: PartitionSlices, file_slice: FileSlice) -> Iterator[HudiSplit]:
+        """The ranges of a slice's base file; none where constants alone say that no row fits."""
+        whole = self._whole_slice(partition, file_slice)
         constants: dict[str, Value | None] = {**dict(whole.path_values), **hidden_values(whole)}
         if not all(self._domains[name].includes_value(constants[name]) for name in self._domains if name in constants):
             self.files_pruned += 1
             return
         plain = self._is_plain(whole, frozenset(constants))
         asked = tuple((column.name, constants[column.name]) for column in self._columns if column.name in constants)
-        for start in range(0, max(file.size, 1), self._max_size):
-            yield HudiSplit(
-                path=whole.path,
-                start=start,
-                length=min(self._max_size, file.size - start),
-                file_size=whole.file_size,
-                modified_millis=whole.modified_millis,
-                format=whole.format,
-                partition=whole.partition,
-                file_id=whole.file_id,
-                base_instant=whole.base_instant,
-                path_values=whole.path_values,
-                plain=plain,
-                constants=asked if plain else (),
-            )
+        whole = replace(whole, plain=plain, constants=asked if plain else ())
+        step = self._max_size if whole.has_base else max(whole.length, 1)
+        for start in range(0, max(whole.length, 1), step):
+            length = min(step, whole.length - start)
+            yield replace(whole, start=start, length=length, holds_inserts=start == 0 and bool(whole.logs))
 
-    def _whole_file(self, partition: PartitionSlices, file: DataFile) -> HudiSplit:
-        schema = self._schemas[file.name.instant]
-        told = self._paths.values(partition.path) if schema is not None else {}
-        lowered = {name.lower() for name in schema.names} if schema is not None and told else set()
+    def _whole_slice(self, partition: PartitionSlices, file_slice: FileSlice) -> HudiSplit:
+        file = file_slice.base if file_slice.base is not None else file_slice.logs[0]
+        schema = self._schemas.get(file.name.instant) if file_slice.base is not None else None
+        told = self._paths.values(partition.path)
+        if schema is not None:
+            lowered = {name.lower() for name in schema.names}
+            told = {name: value for name, value in told.items() if name.lower() not in lowered}
+        elif not self._table.config.drop_partition_columns:
+            told = {}
         return HudiSplit(
             path=file.path,
             start=0,
             length=file.size,
             file_size=file.size,
             modified_millis=file.modified_millis,
-            format=file.path.rpartition(".")[2],
+            format=file.path.rpartition(".")[2] if file_slice.base is not None else LOG_ONLY,
             partition=partition.path,
-            file_id=file.name.file_id,
-            base_instant=file.name.instant,
-            path_values=tuple((name, value) for name, value in told.items() if name.lower() not in lowered),
+            file_id=file_slice.file_id,
+            base_instant=file.name.instant if file_slice.base is not None else file_slice.base_instant,
+            path_values=tuple(told.items()),
+            logs=tuple(LogFile(log.path, log.size) for log in file_slice.logs),
         )
 
     def _is_plain(self, file: HudiSplit, constants: frozenset[str]) -> bool:
         """Whether a reader that knows no Hudi gets the columns right from a file."""
-        schema = self._schemas[file.base_instant]
-        if self._table.written_in is not None:
+        if self._table.written_in is not None or file.logs:
             return False
+        schema = self._schemas[file.base_instant]
         if schema is None or file.format != "parquet" or _PLAIN_PATH.fullmatch(file.path) is None:
             return False
         key = (file.base_instant, constants)

@@ -95,7 +95,8 @@ def latest_file_slices(
 ) -> list[FileSlice]:
     """The newest visible slice of each file group of a partition, sorted by file id.
 
-    Pending compactions of layout 1, whose logs need the slice before too, are not handled here.
+    In layout 1, what is written while a compaction is pending goes into logs named after it, before there is its base
+    file: such logs come behind those of the slice before (getLatestMergedFileSlicesBeforeOrOn).
 
     Args:
         files: All data files of the partition.
@@ -124,9 +125,12 @@ def latest_file_slices(
     for file_id in sorted(bases.keys() | logs.keys()):
         by_instant = _by_instant(bases[file_id], written_names)
         attached = _attach(logs[file_id], by_instant, view, layout)
+        compacting = [attached.pop(key) for key in sorted(attached) if key in view.pending_compactions]
         newest = max((*by_instant, *attached), default=None)
+        if newest is None and compacting:
+            newest = compacting[0][0].name.instant
         if newest is not None:
-            ordered = sorted(attached.get(newest, ()), key=_log_order)
+            ordered = [log for part in (attached.get(newest, ()), *compacting) for log in sorted(part, key=_log_order)]
             slices.append(FileSlice(file_id, newest, by_instant.get(newest), tuple(ordered)))
     return slices
 
@@ -185,7 +189,8 @@ def _attach(
         is_committed = committed_test(view)
         for log in logs:
             # The name says the slice; a log-only slice shows nothing until its instant is complete.
-            if log.name.instant in bases or is_committed(log.name.instant):
+            named = log.name.instant
+            if named in bases or is_committed(named) or named in view.pending_compactions:
                 attached[log.name.instant].append(log)
         return attached
     # HoodieFileGroup.getBaseInstantTime: the newest base file requested before the log was complete.

@@ -22,12 +22,14 @@ class TimelineView(PlainData):
         start: First completed write that is not pinned by a savepoint; files of older instants that the active
             timeline does not hold belong to archived, completed writes. ``None`` on an empty timeline.
         until: With time travel: what was requested later is not seen.
+        pending_compactions: Those of ``pending`` that are compactions. In layout 1 logs may be named after them.
     """
 
     instants: tuple[Instant, ...]
     pending: tuple[str, ...]
     start: str | None
     until: str | None = None
+    pending_compactions: tuple[str, ...] = ()
 
     @property
     def latest(self) -> Instant | None:
@@ -66,6 +68,7 @@ def timeline_view(
         for item in everything
         if item.state is not InstantState.COMPLETED and item.requested not in finished
     }
+    compactions = {item.requested for item in everything if item.action == "compaction"} & pending
     savepoints = {item.requested for item in everything if item.action == "savepoint"}
     # Archival stops at a savepoint's instant and may go on behind it, so that instant says nothing of what is
     # between it and the next (BaseHoodieTimeline.getFirstNonSavepointCommit).
@@ -74,7 +77,7 @@ def timeline_view(
     # Archival copies an instant before it removes it, so one can be in both.
     older = [item for item in archived if item.action in WRITE_ACTIONS and item.requested not in finished]
     seen = [item for item in _ordered([*older, *completed]) if until is None or item.requested <= until]
-    return TimelineView(tuple(seen), tuple(sorted(pending)), start, until)
+    return TimelineView(tuple(seen), tuple(sorted(pending)), start, until, tuple(sorted(compactions)))
 
 
 def committed_test(view: TimelineView) -> Callable[[str], bool]:

@@ -6,7 +6,6 @@ Where answers disagree, or are plainly a bug of the judge:
 |---|---|---|
 | ``*_typedparts_cow`` | the timestamp of the file, where Hudi returns NULL | its path holds the instant as a number, which Hudi tries to read as text and gives up on; the file holds the value written |
 | ``*_sor_cow`` | refused by name | columns have ids (schema on read), which needs its own issue |
-| ``*_mor`` | refused by name | merge on read has its own issue |
 """  # noqa: E501
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from tests.connectors.hudi.rows import assert_same_table
 from tests.paths import CORPUS, TABLES
 
 COW = sorted(path.stem for path in (CORPUS / "hudi").glob("*_cow.zip"))
-MOR = sorted(path.stem for path in (CORPUS / "hudi").glob("*_mor.zip"))
 SCHEMA_ON_READ = [case for case in COW if case.endswith("_sor_cow")]
 READABLE = [case for case in COW if case not in SCHEMA_ON_READ]
 SHARED = sorted(path.stem for path in (TABLES / "hudi").glob("cow_*.zip"))
@@ -88,16 +86,6 @@ def test_version_5_reads_like_version_6(case: str, tmp_path: Path) -> None:
     properties.write_text(text.replace("hoodie.table.version=6", "hoodie.table.version=5"))
     catalog.register(table, "five")
     assert_same_table(catalog.read("five"), as_six)
-
-
-@pytest.mark.parametrize("case", MOR)
-def test_merge_on_read_is_refused_by_name(case: str, tmp_path: Path) -> None:
-    if "_sor_" in case:
-        pytest.skip("its schema history is refused before")
-    catalog = opened(CORPUS / "hudi" / f"{case}.zip", tmp_path)
-    with pytest.raises(NotSupportedError, match="merge-on-read") as caught:
-        catalog.read()
-    assert caught.value.code.name == "HUDI_MERGE_ON_READ"
 
 
 @pytest.mark.parametrize("case", SCHEMA_ON_READ)

@@ -1,0 +1,153 @@
+"""The rows of a base file against what the logs say of their keys: the final merge. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connectors.hudi.merge.ordering import OrderingKeys
+
+__all__ = ["LogMerge", "MergedLog"]
+
+
+@dataclass(frozen=True, slots=True)
+class MergedLog:
+    """What the logs say, one row for each key.
+
+    Attributes:
+        keys: The record keys, each once.
+        rows: Values of the columns; NULL where ``deleted``.
+        deleted: Whether the key's row is deleted.
+        commit_time_deletes: Whether by a delete that wins over every base row.
+        ordering: Ordering values; ``None`` where the log always wins over the base file.
+        filled: With partial updates: by column, where the logs have a value for it.
+        newest: Columns whose value is the log's, whichever row decides.
+    """
+
+    keys: pa.Array
+    rows: pa.Table
+    deleted: np.ndarray
+    commit_time_deletes: np.ndarray
+    ordering: OrderingKeys | None = None
+    filled: Mapping[str, np.ndarray] = field(default_factory=dict)
+    newest: frozenset[str] = frozenset()
+
+
+class LogMerge:
+    """Merges the rows of a base file, batch by batch, and then gives what is only in the logs.
+
+    Args:
+        log: What the logs say.
+
+    Attributes:
+        met: Whether a key of the log was met in the base file.
+    """
+
+    def __init__(self, log: MergedLog) -> None:
+        self._log = log
+        self.met = np.zeros(len(log.keys), dtype=bool)
+
+    def mark(self, keys: pa.Array) -> None:
+        """Takes note that these keys are in the base file, in rows that are merged elsewhere."""
+        found = self._find(keys)
+        self.met[found[found >= 0]] = True
+
+    def merge(
+        self,
+        base: pa.RecordBatch,
+        keys: pa.Array,
+        ordering: OrderingKeys | None,
+        filled: Mapping[str, np.ndarray] | None = None,
+    ) -> list[pa.RecordBatch]:
+        """What becomes of a batch of the base file: the rows that stay, and the log's rows in place of others.
+
+        Args:
+            base: The columns of ``MergedLog.rows``.
+            keys: The rows' keys.
+            ordering: Their ordering values, where the log has some.
+            filled: With partial updates: by column, where a row has a value that counts; everywhere if not said.
+        """
+        log = self._log
+        found = self._find(keys)
+        matched = np.flatnonzero(found >= 0)
+        if not len(matched):
+            return [base]
+        at = found[matched]
+        self.met[at] = True
+        base_wins = self._base_wins(matched, at, ordering)
+        if not log.filled:
+            stays = np.ones(base.num_rows, dtype=bool)
+            stays[matched[~base_wins]] = False
+            replaced = at[~base_wins]
+            batches = [base.filter(pa.array(stays))]
+            return batches + self._log_rows(replaced[~log.deleted[replaced]])
+        return self._fill(base, matched, at, base_wins, filled or {})
+
+    def rest(self) -> list[pa.RecordBatch]:
+        """The log's rows whose keys the base file does not have."""
+        return self._log_rows(np.flatnonzero(~self.met & ~self._log.deleted))
+
+    def _find(self, keys: pa.Array) -> np.ndarray:
+        found = pc.fill_null(pc.index_in(keys, value_set=self._log.keys), -1)
+        return np.asarray(found.to_numpy(zero_copy_only=False))
+
+    def _base_wins(self, matched: np.ndarray, at: np.ndarray, ordering: OrderingKeys | None) -> np.ndarray:
+        if self._log.ordering is None or ordering is None:
+            return np.zeros(len(matched), dtype=bool)
+        greater = ordering.take(matched).greater(self._log.ordering.take(at))
+        return np.asarray(greater & ~self._log.commit_time_deletes[at])
+
+    def _log_rows(self, at: np.ndarray) -> list[pa.RecordBatch]:
+        if not len(at):
+            return []
+        return [batch for batch in self._log.rows.take(pa.array(at)).to_batches() if batch.num_rows]
+
+    def _fill(
+        self,
+        base: pa.RecordBatch,
+        matched: np.ndarray,
+        at: np.ndarray,
+        base_wins: np.ndarray,
+        filled: Mapping[str, np.ndarray],
+    ) -> list[pa.RecordBatch]:
+        """With partial updates: a row of either side, its gaps filled from the other."""
+        log = self._log
+        deleted = log.deleted[at]
+        # A delete that loses leaves the base row as it is.
+        stays = np.ones(base.num_rows, dtype=bool)
+        stays[matched[~(deleted & base_wins)]] = False
+        both = np.flatnonzero(~deleted)
+        batches = [base.filter(pa.array(stays))]
+        if not len(both):
+            return batches
+        mine = pa.table({name: base.column(name) for name in base.schema.names}).take(pa.array(matched[both]))
+        theirs = log.rows.take(pa.array(at[both]))
+        wins = base_wins[both]
+        columns: list[pa.Array] = []
+        for name in base.schema.names:
+            has = log.filled[name][at[both]] if name in log.filled else np.ones(len(both), dtype=bool)
+            gap = ~filled[name][matched[both]] if name in filled else np.zeros(len(both), dtype=bool)
+            # Where the base row wins, the columns that partial updates know nothing of are its own.
+            from_log = has if name in log.newest else np.where(wins, has & gap, has | gap)
+            columns.append(_choose(from_log, theirs.column(name), mine.column(name)))
+        batches.append(pa.RecordBatch.from_arrays(columns, schema=base.schema))
+        return batches
+
+
+def _choose(first: np.ndarray, one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
+    chosen = pc.if_else(pa.array(first), one, other)
+    return combined(chosen)
+
+
+def combined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """One array of a column's chunks."""
+    if isinstance(column, pa.Array):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    made = column.combine_chunks()
+    return pa.concat_arrays(made.chunks) if isinstance(made, pa.ChunkedArray) else made

@@ -1,0 +1,178 @@
+"""Which columns a merge reads, and how it finds keys and ordering values in them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connector_spi.errors import NotSupportedError
+from connector_spi.handles import ColumnHandle
+from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
+from connectors.hudi.log.record_key import virtual_record_keys
+from connectors.hudi.merge.base import combined
+from connectors.hudi.merge.config import MergeConfig, PartialUpdates
+from connectors.hudi.schema import META_COLUMNS
+
+__all__ = ["COMMIT_TIME", "DELETED", "KEY", "SHAPE", "MergeColumns", "merge_columns", "ordering_name"]
+
+KEY = "$key"
+DELETED = "$deleted"
+COMMIT_TIME = "$commit_time"
+SHAPE = "$shape"
+_RECORD_KEY = "_hoodie_record_key"
+
+
+def ordering_name(at: int) -> str:
+    """The column of an ordering field's values among events."""
+    return f"$ordering{at}"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeColumns:
+    """The columns of a merge.
+
+    Attributes:
+        given: What the merge gives out, of the types asked.
+        read: What has to be read: ``given``, and what keys and ordering values are made of.
+        config: How rows are merged.
+        has_meta_columns: Whether ``_hoodie_record_key`` holds the keys.
+        ordering_types: The types of the ordering fields; empty where ordering values do not count.
+        partial: Whether columns may be filled from several rows.
+        shapes: With partial updates: sets of columns that events have values for, as met so far.
+    """
+
+    given: tuple[ColumnHandle, ...]
+    read: tuple[ColumnHandle, ...]
+    config: MergeConfig
+    has_meta_columns: bool
+    ordering_types: tuple[pa.DataType, ...]
+    partial: bool
+    shapes: list[frozenset[str]] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of ``given``."""
+        return [column.name for column in self.given]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of ``given``."""
+        return pa.schema([pa.field(column.name, column.type) for column in self.given])
+
+    @property
+    def newest(self) -> frozenset[str]:
+        """Columns that are taken of the row written later, whichever decides."""
+        return frozenset(META_COLUMNS) if self.config.newest_meta_columns else frozenset()
+
+    def keys(self, rows: pa.Table) -> pa.Array:
+        """The record keys of rows of ``read``.
+
+        Raises:
+            NotSupportedError: The keys cannot be made of the columns.
+        """
+        if self.has_meta_columns:
+            return combined(rows.column(_RECORD_KEY))
+        return virtual_record_keys(rows, self.config.key_fields, complex_keys=self.config.complex_keys)
+
+    def ordering(self, rows: pa.Table) -> list[pa.Array]:
+        """The values of the ordering fields of rows of ``read``; none where they do not count."""
+        if not self.ordering_types:
+            return []
+        return [_field(rows, name) for name in self.config.ordering_fields]
+
+    def shape(self, present: frozenset[str] | None) -> int | None:
+        """The number of a set of columns; ``None`` for all of them.
+
+        Returns:
+            ``None`` where the merge has no partial updates.
+        """
+        if not self.partial:
+            return None
+        columns = frozenset(self.names) if present is None else present
+        if columns not in self.shapes:
+            self.shapes.append(columns)
+        return self.shapes.index(columns)
+
+    def filled(self, rows: pa.Table) -> dict[str, np.ndarray]:
+        """By column, where rows of ``given`` have a value that counts, by the values alone."""
+        mode = self.config.partial_updates
+        if mode is PartialUpdates.NONE:
+            return {}
+        return {name: self._is_value(rows.column(name)) for name in self.names if name in rows.column_names}
+
+    def _is_value(self, column: pa.ChunkedArray) -> np.ndarray:
+        if self.config.partial_updates is PartialUpdates.IGNORE_DEFAULTS:
+            # Every field that can be absent has NULL as its default.
+            return np.asarray(column.is_valid().to_numpy())
+        if not pa.types.is_string(column.type) and not pa.types.is_binary(column.type):
+            return np.ones(len(column), dtype=bool)
+        marker = pa.scalar(self.config.unavailable_value, pa.string()).cast(column.type)
+        return np.asarray(pc.fill_null(pc.not_equal(column, marker), True).to_numpy())
+
+
+def merge_columns(
+    asked: Sequence[ColumnHandle],
+    schema: pa.Schema,
+    config: MergeConfig,
+    *,
+    has_meta_columns: bool,
+    partial: bool,
+    where: str,
+) -> MergeColumns:
+    """Chooses the columns of a merge.
+
+    Args:
+        asked: The columns wanted of the merged rows; nested types may be narrowed.
+        schema: The table's columns.
+        config: How its rows are merged.
+        has_meta_columns: Whether the table's rows hold their keys.
+        partial: Whether some block holds the updated columns only.
+        where: Names the table, for messages.
+
+    Raises:
+        NotSupportedError: The table has no column of an ordering field.
+    """
+    fields = config.ordering_fields if config.by_event_time else ()
+    types = tuple(_type(schema, name, where) for name in fields)
+    names = [_RECORD_KEY] if has_meta_columns else [_first(schema, name) for name in config.key_fields]
+    names += [_first(schema, name) for name in fields]
+    own = {name: ColumnHandle(name, pa.string() if name == _RECORD_KEY else schema.field(name).type) for name in names}
+    # Rows without any column could not be counted.
+    given = tuple(own.get(column.name, column) for column in asked) or tuple(own.values())[:1]
+    present = {column.name for column in given}
+    read = (*given, *(column for name, column in own.items() if name not in present))
+    return MergeColumns(
+        given, read, config, has_meta_columns, types, partial or config.partial_updates is not PartialUpdates.NONE
+    )
+
+
+def _first(schema: pa.Schema, name: str) -> str:
+    """The top-level column of a field, which may be nested."""
+    return name if name in schema.names else name.partition(".")[0]
+
+
+def _type(schema: pa.Schema, name: str, where: str) -> pa.DataType:
+    first, *inner = [name] if name in schema.names else name.split(".")
+    kind = schema.field(first).type if first in schema.names else None
+    for part in inner:
+        found = kind is not None and pa.types.is_struct(kind) and kind.get_field_index(part) >= 0
+        kind = kind.field(part).type if found and kind is not None else None
+    if kind is None:
+        raise NotSupportedError(
+            f"{where} has no column of its ordering field '{name}' (hoodie.table.ordering.fields, "
+            "hoodie.table.precombine.field), without which nobody can tell which row is newer; read its base files "
+            "alone (session property read_optimized)",
+            HUDI_UNSUPPORTED_MERGE,
+        )
+    return kind
+
+
+def _field(rows: pa.Table, name: str) -> pa.Array:
+    if name in rows.column_names:
+        return combined(rows.column(name))
+    first, *inner = name.split(".")
+    return combined(pc.struct_field(combined(rows.column(first)), inner))

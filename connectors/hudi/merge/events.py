@@ -1,0 +1,155 @@
+"""From blocks to events: the rows and deletes of one block as an Arrow table of a common form. Pure.
+
+The columns of an event are those that the merge gives out, of the table's types, and behind them:
+
+- ``$key``: the record key, string.
+- ``$deleted``, ``$commit_time``: boolean, as ``fold.Events`` has them.
+- ``$shape``: int32, which columns the event has values for, a number in ``MergeColumns.shapes``; with partial updates.
+- ``$ordering0``, ``$ordering1`` ...: the values of the ordering fields, where events are compared by them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connector_spi.errors import CorruptFileError
+from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
+from connectors.hudi.log.block import BlockType, LogBlock
+from connectors.hudi.log.data_block import read_data_block
+from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECORD_KEY, read_delete_block
+from connectors.hudi.merge.base import combined
+from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
+from connectors.hudi.merge.ordering import as_table_type, is_default
+from connectors.hudi.timestamp_unit import check_unit
+from connectors.toolkit.avro_schema import AvroRecordSchema
+from connectors.toolkit.schema_adapter import SchemaAdapter, find_column
+
+__all__ = ["read_events"]
+
+_IS_DELETED = "_hoodie_is_deleted"
+_OPERATION = "_hoodie_operation"
+# HoodieOperation: what a change stream says of a row that is no longer so.
+_DELETING = pa.array(["D", "-U"])
+
+
+def read_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> pa.Table:
+    """The events of a data or delete block, in its order.
+
+    Raises:
+        CorruptFileError: The block is damaged, or a row has no key.
+        NotSupportedError: Something in it is not understood.
+    """
+    if block.type is BlockType.DELETE:
+        return _delete_events(block, content, columns)
+    return _row_events(block, content, columns)
+
+
+def _row_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> pa.Table:
+    where = f"{block.path}, byte {block.offset}"
+    written = pa.schema([pa.field(name, pa.null()) for name in _field_names(block.schema or "{}")])
+    found = {column.name: find_column(written, column.name) for column in columns.read}
+    markers = [name for name in (_IS_DELETED, _OPERATION, columns.config.delete_field) if name in written.names]
+    asked = {written.names[at] for at in found.values() if at is not None} | {name for name in markers if name}
+    rows = read_data_block(block, content, asked)
+    adapter = SchemaAdapter(rows.schema, columns.read, where=where, strict=True)
+    for column, at in zip(columns.read, adapter.positions, strict=True):
+        if at is not None:
+            check_unit(column, rows.schema.field(at).type, block.path)
+    read = [None if at is None else combined(rows.column(at)) for at in adapter.positions]
+    table = pa.Table.from_arrays(
+        adapter.adapt(read, len(rows)), schema=pa.schema([(column.name, column.type) for column in columns.read])
+    )
+    keys = columns.keys(table)
+    if keys.null_count:
+        raise CorruptFileError(f"{where}: a row has no record key", HUDI_BAD_LOG_FILE)
+    deleted = _deleted(rows, columns)
+    ordering = columns.ordering(table)
+    shape = columns.shape(frozenset(name for name, at in found.items() if at is not None) if block.is_partial else None)
+    return _events(table.select(columns.names), keys, deleted, _commit_time(ordering, len(rows)), ordering, shape)
+
+
+def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> pa.Table:
+    deletes = read_delete_block(block, content)
+    count = len(deletes)
+    keys = combined(deletes.column(RECORD_KEY))
+    if keys.null_count:
+        raise CorruptFileError(f"{block.path}, byte {block.offset}: a delete has no record key", HUDI_BAD_LOG_FILE)
+    commit_time = combined(deletes.column(COMMIT_TIME_DELETE))
+    values = pa.table({column.name: pa.nulls(count, column.type) for column in columns.given}, schema=columns.schema)
+    ordering: list[pa.Array] = []
+    if columns.ordering_types:
+        told = combined(deletes.column(ORDERING))
+        fields = told.flatten() if pa.types.is_struct(told.type) else [told]
+        cast = _ordering(block, fields, columns)
+        if cast is None:
+            # HoodieRecord.compareTo of two classes: the delete wins.
+            commit_time = pa.repeat(pa.scalar(True), count)
+        ordering = cast if cast is not None else [pa.nulls(count, kind) for kind in columns.ordering_types]
+    else:
+        commit_time = pa.repeat(pa.scalar(True), count)
+    return _events(values, keys, pa.repeat(pa.scalar(True), count), commit_time, ordering, columns.shape(None))
+
+
+def _ordering(block: LogBlock, fields: list[pa.Array], columns: MergeColumns) -> list[pa.Array] | None:
+    if len(fields) != len(columns.ordering_types):
+        return None
+    try:
+        cast = [as_table_type(array, kind) for array, kind in zip(fields, columns.ordering_types, strict=True)]
+    except pa.ArrowInvalid as error:
+        raise CorruptFileError(
+            f"{block.path}, byte {block.offset}: the ordering values of the deletes do not fit the table's: {error}",
+            HUDI_BAD_LOG_FILE,
+        ) from error
+    found = [array for array in cast if array is not None]
+    return found if len(found) == len(cast) else None
+
+
+def _events(
+    values: pa.Table,
+    keys: pa.Array,
+    deleted: pa.Array,
+    commit_time: pa.Array,
+    ordering: list[pa.Array],
+    shape: int | None,
+) -> pa.Table:
+    more = {KEY: keys, DELETED: deleted, COMMIT_TIME: commit_time}
+    if shape is not None:
+        more[SHAPE] = pa.array(np.full(len(keys), shape, dtype=np.int32))
+    more |= {ordering_name(at): array for at, array in enumerate(ordering)}
+    for name, array in more.items():
+        values = values.append_column(name, array)
+    return values
+
+
+def _commit_time(ordering: list[pa.Array], count: int) -> pa.Array:
+    if not ordering:
+        return pa.repeat(pa.scalar(True), count)
+    return pa.array(is_default(ordering[0])) if len(ordering) == 1 else pa.repeat(pa.scalar(False), count)
+
+
+def _deleted(rows: pa.Table, columns: MergeColumns) -> pa.Array:
+    deleted = pa.array(np.zeros(len(rows), dtype=bool))
+    tests: list[pa.ChunkedArray] = []
+    if _IS_DELETED in rows.column_names and pa.types.is_boolean(rows.schema.field(_IS_DELETED).type):
+        tests.append(rows.column(_IS_DELETED))
+    if _OPERATION in rows.column_names:
+        tests.append(pc.is_in(rows.column(_OPERATION), value_set=_DELETING))
+    config = columns.config
+    if config.delete_field in rows.column_names:
+        tests.append(pc.equal(rows.column(config.delete_field).cast(pa.string()), config.delete_marker))
+    for test in tests:
+        deleted = pc.or_(deleted, pc.fill_null(combined(test), False))
+    return deleted
+
+
+@lru_cache(maxsize=64)
+def _field_names(schema: str) -> tuple[str, ...]:
+    try:
+        return tuple(AvroRecordSchema(schema).fields)
+    except ValueError:
+        # The reader of the block says what is wrong.
+        return ()

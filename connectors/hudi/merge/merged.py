@@ -1,0 +1,84 @@
+"""From events to one row for each key. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from connectors.hudi.merge.base import MergedLog, combined
+from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
+from connectors.hudi.merge.fold import Events, Folded, fold
+from connectors.hudi.merge.ordering import OrderingKeys, ordering_keys
+
+__all__ = ["base_ordering", "merged_log"]
+
+
+def merged_log(tables: Sequence[pa.Table], columns: MergeColumns) -> MergedLog:
+    """Merges the events of each key.
+
+    Args:
+        tables: Of ``events.read_events``, oldest first; at least one.
+        columns: The columns of the merge.
+    """
+    table = pa.concat_tables(tables).combine_chunks()
+    encoded = combined(table.column(KEY)).dictionary_encode()
+    deleted, commit_time = (_flags(table, name) for name in (DELETED, COMMIT_TIME))
+    ordering = None
+    if columns.ordering_types:
+        fields = [combined(table.column(ordering_name(at))) for at in range(len(columns.ordering_types))]
+        ordering = ordering_keys(fields, binlog=columns.config.binlog_positions)
+    events = Events(
+        codes=np.asarray(encoded.indices.to_numpy(zero_copy_only=False)).astype(np.int64),
+        keys=len(encoded.dictionary),
+        deleted=deleted,
+        commit_time=commit_time,
+        ordering=ordering,
+        filled=_filled(table, deleted, columns),
+        newest=columns.newest,
+    )
+    folded = fold(events)
+    winner = folded.winner
+    return MergedLog(
+        keys=encoded.dictionary,
+        rows=_rows(table.select(columns.names), folded),
+        deleted=deleted[winner],
+        commit_time_deletes=events.commit_time_deletes[winner],
+        ordering=ordering.take(winner) if ordering is not None else None,
+        filled={name: source >= 0 for name, source in folded.sources.items()},
+        newest=columns.newest,
+    )
+
+
+def base_ordering(rows: pa.Table, columns: MergeColumns) -> OrderingKeys | None:
+    """The ordering values of rows of ``columns.read``; ``None`` where they do not count."""
+    fields = columns.ordering(rows)
+    return ordering_keys(fields, binlog=columns.config.binlog_positions) if fields else None
+
+
+def _filled(table: pa.Table, deleted: np.ndarray, columns: MergeColumns) -> dict[str, np.ndarray]:
+    if not columns.partial:
+        return {}
+    shapes = np.asarray(combined(table.column(SHAPE)).to_numpy())
+    by_value = columns.filled(table)
+    filled = {}
+    for name in columns.names:
+        told = np.array([name in shape for shape in columns.shapes], dtype=bool)[shapes]
+        filled[name] = told & by_value.get(name, True) & ~deleted
+    return filled
+
+
+def _rows(table: pa.Table, folded: Folded) -> pa.Table:
+    if not folded.sources:
+        return table.take(pa.array(folded.winner))
+    columns = []
+    for name in table.column_names:
+        source = folded.sources[name]
+        # Where nothing counts, the value of the deciding event stands for that.
+        columns.append(table.column(name).take(pa.array(np.where(source >= 0, source, folded.winner))))
+    return pa.table(columns, schema=table.schema)
+
+
+def _flags(table: pa.Table, name: str) -> np.ndarray:
+    return np.asarray(combined(table.column(name)).to_numpy(zero_copy_only=False))

@@ -1,0 +1,216 @@
+"""The rows of a file slice that has logs. Executor side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connector_spi.handles import ColumnHandle
+from connector_spi.page_source import PageSource
+from connector_spi.predicate import TupleDomain, Value
+from connectors.hudi.handles import HudiSplit, HudiTableHandle
+from connectors.hudi.log.block import LogBlock
+from connectors.hudi.log.reader import block_content, read_log_blocks
+from connectors.hudi.log.scan import scan_log_blocks
+from connectors.hudi.merge.base import LogMerge, MergedLog
+from connectors.hudi.merge.columns import MergeColumns, merge_columns
+from connectors.hudi.merge.config import MergeConfig, merge_config
+from connectors.hudi.merge.event_store import EventStore, part_of_keys
+from connectors.hudi.merge.events import read_events
+from connectors.hudi.merge.merged import base_ordering, merged_log
+from connectors.hudi.timeline.view import committed_test
+from connectors.toolkit.file_page_source import BATCH_ROWS
+from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.partition_values import constant_array, constant_batch
+from connectors.toolkit.schema_adapter import SchemaAdapter
+
+__all__ = ["BaseReader", "MergeInput", "MergedPageSource"]
+
+BaseReader = Callable[[int, int, tuple[ColumnHandle, ...], TupleDomain[ColumnHandle]], PageSource]
+"""Opens a range (first byte, bytes) of the slice's base file, with columns of it and a filter that only prunes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeInput:
+    """What a merge works on.
+
+    Attributes:
+        files: Storage.
+        split: A range of a base file with all logs of its slice, or a slice of logs alone.
+        table: The table.
+        predicate: What the rows asked fit; only prunes.
+        constants: Values of the columns that are in no file, by name.
+        open_base: Opens the base file.
+        memory: Bytes that the events of the logs may take.
+    """
+
+    files: FileSystem
+    split: HudiSplit
+    table: HudiTableHandle
+    predicate: TupleDomain[ColumnHandle]
+    constants: Mapping[str, Value | None]
+    open_base: BaseReader
+    memory: int
+
+
+class MergedPageSource(PageSource):
+    """Merges base rows with what the logs say of their keys, then gives what is in the logs alone.
+
+    Args:
+        merge: What to merge.
+        columns: What to read, in output order.
+    """
+
+    def __init__(self, merge: MergeInput, columns: tuple[ColumnHandle, ...]) -> None:
+        self._input = merge
+        self._columns = columns
+        self._schema = pa.schema([pa.field(column.name, column.type) for column in columns])
+        self._bytes = 0
+        self._batches = self._run()
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._schema
+
+    @property
+    def completed_bytes(self) -> int:
+        return self._bytes
+
+    def __next__(self) -> pa.RecordBatch:
+        return next(self._batches)
+
+    def close(self) -> None:
+        self._batches.close()
+
+    def _run(self) -> Generator[pa.RecordBatch, None, None]:
+        table = self._input.table
+        config = merge_config(table.config.version, dict(table.config.properties), table.location)
+        blocks = self._scan()
+        columns = self._merge_columns(config, any(block.is_partial for block in blocks))
+        with self._events(blocks, columns) as store:
+            for part, tables in store.read():
+                log = merged_log(tables, columns) if tables else None
+                for batch in self._part(log, columns, part, store.parts):
+                    yield from self._output(batch)
+
+    def _merge_columns(self, config: MergeConfig, partial: bool) -> MergeColumns:
+        table = self._input.table
+        asked = [column for column in self._columns if column.name not in self._input.constants]
+        return merge_columns(
+            asked,
+            table.schema,
+            config,
+            has_meta_columns=table.config.populate_meta_fields,
+            partial=partial,
+            where=table.location,
+        )
+
+    def _scan(self) -> tuple[LogBlock, ...]:
+        table = self._input.table
+        latest = table.view.latest
+        writes = table.written_in
+        scan = scan_log_blocks(
+            self._blocks(),
+            is_committed=committed_test(table.view),
+            latest_instant=latest.requested if latest is not None else "",
+            in_range=None if writes is None else frozenset(writes).__contains__,
+        )
+        return scan.blocks
+
+    def _blocks(self) -> Iterator[LogBlock]:
+        for log in self._input.split.logs:
+            if log.size:
+                with self._input.files.open(log.path) as file:
+                    yield from read_log_blocks(file, log.path, log.size)
+
+    def _events(self, blocks: tuple[LogBlock, ...], columns: MergeColumns) -> EventStore:
+        store = EventStore(self._input.memory, sum(block.content_length for block in blocks))
+        with ExitStack() as stack:
+            stack.push(store)
+            opened: dict[str, pa.NativeFile] = {}
+            for block in blocks:
+                if block.path not in opened:
+                    opened[block.path] = stack.enter_context(self._input.files.open(block.path))
+                store.add(read_events(block, block_content(opened[block.path], block), columns), block.content_length)
+                self._bytes += block.content_length
+            for file in opened.values():
+                file.close()
+            stack.pop_all()
+        return store
+
+    def _part(self, log: MergedLog | None, columns: MergeColumns, part: int, parts: int) -> Iterator[pa.RecordBatch]:
+        split = self._input.split
+        merge = LogMerge(log) if log is not None else None
+        if split.has_base:
+            yield from self._base(merge, columns, part, parts)
+        if merge is not None and split.holds_inserts:
+            if split.has_base:
+                self._mark_elsewhere(merge, columns)
+            yield from merge.rest()
+
+    def _base(self, merge: LogMerge | None, columns: MergeColumns, part: int, parts: int) -> Iterator[pa.RecordBatch]:
+        split = self._input.split
+        predicate = self._prunable(columns)
+        with closing(self._input.open_base(split.start, split.length, columns.read, predicate)) as source:
+            for read in source:
+                batch = read
+                rows = pa.Table.from_batches([batch])
+                keys = columns.keys(rows)
+                if parts > 1:
+                    mine = pa.array(part_of_keys(keys, parts) == part)
+                    batch, rows, keys = batch.filter(mine), rows.filter(mine), keys.filter(mine)
+                given = batch.select(columns.names)
+                if merge is None:
+                    yield given
+                else:
+                    yield from merge.merge(given, keys, base_ordering(rows, columns), columns.filled(rows))
+            self._bytes += source.completed_bytes
+
+    def _mark_elsewhere(self, merge: LogMerge, columns: MergeColumns) -> None:
+        """Notes the keys of the ranges of the base file that other splits merge."""
+        split = self._input.split
+        end = split.start + split.length
+        names = {"_hoodie_record_key"} if columns.has_meta_columns else set(columns.config.key_fields)
+        keys = tuple(column for column in columns.read if column.name in names)
+        for start, length in ((0, split.start), (end, split.file_size - end)):
+            if length > 0:
+                with closing(self._input.open_base(start, length, keys, TupleDomain.all())) as source:
+                    for batch in source:
+                        merge.mark(columns.keys(pa.Table.from_batches([batch])))
+
+    def _prunable(self, columns: MergeColumns) -> TupleDomain[ColumnHandle]:
+        """What of the filter may skip parts of the base file.
+
+        By commit time the log's row counts whatever the base file holds, and a skipped base row that has none fits no
+        filter. Else a base row may win over the log's, which must not come in its place.
+        """
+        if not columns.ordering_types and not columns.partial:
+            return self._input.predicate
+        return TupleDomain.all()
+
+    def _output(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        for start in range(0, rows.num_rows, BATCH_ROWS):
+            yield self._shaped(rows.slice(start, BATCH_ROWS))
+
+    def _shaped(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        if not self._columns:
+            return constant_batch(self._schema, {}, rows.num_rows)
+        constants = self._input.constants
+        arrays = [
+            constant_array(constants[field.name], field.type, rows.num_rows)
+            if field.name in constants
+            else _narrowed(rows.column(field.name), field)
+            for field in self._schema
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+def _narrowed(array: pa.Array, field: pa.Field) -> pa.Array:
+    if array.type == field.type:
+        return array
+    adapter = SchemaAdapter(pa.schema([pa.field(field.name, array.type)]), (ColumnHandle(field.name, field.type),))
+    [made] = adapter.adapt([array], len(array))
+    return made
