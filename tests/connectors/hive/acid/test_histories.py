@@ -30,7 +30,7 @@ from tests.connectors.hive.acid_history import FIELDS, History
 from tests.connectors.hive.acid_model import Snapshot
 from tests.connectors.hive.acid_snapshots import acid_snapshot
 from tests.connectors.hive.acid_steps import Step, insert_only_step_lists, original_counts, step_lists
-from tests.connectors.hive.acid_writer import AcidFolder, InsertOnlyFolder, Row, RowKey
+from tests.connectors.hive.acid_writer import AcidFolder, InsertOnlyFolder, OrcLayout, Row, RowKey, bucket_property
 from tests.connectors.hive.reading import make_connector, make_session
 from tests.connectors.hive.table_writer import storage
 
@@ -234,6 +234,19 @@ def test_filters_lose_no_row(
                 if all(_fits(domain, row["kv".index(name)]) for name, domain in one.items())
             }
             assert reader.rows(now, one) == expected
+
+
+def test_rows_that_share_a_key_go_together(table: _Table, tmp_path: Path) -> None:
+    """Trino wrote keys twice (trinodb/trino 8268, 8452); Hive deletes all rows of a key."""
+    rows: dict[int, list[Row]] = {0: [(1, "a"), (2, "b")]}
+    folder = AcidFolder(tmp_path, FIELDS, OrcLayout(stripe_rows=1), attempt=0)
+    folder.insert(1, rows)
+    replace(folder, attempt=1).insert(1, rows)
+    first = RowKey(1, bucket_property(0), 0)
+    folder.delete(2, [first])
+    reader, both = _Reader(table, tmp_path), Snapshot(2)
+    assert sorted(_tuples(reader.read(Snapshot(1), ("k",)))) == [(1,), (1,), (2,), (2,)]
+    assert sorted(_tuples(reader.read(both, ("k",)))) == [(2,), (2,)]
 
 
 def _started(home: str, originals: list[int], steps: list[Step] | None = None) -> History:
