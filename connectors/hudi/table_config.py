@@ -64,6 +64,7 @@ class TableConfig(PlainData):
         url_encoded: Values in folder names are escaped as in Hive.
         drop_partition_columns: Data files lack the partition fields.
         populate_meta_fields: The ``_hoodie_`` columns hold values.
+        metadata_partitions: Indexes of the metadata table that are complete, such as ``files``; none where it is off.
         create_schema: Avro schema in JSON from the table's creation, or ``None``.
         properties: All properties, sorted by key.
     """
@@ -82,6 +83,7 @@ class TableConfig(PlainData):
     url_encoded: bool
     drop_partition_columns: bool
     populate_meta_fields: bool
+    metadata_partitions: tuple[str, ...]
     create_schema: str | None
     properties: tuple[tuple[str, str], ...]
 
@@ -158,6 +160,7 @@ def parse_table_config(properties: Mapping[str, str], location: str) -> TableCon
         url_encoded=_flag(properties, "hoodie.datasource.write.partitionpath.urlencode", False),
         drop_partition_columns=_flag(properties, "hoodie.datasource.write.drop.partition.columns", False),
         populate_meta_fields=_flag(properties, "hoodie.populate.meta.fields", True),
+        metadata_partitions=_metadata_partitions(properties),
         create_schema=properties.get("hoodie.table.create.schema") or None,
         properties=tuple(sorted(properties.items())),
     )
@@ -251,6 +254,14 @@ def _partition_fields(properties: Mapping[str, str]) -> tuple[str, ...]:
     # A custom key generator stores "field:SIMPLE" or "field:TIMESTAMP" since version 8.
     fields = properties.get("hoodie.table.partition.fields", "").split(",")
     return tuple(field.strip().partition(":")[0] for field in fields if field.strip())
+
+
+def _metadata_partitions(properties: Mapping[str, str]) -> tuple[str, ...]:
+    complete, building = (
+        {name.strip() for name in properties.get(f"hoodie.table.metadata.partitions{key}", "").split(",")}
+        for key in ("", ".inflight")
+    )
+    return tuple(sorted(complete - building - {""}))
 
 
 def _path_tells_values(properties: Mapping[str, str]) -> bool:

@@ -1,0 +1,1 @@
+"""The metadata table of Hudi: which files a table has, and what is known of their columns and keys."""

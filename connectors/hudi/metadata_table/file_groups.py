@@ -1,0 +1,168 @@
+"""Reads records of the metadata table by their keys: base HFiles and the log files on them. Driver side."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connector_spi.errors import CorruptFileError
+from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
+from connectors.hudi.file_group.slices import DataFile, FileSlice
+from connectors.hudi.hfile.reader import Cell, HFile
+from connectors.hudi.log.block import BlockType, LogBlock, parse_log_blocks
+from connectors.hudi.log.delete_block import RECORD_KEY, read_delete_block
+from connectors.hudi.log.scan import scan_log_blocks
+from connectors.hudi.metadata_table.records import Record, decode_records
+from connectors.toolkit.byte_source import ByteSource, FileSource, MemorySource
+from connectors.toolkit.filesystem import FileSystem
+
+__all__ = ["MetadataFileGroups", "Wanted"]
+
+_WHOLE_FILE = 1 << 20
+"""Up to this size an HFile is fetched in one request; of a greater one the parts that are needed."""
+
+_ANY_INSTANT = "9" * 32
+
+Layers = dict[bytes, list[Record | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which records are looked up.
+
+    Attributes:
+        keys: These keys, sorted.
+        prefixes: All whose keys begin so, sorted; none of them begins with another.
+    """
+
+    keys: tuple[bytes, ...] = ()
+    prefixes: tuple[bytes, ...] = ()
+
+    @classmethod
+    def of_keys(cls, keys: Iterable[bytes]) -> Wanted:
+        """Some keys."""
+        return cls(keys=tuple(sorted(set(keys))))
+
+    def cells(self, file: HFile) -> Iterator[Cell]:
+        """The wanted cells of a file."""
+        if self.keys:
+            yield from file.seek(self.keys)
+        for prefix in self.prefixes:
+            yield from file.prefix(prefix)
+
+    def holds(self, key: bytes) -> bool:
+        """Whether a key is wanted."""
+        at = bisect_left(self.keys, key)
+        if at < len(self.keys) and self.keys[at] == key:
+            return True
+        return any(key.startswith(prefix) for prefix in self.prefixes)
+
+
+class MetadataFileGroups:
+    """The file groups of one partition of the metadata table.
+
+    Args:
+        files: Storage.
+        slices: Their newest slices, by file id.
+        is_valid: Whether blocks of an instant count.
+        pool: Files are fetched in it, many at once.
+    """
+
+    def __init__(
+        self,
+        files: FileSystem,
+        slices: Sequence[FileSlice],
+        is_valid: Callable[[str], bool],
+        pool: ThreadPoolExecutor,
+    ) -> None:
+        self._files = files
+        self._slices = slices
+        self._is_valid = is_valid
+        self._pool = pool
+        self._logs: dict[str, bytes] = {}
+
+    @property
+    def count(self) -> int:
+        """Number of file groups."""
+        return len(self._slices)
+
+    def look_up(self, wanted: Wanted, number: int | None = None) -> Layers:
+        """All that is told of some keys.
+
+        Args:
+            wanted: The keys.
+            number: The file group to look into; all of them by default.
+
+        Returns:
+            By key, the records from the oldest to the newest; ``None`` where the key was deleted. Keys that are
+            nowhere are left out.
+
+        Raises:
+            ConnectorError: A file is missing, damaged, or not understood.
+            ValueError: A record is damaged.
+        """
+        found: Layers = {}
+        for file_slice in self._slices if number is None else (self._slices[number],):
+            if file_slice.base is not None:
+                self._add_base(file_slice.base, wanted, found)
+            for block, content in self._blocks(file_slice.logs):
+                _add_block(block, content, wanted, found)
+        return found
+
+    def _add_base(self, base: DataFile, wanted: Wanted, found: Layers) -> None:
+        with self._files.open(base.path) as opened:
+            small = base.size <= _WHOLE_FILE
+            source: ByteSource = MemorySource(opened.read()) if small else FileSource(opened, base.size)
+            _add_cells(HFile(source, base.path), None, wanted, found)
+
+    def _blocks(self, logs: Sequence[DataFile]) -> Iterator[tuple[LogBlock, pa.Buffer]]:
+        fetched = dict(zip((log.path for log in logs), self._pool.map(self._fetch, logs), strict=True))
+        every = (block for log in logs for block in parse_log_blocks(MemorySource(fetched[log.path]), log.path))
+        scan = scan_log_blocks(every, is_committed=self._is_valid, latest_instant=_ANY_INSTANT)
+        if scan.corrupt:
+            # Hudi passes over them; what they held cannot be told.
+            broken = scan.corrupt[0]
+            raise CorruptFileError(f"{broken.path} is damaged at byte {broken.offset}", HUDI_BAD_LOG_FILE)
+        for block in scan.blocks:
+            content = memoryview(fetched[block.path])
+            yield block, pa.py_buffer(content[block.content_offset : block.content_offset + block.content_length])
+
+    def _fetch(self, log: DataFile) -> bytes:
+        kept = self._logs.get(log.path)
+        if kept is None:
+            with self._files.open(log.path) as opened:
+                kept = bytes(opened.read(log.size))
+            self._logs[log.path] = kept
+        if len(kept) < log.size:
+            raise CorruptFileError(f"{log.path} has {len(kept)} bytes, expected {log.size}", HUDI_BAD_LOG_FILE)
+        return kept
+
+
+def _add_block(block: LogBlock, content: pa.Buffer, wanted: Wanted, found: Layers) -> None:
+    if block.type is BlockType.DELETE:
+        for key in read_delete_block(block, content).column(RECORD_KEY).to_pylist():
+            if key is not None and wanted.holds(str(key).encode()):
+                found.setdefault(str(key).encode(), []).append(None)
+    elif block.type is BlockType.HFILE_DATA:
+        where = f"{block.path}, byte {block.offset}"
+        _add_cells(HFile(MemorySource(content), where), block.schema, wanted, found)
+    else:
+        raise CorruptFileError(
+            f"{block.path}, byte {block.offset}: a {block.type.name} block in the metadata table", HUDI_BAD_LOG_FILE
+        )
+
+
+def _add_cells(file: HFile, schema: str | None, wanted: Wanted, found: Layers) -> None:
+    if not file.entry_count:
+        return
+    cells = list(wanted.cells(file))
+    if not cells:
+        return
+    if schema is None:
+        schema = file.file_info["schema"].decode("utf-8")
+    for (key, _), record in zip(cells, decode_records(schema, [value for _, value in cells]), strict=True):
+        found.setdefault(key, []).append(record)

@@ -1,0 +1,182 @@
+"""The metadata table of one query: whether it can be used, and its partitions. Driver side.
+
+It is a merge-on-read table of HFiles in ``.hoodie/metadata``, with a timeline of its own. A write of the data table
+is noted there before it is complete; so what belongs to pending writes is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from connector_spi.errors import ConnectorError
+from connectors.hudi.file_group.slices import latest_file_slices, parse_listing
+from connectors.hudi.java_properties import parse_java_properties
+from connectors.hudi.metadata_table.file_groups import MetadataFileGroups
+from connectors.hudi.snapshot import HudiSnapshot
+from connectors.hudi.table_config import TableConfig
+from connectors.hudi.timeline.instant import Instant, InstantState
+from connectors.hudi.timeline.loader import list_instants
+from connectors.hudi.timeline.view import TimelineView, committed_test, timeline_view
+from connectors.toolkit.filesystem import join_path
+
+__all__ = ["MetadataTable", "UnusableMetadataTableError", "metadata_errors", "open_metadata_table"]
+
+_FOLDER = ".hoodie/metadata"
+_PAYLOAD = "org.apache.hudi.metadata.HoodieMetadataPayload"
+_INSTANT_DIGITS = 17
+# Instants that fill a new partition of the metadata table count from here (HoodieTimeline.INIT_INSTANT_TS); in
+# layout 1 they may also be an instant of the data table with such a number behind it.
+_FIRST_FILL = "00000000000000"
+
+metadata_errors = (ConnectorError, ValueError, KeyError, TypeError, IndexError, OverflowError)
+"""What reading of a metadata table that is not as expected may raise: it is not used then."""
+
+
+class UnusableMetadataTableError(ValueError):
+    """The metadata table does not tell what a query needs; says why."""
+
+
+class MetadataTable:
+    """The metadata table as a query may use it.
+
+    Args:
+        snapshot: The data table.
+        config: Where the metadata table's timeline is.
+        view: Its timeline.
+        pool: Files are fetched in it.
+    """
+
+    def __init__(
+        self, snapshot: HudiSnapshot, config: TableConfig, view: TimelineView, pool: ThreadPoolExecutor
+    ) -> None:
+        self._snapshot = snapshot
+        self._config = config
+        self._view = view
+        self._pool = pool
+        self._newest_known = _newest_known(snapshot)
+        self._partitions: dict[str, MetadataFileGroups] = {}
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it holds nothing of writes that began after the query's view of the data table."""
+        if self._snapshot.view.until is not None:
+            return False
+        return all(self._is_known(instant.requested) for instant in self._view.instants if instant.action != "commit")
+
+    def has_partition(self, name: str) -> bool:
+        """Whether an index can be read, such as ``column_stats``."""
+        return name in self._snapshot.config.metadata_partitions
+
+    def partition(self, name: str) -> MetadataFileGroups:
+        """The file groups of an index.
+
+        Raises:
+            UnusableMetadataTableError: It cannot be read.
+            ConnectorError: Its folder cannot be listed.
+        """
+        found = self._partitions.get(name)
+        if found is None:
+            if not self.has_partition(name):
+                raise UnusableMetadataTableError(f"it has no partition {name}")
+            found = self._open(name)
+            self._partitions[name] = found
+        return found
+
+    def _open(self, name: str) -> MetadataFileGroups:
+        snapshot = self._snapshot
+        listing = snapshot.files.list(join_path(snapshot.location, f"{_FOLDER}/{name}"))
+        data = parse_listing((info.path, info.size, info.modified_millis) for info in listing if not info.is_directory)
+        slices = latest_file_slices(data, self._view, self._config.layout, (), lambda requested: None)
+        if not slices:
+            raise UnusableMetadataTableError(f"its partition {name} has no files")
+        return MetadataFileGroups(snapshot.files, slices, self._valid_test(), self._pool)
+
+    def _valid_test(self) -> Callable[[str], bool]:
+        """Says of an instant whether its blocks count (HoodieTableMetadataUtil.getValidInstantTimestamps)."""
+        is_committed = committed_test(self._view)
+        pending = _pending(self._snapshot)
+        return lambda instant: is_committed(instant) and instant not in pending and self._is_known(instant)
+
+    def _is_known(self, instant: str) -> bool:
+        """Whether the data table's timeline had got as far: a later clean may have taken files that the query needs."""
+        return self._newest_known is None or instant[:_INSTANT_DIGITS] <= self._newest_known
+
+
+def open_metadata_table(snapshot: HudiSnapshot, pool: ThreadPoolExecutor) -> MetadataTable:
+    """The metadata table of a data table, if it can be used for a query.
+
+    Raises:
+        UnusableMetadataTableError: It is off, or does not know all writes of the query's view.
+        ConnectorError: It cannot be read.
+    """
+    if "files" not in snapshot.config.metadata_partitions:
+        raise UnusableMetadataTableError("it is off")
+    config = _read_config(snapshot)
+    instants = list_instants(snapshot.files, snapshot.location, config)
+    view = timeline_view(instants)
+    if any(instant.action == "replacecommit" for instant in view.instants):
+        raise UnusableMetadataTableError("its timeline has a replacecommit, which it should not have")
+    _check_covers(snapshot, view)
+    return MetadataTable(snapshot, config, view, pool)
+
+
+def _read_config(snapshot: HudiSnapshot) -> TableConfig:
+    path = join_path(snapshot.location, f"{_FOLDER}/.hoodie/hoodie.properties")
+    properties = parse_java_properties(snapshot.files.read_text(path))
+    config = snapshot.config
+    expected = {
+        "hoodie.table.type": "MERGE_ON_READ",
+        "hoodie.table.base.file.format": "HFILE",
+        "hoodie.table.version": str(config.version),
+        "hoodie.compaction.payload.class": _PAYLOAD,
+    }
+    for key, value in expected.items():
+        met = properties.get(key, "")
+        if met.strip().upper() != value.upper():
+            raise UnusableMetadataTableError(f"its {key} is {met!r}, expected {value!r}")
+    layout = int(properties.get("hoodie.timeline.layout.version", config.layout))
+    if layout != config.layout:
+        raise UnusableMetadataTableError(f"its timeline layout is {layout}, that of the table {config.layout}")
+    folder = f"{_FOLDER}/.hoodie"
+    if layout == 2:
+        folder = f"{folder}/{properties.get('hoodie.timeline.path', 'timeline').strip('/')}"
+    return replace(config, timeline_folder=folder)
+
+
+def _check_covers(snapshot: HudiSnapshot, view: TimelineView) -> None:
+    """Every completed write of the data table must have been noted, or be older than the metadata table."""
+    noted = view.completed
+    fills = [instant for instant in view.instants if _is_fill(instant)]
+    first = min(fills, key=lambda item: item.completion or item.requested, default=None)
+    for write in snapshot.view.instants:
+        if write.archived or write.requested in noted:
+            continue
+        if first is None or not _filled_after(first, write):
+            raise UnusableMetadataTableError(f"it does not know the write {write.requested}")
+
+
+def _is_fill(instant: Instant) -> bool:
+    return instant.requested.startswith(_FIRST_FILL) or len(instant.requested) > _INSTANT_DIGITS
+
+
+def _filled_after(fill: Instant, write: Instant) -> bool:
+    if fill.completion is not None and write.completion is not None:
+        return write.completion < fill.completion
+    return len(fill.requested) > _INSTANT_DIGITS and write.requested <= fill.requested[:_INSTANT_DIGITS]
+
+
+def _pending(snapshot: HudiSnapshot) -> frozenset[str]:
+    """Requested times of what the data table's timeline has and is not complete."""
+    if not snapshot.active:
+        return frozenset(snapshot.view.pending)
+    complete = {item.requested for item in snapshot.active if item.state is InstantState.COMPLETED}
+    return frozenset(item.requested for item in snapshot.active) - complete
+
+
+def _newest_known(snapshot: HudiSnapshot) -> str | None:
+    """The last instant of any kind that the data table's timeline had; ``None`` where it was not listed."""
+    if not snapshot.active:
+        return None
+    return max(instant.requested for instant in snapshot.active)
