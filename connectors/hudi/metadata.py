@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pyarrow as pa
+
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import Table
+from connector_spi.changes import ChangeRange, TableChanges, with_change_columns
 from connector_spi.errors import InternalError, NotSupportedError
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, TableVersion
@@ -16,12 +19,14 @@ from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
+from connectors.hudi.change_handles import HudiChangesHandle
 from connectors.hudi.config import READ_OPTIMIZED
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle
 from connectors.hudi.read_options import parse_read_options
 from connectors.hudi.registered_table import hudi_location, is_read_optimized
+from connectors.hudi.schema import PARTITION_PATH, RECORD_KEY
 from connectors.hudi.snapshot import HudiSnapshot, trimmed
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
@@ -98,7 +103,20 @@ class HudiMetadata(ConnectorMetadata):
         handle = _hudi(table)
         return self._transaction.with_options(handle, parse_read_options(handle.name, options), session.time_zone)
 
+    def get_changes(
+        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
+    ) -> TableChanges | None:
+        """Between instants; a row is told by its record key and partition path."""
+        handle = self.get_table_handle(session, name)
+        if handle is None:
+            return None
+        changes = self._transaction.changes(replace(handle, read_optimized=False), change_range, session.time_zone)
+        self.get_table_metadata(session, changes)
+        return TableChanges(changes, row_id=(RECORD_KEY, PARTITION_PATH), pairs_updates=True)
+
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
+        if isinstance(table, HudiChangesHandle):
+            return with_change_columns(self.get_table_metadata(session, table.table), pa.string())
         handle = _hudi(table)
         columns = [
             ColumnMetadata(field.name, field.type, hidden=field.name.lower() in self._columns_to_hide)
@@ -133,7 +151,7 @@ class HudiMetadata(ConnectorMetadata):
     def apply_filter(
         self, session: ConnectorSession, table: TableHandle, constraint: Constraint
     ) -> FilterApplication | None:
-        handle = _hudi(table)
+        handle = table if isinstance(table, HudiChangesHandle) else _hudi(table)
         combined = handle.constraint.intersect(constraint.summary)
         if combined == handle.constraint:
             return None
@@ -142,6 +160,8 @@ class HudiMetadata(ConnectorMetadata):
 
     def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         """Bytes of the data files, and rows as far as the active timeline tells. Planned once for the scan too."""
+        if isinstance(table, HudiChangesHandle):
+            return TableStatistics()
         handle = _hudi(table)
         if handle.constraint.is_none:
             return TableStatistics(0, 0)
@@ -162,7 +182,7 @@ class HudiMetadata(ConnectorMetadata):
     def list_partitions(
         self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
     ) -> Sequence[tuple[object, ...]]:
-        handle = _hudi(table)
+        handle = _hudi(table.table if isinstance(table, HudiChangesHandle) else table)
         if constraint.is_none:
             return ()
         columns = {ColumnHandle(key, domain.type): domain for key, domain in dict(constraint.domains or {}).items()}

@@ -13,6 +13,8 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.session import ConnectorSession
+from connectors.hudi.change_handles import HudiChangesHandle, HudiChangeSplit
+from connectors.hudi.change_page_source import ChangePageSource
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.handles import (
     FILE_MODIFIED_TIME,
@@ -57,6 +59,15 @@ class HudiPageSourceProvider(PageSourceProvider):
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
     ) -> PageSource:
+        if isinstance(split, HudiChangeSplit) and isinstance(table, HudiChangesHandle):
+            # A filter on one side alone would make changes of rows that did not change.
+            everything = TupleDomain[ColumnHandle].all()
+            return ChangePageSource(
+                self.files,
+                split,
+                columns,
+                lambda side, read: self.create_page_source(session, side, table.table, read, everything),
+            )
         if not isinstance(split, HudiSplit) or not isinstance(table, HudiTableHandle):
             raise InternalError(f"expected a Hudi split and table, met {type(split).__name__}, {type(table).__name__}")
         memory = int(str(session.get_property(MERGE_MEMORY)))

@@ -11,16 +11,21 @@ import pyarrow as pa
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_SCHEMA
 
-__all__ = ["COMMIT_TIME", "META_COLUMNS", "arrow_schema", "table_schema"]
+__all__ = ["COMMIT_TIME", "META_COLUMNS", "PARTITION_PATH", "RECORD_KEY", "arrow_schema", "table_schema"]
 
 COMMIT_TIME = "_hoodie_commit_time"
 """Requested time of the write that made the row as it is."""
 
+RECORD_KEY = "_hoodie_record_key"
+"""Tells a row from every other of its partition, in all of its versions."""
+
+PARTITION_PATH = "_hoodie_partition_path"
+
 META_COLUMNS = (
     COMMIT_TIME,
     "_hoodie_commit_seqno",
-    "_hoodie_record_key",
-    "_hoodie_partition_path",
+    RECORD_KEY,
+    PARTITION_PATH,
     "_hoodie_file_name",
 )
 """The columns that Hudi writes before the user's, all of type string."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,6 +17,7 @@ from connector_spi.predicate import Domain, TupleDomain, Value
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hudi.absent_partitions import AbsentPartitions
+from connectors.hudi.change_handles import CHANGE_COLUMNS, HudiChangesHandle, HudiChangeSplit
 from connectors.hudi.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE
 from connectors.hudi.file_group.slices import FileSlice
 from connectors.hudi.handles import LOG_ONLY, HudiSplit, HudiTableHandle, LogFile
@@ -53,6 +55,8 @@ class HudiSplitManager(SplitManager):
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
     ) -> SplitSource:
+        if isinstance(table, HudiChangesHandle) and isinstance(transaction, HudiTransaction):
+            return self._changes(transaction, table, columns, dynamic_filter)
         if not isinstance(table, HudiTableHandle) or not isinstance(transaction, HudiTransaction):
             raise InternalError(f"expected a Hudi table, met {type(table).__name__}")
         constraint = table.constraint.intersect(dynamic_filter)
@@ -67,6 +71,43 @@ class HudiSplitManager(SplitManager):
         size = session.get_property(MAX_SPLIT_SIZE)
         maker = _SplitMaker(table, columns, constraint, schemas, int(str(size)))
         return HudiSplitSource(table, plan, maker)
+
+    def _changes(
+        self,
+        transaction: HudiTransaction,
+        changes: HudiChangesHandle,
+        columns: tuple[ColumnHandle, ...],
+        dynamic_filter: TupleDomain[ColumnHandle],
+    ) -> SplitSource:
+        constraint = changes.constraint.intersect(dynamic_filter)
+        if constraint.is_none or not changes.writes:
+            return ListSplitSource((), ScanSummary(snapshot=changes.words, partitions_kept=0, files_kept=0))
+        # Logs of changes have the rows without the meta columns and the hidden ones.
+        user = set(changes.table.schema.names) - set(META_COLUMNS) | {name for name, _ in CHANGE_COLUMNS}
+        by_logs = changes.change_logs and all(column.name in user for column in columns)
+        found = transaction.plan_changes(replace(changes, constraint=constraint), by_logs)
+        plan = ScanPlan(
+            tuple(
+                PartitionSlices(change.partition, tuple(side for side in (change.before, change.after) if side))
+                for change in found
+            ),
+            None,
+        )
+        snapshot = transaction.snapshot(changes.table)
+        check_readable(snapshot, changes.table, plan)
+        everything = TupleDomain[ColumnHandle].all()
+        maker = _SplitMaker(changes.table, (), everything, self._written_schemas(snapshot, plan), sys.maxsize)
+
+        def whole(partition: PartitionSlices, side: FileSlice | None) -> HudiSplit | None:
+            return next(iter(maker.splits(partition, side)), None) if side is not None else None
+
+        splits = [
+            HudiChangeSplit(
+                change.write, whole(partition, change.before), whole(partition, change.after), change.change_logs
+            )
+            for change, partition in zip(found, plan.partitions, strict=True)
+        ]
+        return ListSplitSource(splits, ScanSummary(snapshot=changes.words, files_kept=len(splits)))
 
     def _written_schemas(self, snapshot: HudiSnapshot, plan: ScanPlan) -> dict[str, pa.Schema | None]:
         samples = {file.name.instant: file.path for file in plan.base_files}

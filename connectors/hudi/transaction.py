@@ -6,11 +6,14 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from connector_spi.changes import ChangeRange
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import ConnectorMetadata, TableVersion, VersionKind
 from connector_spi.predicate import Domain, TupleDomain
+from connectors.hudi.change_handles import HudiChangesHandle
+from connectors.hudi.changes import GroupChange, changes_handle, plan_changes
 from connectors.hudi.error_codes import HUDI_BAD_OPTION
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.incremental import incremental_handle, plan_writes
@@ -88,6 +91,20 @@ class HudiTransaction(ConnectorTransaction):
         version = TableVersion(VersionKind.VERSION, options.as_of)
         snapshot = self.open_at(table.location, version, session_zone)
         return replace(table, view=snapshot.view, metastore_partitions=False)
+
+    def changes(self, table: HudiTableHandle, change_range: ChangeRange, session_zone: str) -> HudiChangesHandle:
+        """The changes of a range of writes in a table.
+
+        Raises:
+            InvalidArgumentError: The range is not one of the table.
+            NotSupportedError: The table does not tell its changes.
+        """
+        return changes_handle(self.snapshot(table), table, change_range, session_zone)
+
+    def plan_changes(self, changes: HudiChangesHandle, by_logs: bool) -> list[GroupChange]:
+        """What has to be read to tell changes; ``by_logs`` as of ``changes.plan_changes``."""
+        domains = partition_domains(changes.table, changes.constraint)
+        return plan_changes(self.snapshot(changes.table), changes, domains, by_logs, self._pool)
 
     def snapshot(self, table: HudiTableHandle) -> HudiSnapshot:
         """The snapshot of a handle, which may be of another transaction: its view is taken, never asked again."""

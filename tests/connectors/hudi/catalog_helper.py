@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from connector_spi.changes import ChangeRange, SupportsChanges
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.handles import ColumnHandle, Split, TableHandle
@@ -21,7 +22,6 @@ from connector_spi.properties import parse_properties
 from connector_spi.read_options import SupportsReadOptions
 from connector_spi.session import ConnectorSession
 from connectors.hudi.connector import HudiConnector, HudiFactory
-from connectors.hudi.handles import HudiSplit
 
 CONTEXT = ConnectorContext(SPI_VERSION, "test")
 
@@ -83,6 +83,14 @@ class HudiCatalog:
                 table = applied.table if applied is not None else table
             return self.scan(transaction, metadata, table, columns)
 
+    def changes(self, change_range: ChangeRange, columns: list[str] | None = None, name: str = "t") -> pa.Table:
+        """All rows of the splits of a table's changes."""
+        with self.metadata() as (transaction, metadata):
+            assert isinstance(metadata, SupportsChanges)
+            found = metadata.get_changes(self.session, SchemaTableName("s", name), change_range)
+            assert found is not None
+            return self.scan(transaction, metadata, found.table, columns)
+
     def scan(
         self,
         transaction: ConnectorTransaction,
@@ -99,7 +107,7 @@ class HudiCatalog:
         batches: list[pa.RecordBatch] = []
         for split in splits:
             # What a task gets has been pickled or written as JSON.
-            sent = from_json(to_json(split), HudiSplit)
+            sent: Split = from_json(to_json(split), type(split))
             provider = self.connector.page_source_provider
             with provider.create_page_source(self.session, sent, table, asked, TupleDomain.all()) as source:
                 batches.extend(source)

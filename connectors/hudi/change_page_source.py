@@ -1,0 +1,154 @@
+"""The changes of one file group as record batches. Executor side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connector_spi.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeType
+from connector_spi.errors import CorruptFileError
+from connector_spi.handles import ColumnHandle
+from connector_spi.page_source import PageSource
+from connectors.hudi.change_handles import CHANGE_COLUMNS, ChangedWrite, HudiChangeSplit
+from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
+from connectors.hudi.handles import HudiSplit, LogFile
+from connectors.hudi.log.block import BlockType
+from connectors.hudi.log.data_block import read_data_block
+from connectors.hudi.log.reader import block_content, read_log_blocks
+from connectors.hudi.schema import COMMIT_TIME, RECORD_KEY
+from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.schema_adapter import SchemaAdapter
+
+__all__ = ["ChangePageSource", "changed_rows"]
+
+OpenSlice = Callable[[HudiSplit, tuple[ColumnHandle, ...]], PageSource]
+Told = tuple[ChangeType, pa.Table]
+
+_BATCH_ROWS = 16384
+_ADDED = frozenset(name for name, _ in CHANGE_COLUMNS)
+_KEY = ColumnHandle(RECORD_KEY, pa.string())
+_TIME = ColumnHandle(COMMIT_TIME, pa.string())
+_BOTH_SIDES = (
+    ("i", "after", ChangeType.INSERT),
+    ("d", "before", ChangeType.DELETE),
+    ("u", "before", ChangeType.UPDATE_PREIMAGE),
+    ("u", "after", ChangeType.UPDATE_POSTIMAGE),
+)
+
+
+class ChangePageSource(PageSource):
+    """Gives the changes of a split; both slices of the group are in memory while they are compared.
+
+    Args:
+        files: Storage.
+        split: The split.
+        columns: The asked columns, in order.
+        open_slice: Opens a slice of the table, all of its rows.
+    """
+
+    def __init__(
+        self, files: FileSystem, split: HudiChangeSplit, columns: Sequence[ColumnHandle], open_slice: OpenSlice
+    ) -> None:
+        self._files = files
+        self._split = split
+        self._columns = tuple(column for column in columns if column.name not in _ADDED)
+        self._schema = pa.schema([pa.field(column.name, column.type) for column in columns])
+        self._open_slice = open_slice
+        self._batches: Iterator[pa.RecordBatch] = self._read()
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._schema
+
+    def __next__(self) -> pa.RecordBatch:
+        return next(self._batches)
+
+    def _read(self) -> Iterator[pa.RecordBatch]:
+        for change, rows in self._logged() if self._split.change_logs else self._compared():
+            told = _told(rows, change, self._split.write, self._schema)
+            for batch in told.to_batches(_BATCH_ROWS):
+                # A batch of no columns keeps its number of rows.
+                yield batch.select(self._schema.names)
+
+    def _compared(self) -> Iterator[Told]:
+        read = (*self._columns, *(column for column in (_KEY, _TIME) if column not in self._columns))
+        schema = pa.schema([pa.field(column.name, column.type) for column in read])
+        before, after = (self._rows(side, read, schema) for side in (self._split.before, self._split.after))
+        yield from changed_rows(before, after, self._split.write.requested)
+
+    def _rows(self, side: HudiSplit | None, read: tuple[ColumnHandle, ...], schema: pa.Schema) -> pa.Table:
+        if side is None:
+            return schema.empty_table()
+        with self._open_slice(side, read) as source:
+            return pa.Table.from_batches(list(source), schema)
+
+    def _logged(self) -> Iterator[Told]:
+        for log in self._split.change_logs:
+            for records in self._blocks(log):
+                for operation, side, change in _BOTH_SIDES:
+                    chosen = records.filter(pc.equal(records.column("op"), operation)).column(side)
+                    if len(chosen):
+                        yield change, self._adapted(chosen.combine_chunks(), log.path)
+
+    def _blocks(self, log: LogFile) -> Iterator[pa.Table]:
+        with self._files.open(log.path) as file:
+            for block in read_log_blocks(file, log.path, log.size):
+                if block.type is BlockType.CDC_DATA and block.instant_time == self._split.write.requested:
+                    records = read_data_block(block, block_content(file, block))
+                    if not {"op", "before", "after"} <= set(records.column_names):
+                        raise CorruptFileError(
+                            f"{log.path} tells of changes only {', '.join(records.column_names)}; expected op, before "
+                            "and after: the table's mode of logging changes is not that of its logs",
+                            HUDI_BAD_LOG_FILE,
+                        )
+                    yield records
+
+    def _adapted(self, images: pa.StructArray, path: str) -> pa.Table:
+        if images.null_count:
+            raise CorruptFileError(f"{path} tells a change without its row", HUDI_BAD_LOG_FILE)
+        adapter = SchemaAdapter(pa.schema(list(images.type)), self._columns, where=path, strict=True)
+        if not self._columns:
+            return pa.table({"rows": pa.nulls(len(images))})
+        arrays = [None if at is None else images.field(at) for at in adapter.positions]
+        schema = pa.schema([pa.field(column.name, column.type) for column in self._columns])
+        return pa.Table.from_arrays(adapter.adapt(arrays, len(images)), schema=schema)
+
+
+def changed_rows(before: pa.Table, after: pa.Table, write: str) -> list[Told]:
+    """What a write changed in a file group.
+
+    Args:
+        before: The group's rows, with record key and commit time.
+        after: Its rows after the write, of the same columns.
+        write: Requested time of the write: rows that it changed have it as their commit time.
+    """
+    written = after.filter(pc.equal(after.column(COMMIT_TIME), write))
+    was_there = pc.is_in(written.column(RECORD_KEY), value_set=_keys(before))
+    is_left = pc.is_in(before.column(RECORD_KEY), value_set=_keys(after))
+    is_changed = pc.is_in(before.column(RECORD_KEY), value_set=_keys(written))
+    return [
+        (ChangeType.INSERT, written.filter(pc.invert(was_there))),
+        (ChangeType.DELETE, before.filter(pc.invert(is_left))),
+        (ChangeType.UPDATE_PREIMAGE, before.filter(is_changed)),
+        (ChangeType.UPDATE_POSTIMAGE, written.filter(was_there)),
+    ]
+
+
+def _keys(rows: pa.Table) -> pa.Array:
+    return rows.column(RECORD_KEY).combine_chunks()
+
+
+def _told(rows: pa.Table, change: ChangeType, write: ChangedWrite, schema: pa.Schema) -> pa.Table:
+    """The asked columns of rows, and those that tell the change."""
+    constants = {CHANGE_TYPE: change.value, COMMIT_VERSION: write.requested, COMMIT_TIMESTAMP: write.committed}
+    if not schema.names:
+        return rows
+    arrays = [
+        pa.repeat(pa.scalar(constants[field.name], field.type), rows.num_rows)
+        if field.name in constants
+        else rows.column(field.name)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
