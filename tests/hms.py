@@ -1,7 +1,7 @@
 """Starts a real Hive metastore, 2.3.10, from the jars that PySpark ships, on an in-memory Derby.
 
 With CONNECTOR_TEST_METASTORE_PORT the tests use a metastore that already listens on that port of loopback instead:
-so they are run against Hive 3.1 and 4.x.
+so they are run against Hive 3.1 and 4.x. CONNECTOR_TEST_METASTORE_RELEASE says which release it is.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _START_SECONDS = 180
 
 @dataclass(frozen=True, slots=True)
 class HiveMetastoreServer:
-    """A running metastore; ``pid`` is ``None`` for one that somebody else started."""
+    """A running metastore; ``pid`` is ``None`` for one that somebody else started, ``release`` its version."""
 
     port: int
     pid: int | None
+    release: str = "2.3.10"
 
     @property
     def uri(self) -> str:
@@ -42,7 +43,7 @@ def hive_metastore_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """One metastore for all tests of a run: use database names of your own."""
     running = os.environ.get("CONNECTOR_TEST_METASTORE_PORT")
     if running:
-        yield HiveMetastoreServer(int(running), None)
+        yield HiveMetastoreServer(int(running), None, os.environ["CONNECTOR_TEST_METASTORE_RELEASE"])
         return
     reason = why_not()
     if reason is not None:

@@ -18,6 +18,7 @@ __all__ = ["RELEASES", "Release", "fetch", "running_release", "why_no_servers"]
 
 _POM = Path(__file__).with_name("pom.xml")
 _DERBY = "derby-10.14.2.0.jar"
+_ENGINES = "engines"
 _METASTORE = "org.apache.hadoop.hive.metastore"
 
 
@@ -29,19 +30,27 @@ class Release:
         version: Its version.
         archive: Its tarball.
         schema_tool: The class that makes the tables of its database.
+        housekeeper: The class that aborts transactions without heartbeats.
     """
 
     version: str
     archive: str
     schema_tool: str
+    housekeeper: str
 
 
 RELEASES = (
-    Release("3.1.3", "hive-standalone-metastore-3.1.3-bin.tar.gz", f"{_METASTORE}.tools.MetastoreSchemaTool"),
+    Release(
+        "3.1.3",
+        "hive-standalone-metastore-3.1.3-bin.tar.gz",
+        f"{_METASTORE}.tools.MetastoreSchemaTool",
+        f"{_METASTORE}.txn.AcidHouseKeeperService",
+    ),
     Release(
         "4.0.1",
         "hive-standalone-metastore-server-4.0.1-bin.tar.gz",
         f"{_METASTORE}.tools.schematool.MetastoreSchemaTool",
+        f"{_METASTORE}.txn.service.AcidHouseKeeperService",
     ),
 )
 
@@ -57,38 +66,45 @@ def fetch(folder: Path) -> None:
     Raises:
         RuntimeError: Maven failed; its last lines.
     """
-    copy = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
-    done = subprocess.run(
-        ["mvn", "-q", "-B", "-f", str(_POM), *copy], capture_output=True, text=True, timeout=900, check=False
-    )
-    if done.returncode != 0:
-        raise RuntimeError("mvn could not fetch the metastores:\n" + (done.stdout + done.stderr)[-3000:])
+    _maven("-f", str(_POM), "dependency:copy-dependencies", f"-DoutputDirectory={folder}")
     for release in RELEASES:
+        artifact = f"org.apache.hive:hive-exec:{release.version}"
+        _maven("dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder / _ENGINES}")
         with tarfile.open(folder / release.archive) as archive:
             archive.extractall(folder, filter="data")
 
 
 @contextmanager
-def running_release(release: Release, jars: Path, folder: Path) -> Iterator[HiveMetastoreServer]:
+def running_release(
+    release: Release, jars: Path, folder: Path, settings: Mapping[str, str] | None = None
+) -> Iterator[HiveMetastoreServer]:
     """Runs a metastore until the block ends.
 
     Args:
         release: Which one.
         jars: What ``fetch`` filled.
         folder: For its database, its warehouse and its log; made here.
+        settings: More settings; with them it also has Hive's engine, without which it makes no full ACID tables.
     """
     port = free_port()
     home = jars / f"apache-hive-metastore-{release.version}-bin"
-    settings = folder / "conf"
-    settings.mkdir(parents=True)
-    (settings / "metastore-site.xml").write_text(_site(_settings(folder, port)))
+    conf = folder / "conf"
+    conf.mkdir(parents=True)
+    (conf / "metastore-site.xml").write_text(_site({**_settings(folder, port), **(settings or {})}))
     # 4.0.1's own Derby is a debug build, whose assertions fail where transactions are opened.
     own = [str(jar) for jar in sorted((home / "lib").glob("*.jar")) if not jar.name.startswith("derby-")]
-    classes = ":".join([str(settings), str(jars / _DERBY), *own, f"{jars}/*"])
+    engine = [] if settings is None else [str(jars / _ENGINES / f"hive-exec-{release.version}.jar")]
+    classes = ":".join([str(conf), str(jars / _DERBY), *own, f"{jars}/*", *engine])
     java = [*java_command(folder), "-Dlog4j2.disable.jmx=true", "-cp", classes]
     _make_schema([*java, release.schema_tool, "-dbType", "derby", "-initSchema"], home, folder)
     with running_server([*java, f"{_METASTORE}.HiveMetaStore", "-p", str(port)], folder, port) as server:
         yield server
+
+
+def _maven(*arguments: str) -> None:
+    done = subprocess.run(["mvn", "-q", "-B", *arguments], capture_output=True, text=True, timeout=900, check=False)
+    if done.returncode != 0:
+        raise RuntimeError("mvn could not fetch the metastores:\n" + (done.stdout + done.stderr)[-3000:])
 
 
 def _settings(folder: Path, port: int) -> Mapping[str, str]:

@@ -97,7 +97,11 @@ def test_our_client_passes_its_own_tests(metastore_release: RunningRelease) -> N
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CLIENT_TESTS, *deselected],
         cwd=PROJECT,
-        env={**os.environ, "CONNECTOR_TEST_METASTORE_PORT": str(metastore_release.port)},
+        env={
+            **os.environ,
+            "CONNECTOR_TEST_METASTORE_PORT": str(metastore_release.port),
+            "CONNECTOR_TEST_METASTORE_RELEASE": metastore_release.release.version,
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -67,7 +67,7 @@ def test_missing_things_are_none_or_not_found(metastore: Metastore) -> None:
         writes.add_partitions("default", "no_such", [Partition("default", "no_such", ("1",), STORAGE)])
 
 
-def test_table_comes_back_as_made(metastore: Metastore) -> None:
+def test_table_comes_back_as_made(metastore: Metastore, makes_managed_tables: bool) -> None:
     database = new_database(metastore)
     made = Table(
         database,
@@ -85,6 +85,13 @@ def test_table_comes_back_as_made(metastore: Metastore) -> None:
     assert found.storage.location.endswith(f"{database}.db/orders")
     assert found.partition_keys == made.partition_keys
     assert (found.database, found.name, found.owner) == (database, "orders", "ann")
+    if makes_managed_tables:
+        assert found.table_type == "MANAGED_TABLE"
+    else:
+        # Hive 4's MetastoreDefaultTransformer, whose files go with the table all the same.
+        assert found.table_type == "EXTERNAL_TABLE"
+        assert found.parameters["TRANSLATED_TO_EXTERNAL"] == "TRUE"
+        assert found.parameters["external.table.purge"] == "TRUE"
     without_location = StorageDescriptor(
         **{name: getattr(found.storage, name) for name in StorageDescriptor.__slots__ if name != "location"}
     )
