@@ -11,6 +11,7 @@ from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.acid.acid_file import AcidFile
+from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, FileChange, RowChanges
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.acid.valid_ids import AcidSnapshot
 from connectors.hive.text_types import TextRule
@@ -47,6 +48,7 @@ class HiveTableHandle(TableHandle):
         columns: What is read, or ``None`` before a projection was offered.
         snapshot: What the statement sees of a transactional table; ``None`` for other tables.
         insert_only: The transactional table has no deletes and no row ids.
+        changes: The rows are what these write ids changed in a transactional table; ``None`` for the table itself.
     """
 
     name: SchemaTableName
@@ -59,11 +61,13 @@ class HiveTableHandle(TableHandle):
     columns: tuple[ColumnHandle, ...] | None = None
     snapshot: AcidSnapshot | None = None
     insert_only: bool = False
+    changes: ChangeSpan | None = None
 
     @property
     def all_columns(self) -> tuple[ColumnHandle, ...]:
-        """Columns of the files, partition keys and hidden columns."""
-        return (*self.data_columns, *self.partition_keys, *self.hidden_columns)
+        """Columns of the files, partition keys, what tells changes, and hidden columns."""
+        told = () if self.changes is None else CHANGE_COLUMNS
+        return (*self.data_columns, *self.partition_keys, *told, *self.hidden_columns)
 
     @property
     def hidden_columns(self) -> tuple[ColumnHandle, ...]:
@@ -94,6 +98,7 @@ class HiveSplit(Split):
         plain: The rows of the columns asked are those of the file as they stand.
         plain_constants: With ``plain``: which of the columns asked are not in the file.
         acid: Of a full ACID table: which rows of the file count; ``None`` where all do and nobody asks for row ids.
+        changes: Of a read of changes: what became of the rows.
     """
 
     path: str
@@ -108,15 +113,18 @@ class HiveSplit(Split):
     plain: bool = False
     plain_constants: tuple[str, ...] = ()
     acid: AcidFile | None = None
+    changes: RowChanges | FileChange | None = None
 
     @property
     def size_bytes(self) -> int:
         return self.length
 
     def constants(self) -> dict[str, Value | None]:
-        """Values of partition keys and hidden columns, by name."""
+        """Values of partition keys, hidden columns and, where all rows changed alike, of what tells that, by name."""
+        told = self.changes.constants() if isinstance(self.changes, FileChange) else {}
         return {
             **dict(self.partition_values),
+            **told,
             PATH: self.path,
             PARTITION: self.partition,
             FILE_SIZE: self.file_size,

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pyarrow as pa
+
 from catalog.metastore.model import Table
 from catalog.metastore.properties import metastore_properties
+from connector_spi.changes import ChangeRange, TableChanges, with_change_columns
 from connector_spi.errors import InternalError, NotSupportedError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import (
@@ -22,7 +25,8 @@ from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
-from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
+from connectors.hive.acid.changes import change_span
+from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
 from connectors.hive.acid_table import AcidTable, version_write_id
 from connectors.hive.columns import make_handle, make_metadata
 from connectors.hive.config import HiveConfig
@@ -91,6 +95,25 @@ class HiveMetadata(ConnectorMetadata):
         write_id = version_write_id(name, version)
         return replace(handle, snapshot=handle.snapshot.at(write_id))
 
+    def get_changes(
+        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
+    ) -> TableChanges | None:
+        """The changes of committed write ids, as long as compaction and the cleaner have left what tells them.
+
+        Hive gives an updated row a new row id: so an update is told as a delete and an insert. An update of a row that
+        stays in the range, and a row that came and went in it, are told by both.
+        """
+        entry = self._transaction.client.get_table(name.schema, name.table)
+        if entry is None:
+            return None
+        handle = self._handle(entry)
+        if handle.snapshot is None:
+            raise NotSupportedError(f"the changes of {name} cannot be told: it is not transactional")
+        span = change_span(name, change_range, handle.snapshot.write_ids)
+        changes = replace(handle, changes=span)
+        self.get_table_metadata(session, changes)
+        return TableChanges(changes, row_id=(ROW_ID,) if handle.full_acid else ())
+
     def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
         """A Hudi table is read by the hudi connector over the same metastore and storage."""
         entry = self._transaction.client.get_table(name.schema, name.table)
@@ -101,7 +124,8 @@ class HiveMetadata(ConnectorMetadata):
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         handle = hive_handle(table)
-        return make_metadata(self._transaction.table(handle.name), handle)
+        metadata = make_metadata(self._transaction.table(handle.name), handle)
+        return metadata if handle.changes is None else with_change_columns(metadata, pa.int64())
 
     def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
         return {column.name: column for column in hive_handle(table).all_columns}
@@ -144,6 +168,8 @@ class HiveMetadata(ConnectorMetadata):
 
     def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         handle = hive_handle(table)
+        if handle.changes is not None:
+            return TableStatistics()
         return table_statistics(self._transaction.client, handle, self._transaction.table(handle.name))
 
     def list_partitions(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import pyarrow as pa
@@ -14,8 +15,11 @@ from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connectors.hive.acid.acid_page_source import AcidPageSource
+from connectors.hive.acid.change_page_source import ChangePageSource
+from connectors.hive.acid.changes import CHANGE_COLUMNS, RowChanges
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
+from connectors.hive.acid.valid_ids import AcidSnapshot
 from connectors.hive.file_columns import file_sources
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.text_types import TextRule, apply_text_rule
@@ -78,19 +82,29 @@ class HivePageSourceProvider(PageSourceProvider):
                 self.files, split.path, *place, columns, constants, predicate, sources=sources, zone=zone
             )
         else:
-            source = AcidPageSource(
+            make = _acid_source(table, split, table.snapshot)
+            source = make(
                 self.files,
                 split.acid,
                 *place,
                 columns,
                 constants,
-                predicate,
+                predicate.keep(lambda column: column not in CHANGE_COLUMNS),
                 sources=sources,
-                visible=table.snapshot.visible,
                 delete_memory=cast(int, session.get_property(MAX_DELETE_MEMORY)),
                 zone=zone,
             )
         return _TextPageSource(source, texts) if texts else source
+
+
+def _acid_source(table: HiveTableHandle, split: HiveSplit, snapshot: AcidSnapshot) -> Callable[..., PageSource]:
+    """What reads a file of a full ACID table, or what became of its rows."""
+    if table.changes is None:
+        return partial(AcidPageSource, visible=snapshot.visible)
+    if not isinstance(split.changes, RowChanges):
+        raise InternalError(f"the split of {split.path} tells no changes, and those of {table.name} are read")
+    visible = snapshot.at(max(table.changes.last, 0)).visible
+    return partial(ChangePageSource, visible=visible, changes=split.changes, span=table.changes)
 
 
 class _TextPageSource(PageSource):

@@ -189,12 +189,15 @@ class _Scan:
             folder.values,
             folder.columns,
             acid=file.acid,
+            changes=file.changes,
         )
         constants = whole.constants()
         domains = dict(self.constraint.domains or {})
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
-        plain = file.acid is None and self.plain.is_plain(info.path, folder.format, folder.columns)
+        plain = (
+            file.acid is None and file.changes is None and self.plain.is_plain(info.path, folder.format, folder.columns)
+        )
         names = tuple(column.name for column in self.columns if column.name in constants) if plain else ()
         return [
             replace(whole, start=start, length=length, plain=plain, plain_constants=names)
@@ -227,7 +230,7 @@ class _HiveSplitSource(SplitSource):
     def summary(self) -> ScanSummary:
         notes = (f"deletes may apply to {self._with_deletes} files",) if self._with_deletes else ()
         return ScanSummary(
-            snapshot=snapshot_text(self._scan.table.snapshot),
+            snapshot=snapshot_text(self._scan.table.snapshot, self._scan.table.changes),
             partitions_kept=None if self._partitions is None else len(self._partitions),
             partitions_total=self._total,
             files_kept=self._files_kept,

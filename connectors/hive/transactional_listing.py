@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from connector_spi.changes import CHANGE_TYPE, ChangeType
 from connector_spi.errors import FileMissingError
 from connectors.hive import error_codes
 from connectors.hive.acid.acid_file import AcidFile
-from connectors.hive.acid.folder import acid_files, insert_only_files, list_acid_folder
+from connectors.hive.acid.change_folder import changed_files
+from connectors.hive.acid.changes import ChangeSpan, FileChange, RowChanges
+from connectors.hive.acid.folder import AcidFolder, acid_files, insert_only_files, list_acid_folder
 from connectors.hive.acid.state import UnreadReason
 from connectors.hive.acid.valid_ids import MAX_ID, AcidSnapshot
 from connectors.hive.handles import HiveTableHandle
@@ -25,10 +28,12 @@ class DataFile:
     Attributes:
         info: The file; its size is what of it counts.
         acid: Of a full ACID table: which rows count; ``None`` where all do and nobody asks for row ids.
+        changes: Of a read of changes: what became of the rows.
     """
 
     info: FileInfo
     acid: AcidFile | None = None
+    changes: RowChanges | FileChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +77,29 @@ class TransactionalLister:
         unread = folder.state.unread
         running = [one.directory.visibility for one in unread if one.reason is UnreadReason.COMPACTION_OPEN]
         self.confirm(running, location)
+        if self.table.changes is not None:
+            return self._changed_files(folder, self.table.changes)
         if insert_only:
             return [DataFile(info) for info in insert_only_files(folder)]
         found = acid_files(self.files, folder, row_ids_needed=self.row_ids_needed)
         return [_data_file(one, self.row_ids_needed) for one in found]
 
+    def _changed_files(self, folder: AcidFolder, span: ChangeSpan) -> list[DataFile]:
+        domains = {column.name: domain for column, domain in (self.table.constraint.domains or {}).items()}
+        told = domains.get(CHANGE_TYPE)
+        wanted = frozenset(one for one in ChangeType if told is None or told.includes_value(one.value))
+        found = changed_files(self.files, folder, span, wanted, row_ids_needed=self.row_ids_needed)
+        return [DataFile(one.info, one.acid, one.change) for one in found]
 
-def snapshot_text(snapshot: AcidSnapshot | None) -> str | None:
-    """A snapshot in words, for ``EXPLAIN``."""
+
+def snapshot_text(snapshot: AcidSnapshot | None, changes: ChangeSpan | None = None) -> str | None:
+    """A snapshot, or what is read of its history, in words, for ``EXPLAIN``."""
     if snapshot is None:
         return None
+    if changes is not None:
+        later = [str(one) for one in snapshot.write_ids.open if changes.after < one <= changes.last]
+        # Whoever asks for the changes after this span next time will not see them.
+        return f"{changes}, without those of open write ids {' '.join(later)}" if later else str(changes)
     if snapshot.version is not None:
         return f"version {snapshot.version}"
     ids = snapshot.write_ids

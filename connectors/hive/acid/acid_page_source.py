@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import AbstractContextManager
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.delete_set import Mask
-from connectors.hive.acid.deletes import find_deletes
+from connectors.hive.acid.deletes import Deletes, find_deletes
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW, acid_columns, hidden_array
 from connectors.hive.acid.stripe_keys import CountedKeys, Keys, StoredKeys, StripeKeys
 from connectors.hive.acid.valid_ids import ValidIds
@@ -48,7 +49,12 @@ class AcidPageSource(FilePageSource):
         visible: Write ids that are visible.
         delete_memory: Most bytes of deletes that this process keeps.
         zone: Zone to show instants in where the table's type is a wall-clock time.
+
+    Attributes:
+        made_columns: Names of columns that a subclass makes from row keys.
     """
+
+    made_columns: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(
         self,
@@ -70,7 +76,7 @@ class AcidPageSource(FilePageSource):
         self._visible = visible
         self._delete_memory = delete_memory
         self._hidden = tuple(column for column in self.file_columns if column.name in _HIDDEN)
-        self._data = tuple(column for column in self.file_columns if column.name not in _HIDDEN)
+        self._data = tuple(column for column in self.file_columns if column.name not in _HIDDEN | self.made_columns)
 
     def read(self) -> Generator[pa.RecordBatch, None, None]:
         with self.files.open(self.where.path) as whole:
@@ -101,14 +107,17 @@ class AcidPageSource(FilePageSource):
         )
         stripes = reader.matching(stripes, self.predicate.keep(lambda column: column.name not in _HIDDEN))
         if self._acid.deletes and stripes:
-            found = find_deletes(self.files, self._acid.deletes, self._visible, self._delete_memory)
+            found = self._find_deletes()
             keys.deletes = None if found is None else found.within(keys.range(stripes[0], stripes[-1]))
         for index in stripes:
             yield from self._read_stripe(reader, footer.stripes[index], keys, index)
 
+    def _find_deletes(self) -> Deletes | None:
+        return find_deletes(self.files, self._acid.deletes, self._visible, self._delete_memory)
+
     def _keys(self, source: pa.NativeFile, footer: OrcFooter) -> tuple[str, Keys]:
         """The struct that the table's columns are in, and where row keys come from."""
-        shown = bool(self._hidden)
+        shown = bool(self._hidden or self.made_columns)
         if self._acid.original:
             return "", CountedKeys(self._acid, footer, shown)
         names = acid_columns(orc.ORCFile(source).schema, self.where.path)
@@ -128,17 +137,18 @@ class AcidPageSource(FilePageSource):
             yield from self.count(told.rows if kept is None else int(np.count_nonzero(kept)))
             return
         for part in reader.slices(stripe):
-            batch = self.batch(self._arrays(part, known), part.rows)
+            arrays = self._arrays(part, known)
+            batch = self.batch([arrays[column.name] for column in self.file_columns], part.rows)
             yield batch if kept is None else _filtered(batch, kept[part.start : part.start + part.rows])
 
-    def _arrays(self, part: StripeSlice, known: StripeKeys) -> list[pa.Array]:
-        """One array for each of ``file_columns``."""
+    def _arrays(self, part: StripeSlice, known: StripeKeys) -> dict[str, pa.Array]:
+        """The columns of the file, and those that show keys, by name."""
         arrays = dict(zip((column.name for column in self._data), part.arrays, strict=True))
         if known.shown is not None:
             write_ids, buckets, row_ids = (values[part.start : part.start + part.rows] for values in known.shown)
             for column in self._hidden:
                 arrays[column.name] = hidden_array(column, write_ids, buckets, row_ids)
-        return [arrays[column.name] for column in self.file_columns]
+        return arrays
 
 
 def _filtered(batch: pa.RecordBatch, kept: Mask) -> pa.RecordBatch:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import orc
 
 from connectors.hive.acid.acid_file import DeleteFile
-from connectors.hive.acid.delete_set import KeyRuns
+from connectors.hive.acid.delete_set import Int64s, KeyRuns
 from connectors.hive.acid.key_columns import (
     CURRENT_TRANSACTION,
     KEY,
@@ -57,6 +57,30 @@ class OpenDeleteFile:
             CorruptFileError: It cannot be read as a file of delete events.
             NotSupportedError: It holds other events.
         """
+        for stripe in self._stripes(keys, dated=self.delete.check_write_ids):
+            if stripe.write_ids is None:
+                yield KeyRuns.of(*stripe.keys)
+            else:
+                mask = visible.valid_mask(stripe.write_ids)
+                yield KeyRuns.of(*(column[mask] for column in stripe.keys))
+
+    def read_dated(self, visible: ValidIds, after: int) -> Iterator[tuple[KeyRuns, Int64s]]:
+        """Keys of the visible events of write ids above ``after``, stripe by stripe, and the write id of each event.
+
+        Raises:
+            CorruptFileError: It cannot be read as a file of delete events.
+            NotSupportedError: It holds other events.
+        """
+        for stripe in self._stripes(ALL_KEYS, dated=True):
+            assert stripe.write_ids is not None
+            mask = visible.valid_mask(stripe.write_ids) & (stripe.write_ids > after)
+            yield KeyRuns.of(*(column[mask] for column in stripe.keys)), stripe.write_ids[mask]
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.source.close()
+
+    def _stripes(self, keys: KeyRange, *, dated: bool) -> Iterator[_Stripe]:
         path = self.delete.path
         if not self.footer.rows:
             return
@@ -65,7 +89,7 @@ class OpenDeleteFile:
             names = acid_columns(file.schema, path)
             wanted = [names[place] for place in KEY]
             operations = None if tells_version(self.footer) else names[OPERATION]
-            transactions = names[CURRENT_TRANSACTION] if self.delete.check_write_ids else None
+            transactions = names[CURRENT_TRANSACTION] if dated else None
             asked = [*wanted, *(name for name in (operations, transactions) if name)]
             for index, inside in enumerate(stripe_ranges(self.footer)):
                 if not self.footer.stripes[index].rows or not inside.overlaps(keys):
@@ -73,15 +97,17 @@ class OpenDeleteFile:
                 stripe = file.read_stripe(index, columns=asked)
                 if operations:
                     check_operations(int64_values(stripe.column(operations), path), "delete_delta", path)
-                columns = [int64_values(stripe.column(name), path) for name in wanted]
-                if transactions:
-                    mask = visible.valid_mask(int64_values(stripe.column(transactions), path))
-                    columns = [column[mask] for column in columns]
-                yield KeyRuns.of(columns[0], columns[1], columns[2])
+                write_ids, buckets, row_ids = (int64_values(stripe.column(name), path) for name in wanted)
+                dates = int64_values(stripe.column(transactions), path) if transactions else None
+                yield _Stripe((write_ids, buckets, row_ids), dates)
 
-    def close(self) -> None:
-        """Closes the file."""
-        self.source.close()
+
+@dataclass(frozen=True, slots=True)
+class _Stripe:
+    """Keys of events: their write ids, buckets and row ids; and the write ids that deleted them, if asked for."""
+
+    keys: tuple[Int64s, Int64s, Int64s]
+    write_ids: Int64s | None
 
 
 def open_delete_file(files: FileSystem, delete: DeleteFile) -> OpenDeleteFile:

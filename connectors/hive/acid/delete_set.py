@@ -134,6 +134,18 @@ class DeleteSet:
         mask[row_ids - first] = True
         return mask
 
+    def places(self, keys: KeyRuns) -> Int64s:
+        """The place of each row among the events, always the first of those with its key; -1 where there is none."""
+        found = np.full(keys.row_ids.size, -1, dtype=np.int64)
+        pairs = self._pairs.find(keys.write_ids, keys.buckets)
+        if not self.size or not (pairs >= 0).any():
+            return found
+        codes, known = self._encode(np.repeat(pairs, keys.counts), keys.row_ids)
+        places = np.minimum(np.searchsorted(self._codes, codes), self.size - 1)
+        hits = self._codes[places] == codes
+        found[np.flatnonzero(hits) if known is None else known[hits]] = places[hits]
+        return found
+
     def _encode(self, pairs: Int64s, row_ids: Int64s) -> tuple[Int64s, Int64s | None]:
         """Codes of the rows that can be among the events, and their places; ``None`` for the places of all rows."""
         if self._values is None:

@@ -15,7 +15,7 @@ from connectors.hive.acid.layout import AcidDirectory, DirectoryKind
 from connectors.hive.acid.state import AcidState, committed_directories, is_usable_base
 from connectors.hive.acid.valid_ids import AcidSnapshot, RangeValidity, ValidIds
 
-__all__ = ["check_merged", "check_version", "part_merged", "readable_versions"]
+__all__ = ["check_merged", "check_version", "first_gap", "first_valid", "part_merged", "readable_versions"]
 
 
 def check_version(
@@ -56,7 +56,7 @@ def check_version(
     # Write id 0 is of files older than the transactions: whether there were any tells no folder.
     complete = state.base is not None or (origin_known and snapshot.version > 0)
     told = [one for one in found if one.kind is DirectoryKind.BASE or not (mergeable and one.visibility)]
-    if not complete or _first_gap(found, start, snapshot.version, snapshot.write_ids) is not None:
+    if not complete or first_gap(found, start, snapshot.version, snapshot.write_ids) is not None:
         left = ", ".join(
             f"{first} and later" if last is None else str(first) if first == last else f"{first} to {last}"
             for first, last in readable_versions(told, compacted, snapshot, origin_known)
@@ -80,7 +80,7 @@ def readable_versions(
     starts = bases if bases[0] == 0 or not origin_known else [0, *bases]
     ranges: list[tuple[int, int | None]] = []
     for start, following in pairwise(starts):
-        gap = _first_gap(found, start, following - 1, ids)
+        gap = first_gap(found, start, following - 1, ids)
         last = following - 1 if gap is None else gap - 1
         first = start if start in bases else 1
         if last >= first:
@@ -128,7 +128,7 @@ def check_merged(
     base = 0 if state.base is None else state.base.last
     for one in merged:
         version = one.last if snapshot.version is None else snapshot.version
-        if _first_gap(found, max(base, one.first - 1), version, snapshot.write_ids) is not None:
+        if first_gap(found, max(base, one.first - 1), version, snapshot.write_ids) is not None:
             raise InvalidArgumentError(
                 f"version {version} of {location} cannot be read any more: {one.name} has merged it with later "
                 f"versions, and rows of an insert-only table do not tell theirs; left there: {one.last} and later",
@@ -136,25 +136,26 @@ def check_merged(
             )
 
 
-def _usable(found: Sequence[AcidDirectory], compacted: frozenset[str], ids: ValidIds) -> list[AcidDirectory]:
-    bases = [one for one in found if one.kind is DirectoryKind.BASE and is_usable_base(one, compacted, ids)]
-    return sorted(bases, key=lambda one: one.last)
-
-
-def _first_gap(found: Iterable[AcidDirectory], after: int, last: int, ids: ValidIds) -> int | None:
-    """The first committed id in ``(after, last]`` that no delta holds."""
+def first_gap(found: Iterable[AcidDirectory], after: int, last: int, ids: ValidIds) -> int | None:
+    """The first committed id in ``(after, last]`` that no delta holds; ``None`` where none is missing."""
     position = max(after, 0) + 1
     for one in sorted(found, key=lambda one: one.first):
         if one.kind is DirectoryKind.BASE or one.last < position:
             continue
-        committed = _first_valid(ids, position, min(one.first - 1, last))
+        committed = first_valid(ids, position, min(one.first - 1, last))
         if committed is not None:
             return committed
         position = max(position, one.last + 1)
-    return _first_valid(ids, position, last)
+    return first_valid(ids, position, last)
 
 
-def _first_valid(ids: ValidIds, first: int, last: int) -> int | None:
+def first_valid(ids: ValidIds, first: int, last: int) -> int | None:
+    """The first committed id from ``first`` to ``last``."""
     if first > last or ids.range_validity(first, last) is RangeValidity.NONE:
         return None
     return next(one for one in range(first, last + 1) if ids.is_valid(one))
+
+
+def _usable(found: Sequence[AcidDirectory], compacted: frozenset[str], ids: ValidIds) -> list[AcidDirectory]:
+    bases = [one for one in found if one.kind is DirectoryKind.BASE and is_usable_base(one, compacted, ids)]
+    return sorted(bases, key=lambda one: one.last)

@@ -1,0 +1,108 @@
+"""Which write ids' changes are asked for, and what of a file tells them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connector_spi.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeRange, ChangeType
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connector_spi.handles import ColumnHandle
+from connector_spi.metadata import TableVersion, VersionKind
+from connector_spi.names import SchemaTableName
+from connector_spi.plain_data import PlainData
+from connector_spi.predicate import Value
+from connectors.hive.acid.acid_file import DeleteFile
+from connectors.hive.acid.valid_ids import MAX_ID, ValidIds
+
+__all__ = ["BEFORE_ALL", "CHANGE_COLUMNS", "ChangeSpan", "FileChange", "RowChanges", "change_span"]
+
+BEFORE_ALL = -1
+"""Before the files that are older than a table's transactions: those are of write id 0."""
+
+CHANGE_COLUMNS = (
+    ColumnHandle(CHANGE_TYPE, pa.string()),
+    ColumnHandle(COMMIT_VERSION, pa.int64()),
+    ColumnHandle(COMMIT_TIMESTAMP, pa.timestamp("us", "UTC")),
+)
+"""What tells a change. The time is always NULL: Hive does not keep when a write id was committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSpan(PlainData):
+    """The committed write ids whose changes are asked for.
+
+    Attributes:
+        after: The write id before the first; ``BEFORE_ALL`` for all.
+        last: The last one.
+    """
+
+    after: int
+    last: int
+
+    def __str__(self) -> str:
+        first = "the beginning" if self.after == BEFORE_ALL else f"write id {self.after + 1}"
+        return f"changes from {first} to {'the newest' if self.last == MAX_ID else self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowChanges(PlainData):
+    """What may have become of the rows of a file of a full ACID table.
+
+    Attributes:
+        events: Files with delete events of the span that may be of its rows.
+        overwrites: Write ids of the span that replaced all rows that were there, ascending.
+    """
+
+    events: tuple[DeleteFile, ...] = ()
+    overwrites: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange(PlainData):
+    """What became of all rows of a file of an insert-only table at once.
+
+    Attributes:
+        change: Inserted, or deleted by INSERT OVERWRITE, LOAD DATA OVERWRITE or TRUNCATE.
+        version: The write id that did it.
+    """
+
+    change: ChangeType
+    version: int
+
+    def constants(self) -> dict[str, Value | None]:
+        """Values of ``CHANGE_COLUMNS``, by name."""
+        return {CHANGE_TYPE: self.change.value, COMMIT_VERSION: self.version, COMMIT_TIMESTAMP: None}
+
+
+def change_span(name: SchemaTableName, asked: ChangeRange, ids: ValidIds) -> ChangeSpan:
+    """The write ids of a range.
+
+    Raises:
+        NotSupportedError: The range is one of times.
+        InvalidArgumentError: A bound is no write id of the table, or the end is before the start.
+    """
+    start, end = (_write_id(name, bound, ids) for bound in (asked.start, asked.end))
+    if start is not None and end is not None:
+        asked.check_order(start <= end)
+    after = BEFORE_ALL if start is None else start - asked.start_inclusive
+    last = ids.high_watermark if end is None else end - (not asked.end_inclusive)
+    return ChangeSpan(after, max(last, after))
+
+
+def _write_id(name: SchemaTableName, bound: TableVersion | None, ids: ValidIds) -> int | None:
+    if bound is None:
+        return None
+    if bound.kind is VersionKind.TIMESTAMP:
+        raise NotSupportedError(
+            f"the changes of {name} cannot be told by time: Hive does not keep when a write id was committed; use "
+            f'CHANGES FROM VERSION with a write id, and see those that are there in "{name.table}$acid"'
+        )
+    text = str(bound.value).strip()
+    if not (text.isascii() and text.isdigit()) or int(text) > ids.high_watermark:
+        raise InvalidArgumentError(
+            f"{name} has no version {text!r}: expected a write id from 0 to {ids.high_watermark}, such as "
+            f"{min(ids.high_watermark, 5)}"
+        )
+    return int(text)
