@@ -14,6 +14,8 @@ from connector_spi.properties import (
     integer_property,
     string_list_property,
 )
+from connector_spi.session import ConnectorSession
+from connectors.hudi.handles import IndexUse
 from connectors.hudi.merge.config import MERGE_MEMORY
 from connectors.hudi.schema import META_COLUMNS
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
@@ -24,6 +26,7 @@ __all__ = [
     "MAX_SPLIT_SIZE",
     "READ_OPTIMIZED",
     "HudiConfig",
+    "index_use",
     "session_properties",
 ]
 
@@ -32,6 +35,35 @@ IGNORE_ABSENT_PARTITIONS = "ignore_absent_partitions"
 READ_OPTIMIZED = "read_optimized"
 
 _MERGE_MEMORY_TEXT = "Memory for the logs of a split of a merge-on-read table; what is above it goes through disk."
+
+_METADATA_ENABLED = "metadata_enabled"
+_PARTITION_STATS = "partition_stats_index_enabled"
+_COLUMN_STATS = "column_stats_index_enabled"
+_RECORD_INDEX = "record_level_index_enabled"
+
+# By the names that Trino gave them: of the catalog, of the session, and what they say.
+_INDEX_PROPERTIES: tuple[tuple[str, str, str], ...] = (
+    (
+        "hudi.metadata-enabled",
+        _METADATA_ENABLED,
+        "Find files by the metadata table of a Hudi table where it is valid, instead of listing folders.",
+    ),
+    (
+        "hudi.index.partition-stats-index-enabled",
+        _PARTITION_STATS,
+        "Leave out partitions by the metadata table's partition_stats.",
+    ),
+    (
+        "hudi.index.column-stats-index-enabled",
+        _COLUMN_STATS,
+        "Leave out files by the metadata table's column_stats.",
+    ),
+    (
+        "hudi.index.record-level-index-enabled",
+        _RECORD_INDEX,
+        "Find files of record keys by the metadata table's record_index.",
+    ),
+)
 
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     *METASTORE_PROPERTIES,
@@ -46,6 +78,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
         "Read on when the metastore names a partition whose folder is not on storage.",
         False,
     ),
+    *(boolean_property(name, text, True) for name, _, text in _INDEX_PROPERTIES),
 )
 
 
@@ -61,6 +94,7 @@ class HudiConfig:
         merge_memory: Bytes that the logs of a split may take in memory.
         parallelism: Folders listed at once.
         ignore_absent_partitions: Whether folders may be missing.
+        indexes: Names of the session properties of the metadata table that are on by default.
     """
 
     metastore: MetastoreConfig
@@ -70,6 +104,7 @@ class HudiConfig:
     merge_memory: int
     parallelism: int
     ignore_absent_partitions: bool
+    indexes: frozenset[str]
 
     @classmethod
     def of(cls, properties: Mapping[str, object]) -> HudiConfig:
@@ -89,6 +124,7 @@ class HudiConfig:
             merge_memory=int(str(properties["hudi.merge-memory"])),
             parallelism=int(str(properties["hudi.split-loader-parallelism"])),
             ignore_absent_partitions=bool(properties["hudi.ignore-absent-partitions"]),
+            indexes=frozenset(session for name, session, _ in _INDEX_PROPERTIES if properties[name]),
         )
 
 
@@ -109,4 +145,15 @@ def session_properties(config: HudiConfig) -> tuple[PropertyMetadata[object], ..
             "Read the base files of merge-on-read tables without their logs, as a table named _ro does.",
             False,
         ),
+        *(boolean_property(name, text, name in config.indexes) for _, name, text in _INDEX_PROPERTIES),
+    )
+
+
+def index_use(session: ConnectorSession) -> IndexUse:
+    """What of the metadata table a session lets be used."""
+    return IndexUse(
+        files=session.flag(_METADATA_ENABLED),
+        partition_stats=session.flag(_PARTITION_STATS),
+        column_stats=session.flag(_COLUMN_STATS),
+        record_index=session.flag(_RECORD_INDEX),
     )

@@ -23,6 +23,7 @@ __all__ = [
     "PATH",
     "HudiSplit",
     "HudiTableHandle",
+    "IndexUse",
     "LogFile",
     "WriteRange",
 ]
@@ -63,6 +64,23 @@ class WriteRange(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
+class IndexUse(PlainData):
+    """What of the metadata table a query uses, as far as the table has it and it is valid.
+
+    Attributes:
+        files: Partitions and their files, in place of listing folders; without it nothing else is used.
+        partition_stats: Partitions without wanted rows are left out by their statistics.
+        column_stats: File slices, likewise.
+        record_index: File slices are found by record keys.
+    """
+
+    files: bool = False
+    partition_stats: bool = False
+    column_stats: bool = False
+    record_index: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class HudiTableHandle(TableHandle):
     """A table at one instant.
 
@@ -75,6 +93,7 @@ class HudiTableHandle(TableHandle):
         metastore_partitions: The metastore lists partitions of the table.
         read_optimized: Base files are read without their logs.
         writes: With an incremental query: the writes whose rows are read.
+        indexes: What of the metadata table is used.
         constraint: What was pushed; by handles of columns, hidden ones included.
     """
 
@@ -86,6 +105,7 @@ class HudiTableHandle(TableHandle):
     metastore_partitions: bool = False
     read_optimized: bool = False
     writes: WriteRange | None = None
+    indexes: IndexUse = IndexUse()
     constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
 
     @property

@@ -20,7 +20,7 @@ from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
 from connectors.hudi.change_handles import HudiChangesHandle
-from connectors.hudi.config import READ_OPTIMIZED
+from connectors.hudi.config import READ_OPTIMIZED, index_use
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle
@@ -202,6 +202,7 @@ class HudiMetadata(ConnectorMetadata):
             schema=snapshot.table_schema(),
             metastore_partitions=bool(table.partition_keys),
             read_optimized=read_optimized,
+            indexes=index_use(session),
         )
 
     def _key_values(self, handle: HudiTableHandle, path: str) -> tuple[Value | None, ...]:

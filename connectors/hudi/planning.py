@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from connector_spi.errors import NotSupportedError
+from connector_spi.errors import FileMissingError, NotSupportedError
 from connector_spi.predicate import Domain
-from connectors.hudi.error_codes import HUDI_BOOTSTRAP, HUDI_MERGE_ON_READ, HUDI_UNSUPPORTED_BASE_FILE
+from connectors.hudi.error_codes import (
+    HUDI_BOOTSTRAP,
+    HUDI_MERGE_ON_READ,
+    HUDI_MISSING_BASE_FILE,
+    HUDI_UNSUPPORTED_BASE_FILE,
+)
 from connectors.hudi.file_group.names import BaseFileName
 from connectors.hudi.file_group.slices import (
     DataFile,
     FileSlice,
+    data_files,
     latest_base_files,
     latest_file_slices,
     parse_listing,
@@ -20,11 +26,13 @@ from connectors.hudi.file_group.slices import (
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.listing import PartitionWalk
 from connectors.hudi.merge.config import merge_config
+from connectors.hudi.metadata_table.listing import MetadataListing
+from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors, open_metadata_table
 from connectors.hudi.missing_files import check_later_writes, check_written_files
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.toolkit.filesystem import FileInfo
 
-__all__ = ["PartitionSlices", "ScanPlan", "check_readable", "plan_scan", "slices_of"]
+__all__ = ["PartitionSlices", "ScanPlan", "check_readable", "plan_scan", "slices_of", "with_modified_times"]
 
 # HoodieTimeline.METADATA_BOOTSTRAP_INSTANT_TS: base files of it hold the meta columns alone.
 _METADATA_BOOTSTRAP_INSTANT = "00000000000001"
@@ -49,12 +57,16 @@ class ScanPlan:
 
     Attributes:
         partitions: By path.
-        pruned: Partitions left out by their paths; ``None`` where whole folders were left out whose number of
-            partitions is not known.
+        pruned: Partitions left out by their paths or statistics; ``None`` where whole folders were left out whose
+            number of partitions is not known.
+        skipped: File slices left out by what the metadata table knows of them.
+        notes: On the way in which they were found, for ``EXPLAIN``.
     """
 
     partitions: tuple[PartitionSlices, ...]
     pruned: int | None
+    skipped: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def slices(self) -> Iterator[FileSlice]:
@@ -68,21 +80,35 @@ class ScanPlan:
 
 
 def plan_scan(
-    snapshot: HudiSnapshot, table: HudiTableHandle, domains: Mapping[str, Domain], pool: ThreadPoolExecutor
+    snapshot: HudiSnapshot,
+    table: HudiTableHandle,
+    domains: Mapping[str, Domain],
+    pool: ThreadPoolExecutor,
+    metadata: Callable[[], MetadataTable] | None = None,
 ) -> ScanPlan:
-    """Finds the file slices of a scan.
+    """Finds the file slices of a scan: by the metadata table where that is on and valid, else on storage.
 
     Args:
         snapshot: The table, at the handle's view.
         table: Says what of the snapshot is read.
-        domains: Filter by partition field; only prunes.
+        domains: Filter by column; only prunes.
         pool: Folders are listed in it, many at once.
+        metadata: Opens the metadata table; may raise any of ``metadata_errors``.
 
     Raises:
         FileMissingError: A write made a base file that is not on storage.
         InvalidArgumentError: With time travel: files of that time were cleaned.
     """
-    walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, domains, pool)
+    notes: tuple[str, ...] = ()
+    if table.indexes.files and table.config.metadata_partitions:
+        try:
+            opened = metadata() if metadata is not None else open_metadata_table(snapshot, pool)
+            return _plan_by_metadata_table(snapshot, table, domains, opened)
+        except metadata_errors as error:
+            # Whatever is wrong with it, storage tells the truth.
+            notes = (f"metadata table not used: {error}",)
+    fields = {name: domain for name, domain in domains.items() if name in table.config.partition_fields}
+    walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, fields, pool)
     listed = dict(sorted(walk.partitions()))
     check_written_files(snapshot, listed, walk.keeps)
     check_later_writes(snapshot, listed, walk.keeps)
@@ -90,7 +116,25 @@ def plan_scan(
         PartitionSlices(path, slices_of(snapshot, path, contents, table.read_optimized))
         for path, contents in listed.items()
     )
-    return ScanPlan(partitions, walk.pruned)
+    return ScanPlan(partitions, walk.pruned, notes=notes)
+
+
+def _plan_by_metadata_table(
+    snapshot: HudiSnapshot, table: HudiTableHandle, domains: Mapping[str, Domain], metadata: MetadataTable
+) -> ScanPlan:
+    listing = MetadataListing(metadata, table, domains)
+    listed = listing.files(snapshot.location)
+    check_written_files(snapshot, listed, listing.keeps)
+    check_later_writes(snapshot, listed, listing.keeps)
+    slices = {path: slices_of(snapshot, path, contents, table.read_optimized) for path, contents in listed.items()}
+    kept = listing.keep_slices(slices)
+    emptied = sum(1 for path, part in slices.items() if part and not kept[path])
+    return ScanPlan(
+        tuple(PartitionSlices(path, kept.get(path, ())) for path in sorted({*kept, *listing.skipped})),
+        listing.pruned + emptied,
+        sum(map(len, slices.values())) - sum(map(len, kept.values())),
+        listing.notes,
+    )
 
 
 def slices_of(
@@ -115,6 +159,40 @@ def slices_of(
             replaced,
             lambda requested: snapshot.written_names(path, requested),
         )
+    )
+
+
+def with_modified_times(snapshot: HudiSnapshot, plan: ScanPlan, pool: ThreadPoolExecutor) -> ScanPlan:
+    """The plan with the modification times of the files that were not met on storage: the metadata table has none.
+
+    Raises:
+        FileMissingError: Such a file is not on storage.
+    """
+    unknown = [file for item in plan.slices for file in data_files(item) if not file.modified_millis]
+    infos = dict(zip(unknown, pool.map(lambda file: snapshot.files.info(file.path), unknown), strict=True))
+
+    def timed(file: DataFile) -> DataFile:
+        info = infos.get(file)
+        if file in infos and info is None:
+            raise FileMissingError(
+                f"{file.path} is in the metadata table, and not on storage; it was deleted by hand, or by Hudi's "
+                "cleaner while the query was planned: run the query again, or restore the file",
+                HUDI_MISSING_BASE_FILE,
+            )
+        return file if info is None else replace(file, modified_millis=info.modified_millis)
+
+    return replace(
+        plan,
+        partitions=tuple(
+            PartitionSlices(
+                partition.path,
+                tuple(
+                    replace(item, base=timed(item.base) if item.base else None, logs=tuple(map(timed, item.logs)))
+                    for item in partition.slices
+                ),
+            )
+            for partition in plan.partitions
+        ),
     )
 
 

@@ -20,10 +20,10 @@ from connectors.hudi.absent_partitions import AbsentPartitions
 from connectors.hudi.change_handles import CHANGE_COLUMNS, HudiChangesHandle, HudiChangeSplit
 from connectors.hudi.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE
 from connectors.hudi.file_group.slices import FileSlice
-from connectors.hudi.handles import LOG_ONLY, HudiSplit, HudiTableHandle, LogFile
+from connectors.hudi.handles import FILE_MODIFIED_TIME, LOG_ONLY, HudiSplit, HudiTableHandle, LogFile
 from connectors.hudi.page_source import hidden_values
 from connectors.hudi.plain_columns import is_plain_type
-from connectors.hudi.planning import PartitionSlices, ScanPlan, check_readable
+from connectors.hudi.planning import PartitionSlices, ScanPlan, check_readable, with_modified_times
 from connectors.hudi.schema import META_COLUMNS
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.hudi.transaction import HudiTransaction, partition_domains
@@ -67,6 +67,8 @@ class HudiSplitManager(SplitManager):
             self._absent.check(table, partition_domains(table, constraint), plan)
         snapshot = transaction.snapshot(table)
         check_readable(snapshot, table, plan)
+        if FILE_MODIFIED_TIME in {column.name for column in (*columns, *dict(constraint.domains or {}))}:
+            plan = with_modified_times(snapshot, plan, self._pool)
         schemas = self._written_schemas(snapshot, plan)
         size = session.get_property(MAX_SPLIT_SIZE)
         maker = _SplitMaker(table, columns, constraint, schemas, int(str(size)))
@@ -141,7 +143,8 @@ class HudiSplitSource(SplitSource):
             partitions_kept=kept,
             partitions_total=None if self._plan.pruned is None else kept + self._plan.pruned,
             files_kept=files - self._maker.files_pruned,
-            files_total=files,
+            files_total=files + self._plan.skipped,
+            notes=self._plan.notes,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from connector_spi.changes import ChangeRange
 from connector_spi.connector_transaction import ConnectorTransaction
@@ -17,6 +18,7 @@ from connectors.hudi.changes import GroupChange, changes_handle, plan_changes
 from connectors.hudi.error_codes import HUDI_BAD_OPTION
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.incremental import incremental_handle, plan_writes
+from connectors.hudi.metadata_table.table import MetadataTable, open_metadata_table
 from connectors.hudi.planning import ScanPlan, plan_scan
 from connectors.hudi.read_options import HudiReadOptions, QueryType
 from connectors.hudi.snapshot import HudiSnapshot, open_snapshot
@@ -45,6 +47,7 @@ class HudiTransaction(ConnectorTransaction):
         self._opened: dict[str, HudiSnapshot] = {}
         self._snapshots: dict[tuple[str, TimelineView], HudiSnapshot] = {}
         self._plans: dict[tuple[HudiTableHandle, TupleDomain[str]], ScanPlan] = {}
+        self._metadata_tables: dict[tuple[str, TimelineView], MetadataTable] = {}
         self._guard = threading.RLock()
         self.metadata: ConnectorMetadata | None = None
 
@@ -122,19 +125,32 @@ class HudiTransaction(ConnectorTransaction):
 
         Args:
             table: The table.
-            constraint: What its rows fit; only partition fields prune here.
+            constraint: What its rows fit; the partition fields prune here, and what the metadata table knows of.
         """
-        domains = partition_domains(table, constraint)
-        # What was pushed does not choose the files, but for the partition fields.
+        domains = _planning_domains(table, constraint)
+        # What was pushed does not choose the files, but for these fields.
         plain = replace(table, constraint=TupleDomain.all())
         key = (plain, TupleDomain.with_column_domains(domains))
         with self._guard:
             found = self._plans.get(key)
         if found is None:
-            make = plan_scan if table.written_in is None else plan_writes
-            found = make(self.snapshot(table), table, domains, self._pool)
+            snapshot = self.snapshot(table)
+            if table.written_in is None:
+                found = plan_scan(snapshot, table, domains, self._pool, partial(self._metadata_table, snapshot))
+            else:
+                found = plan_writes(snapshot, table, domains, self._pool)
             with self._guard:
                 self._plans[key] = found
+        return found
+
+    def _metadata_table(self, snapshot: HudiSnapshot) -> MetadataTable:
+        key = (snapshot.location, snapshot.view)
+        with self._guard:
+            found = self._metadata_tables.get(key)
+        if found is None:
+            found = open_metadata_table(snapshot, self._pool)
+            with self._guard:
+                self._metadata_tables[key] = found
         return found
 
 
@@ -142,3 +158,13 @@ def partition_domains(table: HudiTableHandle, constraint: TupleDomain[ColumnHand
     """The part of a filter that is about partition fields, by name."""
     fields = frozenset(table.config.partition_fields)
     return {column.name: domain for column, domain in dict(constraint.domains or {}).items() if column.name in fields}
+
+
+def _planning_domains(table: HudiTableHandle, constraint: TupleDomain[ColumnHandle]) -> dict[str, Domain]:
+    use = table.indexes
+    if not (use.files and (use.partition_stats or use.column_stats or use.record_index)):
+        return partition_domains(table, constraint)
+    # With the list of files alone, other columns tell nothing.
+    if not {*table.config.metadata_partitions} - {"files"}:
+        return partition_domains(table, constraint)
+    return {column.name: domain for column, domain in dict(constraint.domains or {}).items()}

@@ -2,15 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from connector_spi.predicate import Domain
+from connectors.hudi.file_group.slices import FileSlice
+from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.metadata_table.file_groups import MetadataFileGroups, Wanted
 from connectors.hudi.metadata_table.keys import ALL_PARTITIONS, partition_identifier
 from connectors.hudi.metadata_table.records import merge_files
-from connectors.hudi.metadata_table.table import MetadataTable, UnusableMetadataTableError
+from connectors.hudi.metadata_table.skipping import COLUMN_STATS, PARTITION_STATS, keep_slices, skipped_partitions
+from connectors.hudi.metadata_table.table import MetadataTable, UnusableMetadataTableError, metadata_errors
 from connectors.toolkit.filesystem import FileInfo, join_path
 
-__all__ = ["list_files", "list_partitions"]
+__all__ = ["MetadataListing", "list_files", "list_partitions"]
+
+
+class MetadataListing:
+    """The partitions and file slices that a scan wants, as far as the metadata table tells.
+
+    Args:
+        metadata: The metadata table.
+        table: The table, which says what may be used.
+        domains: Filter by column; only prunes.
+
+    Attributes:
+        skipped: Partitions left out by their statistics.
+        pruned: Partitions left out by their paths or statistics.
+        notes: What was used, and what could not be, for ``EXPLAIN``.
+    """
+
+    def __init__(self, metadata: MetadataTable, table: HudiTableHandle, domains: Mapping[str, Domain]) -> None:
+        self._metadata = metadata
+        self._table = table
+        fields = frozenset(table.config.partition_fields)
+        self._path_domains = {name: domain for name, domain in domains.items() if name in fields}
+        known = frozenset(table.schema.names)
+        self._domains = {name: domain for name, domain in domains.items() if name in known}
+        self.skipped: frozenset[str] = frozenset()
+        self.pruned = 0
+        self.notes: tuple[str, ...] = ("files by the metadata table",)
+
+    def keeps(self, path: str, complete: bool) -> bool:
+        """Whether a partition is wanted."""
+        wanted = not path or self._table.partition_paths.may_hold(path, self._path_domains, complete)
+        return wanted and path not in self.skipped
+
+    def files(self, location: str) -> dict[str, list[FileInfo]]:
+        """Files of the wanted partitions, by path; errors as of ``list_files``."""
+        paths = list_partitions(self._metadata)
+        kept = [path for path in paths if self.keeps(path, complete=True)]
+        if self._domains and self._table.indexes.partition_stats and self._metadata.has_partition(PARTITION_STATS):
+            try:
+                self.skipped = skipped_partitions(self._metadata, self._domains, kept)
+            except metadata_errors as error:
+                self.notes += (f"{PARTITION_STATS} not used: {error}",)
+        self.pruned = len(paths) - len(kept) + len(self.skipped)
+        return list_files(self._metadata, location, [path for path in kept if path not in self.skipped])
+
+    def keep_slices(self, slices: Mapping[str, Sequence[FileSlice]]) -> dict[str, tuple[FileSlice, ...]]:
+        """The slices that may hold a wanted row."""
+        kept: Mapping[str, Sequence[FileSlice]] = slices
+        if self._domains and self._table.indexes.column_stats and self._metadata.has_partition(COLUMN_STATS):
+            try:
+                kept = keep_slices(self._metadata, self._domains, slices)
+            except metadata_errors as error:
+                self.notes += (f"{COLUMN_STATS} not used: {error}",)
+        return {path: tuple(part) for path, part in kept.items()}
 
 
 def list_partitions(metadata: MetadataTable) -> list[str]:

@@ -187,7 +187,8 @@ def _column_stats(layer: Record) -> ColumnStats | None:
         low=_bound(told["minValue"], value_type),
         high=_bound(told["maxValue"], value_type),
         value_count=_int(told["valueCount"] or 0),
-        null_count=_int(told["nullCount"] or 0),
+        # Parquet says -1 where nobody counted: then there may be some.
+        null_count=abs(_int(told["nullCount"] or 0)),
         tight=bool(told.get("isTightBound", False)),
     )
 

@@ -59,11 +59,18 @@ class MetadataTable:
         self._partitions: dict[str, MetadataFileGroups] = {}
 
     @property
-    def is_current(self) -> bool:
-        """Whether it holds nothing of writes that began after the query's view of the data table."""
-        if self._snapshot.view.until is not None:
+    def tells_newest(self) -> bool:
+        """Whether what it says of whole partitions is of the state that the query sees.
+
+        It is not with time travel, nor if a later write has been noted. And a write that began before another and
+        was complete after it may have overlooked that other; layout 1 does not tell.
+        """
+        view = self._snapshot.view
+        if view.until is not None or self._config.layout == 1:
             return False
-        return all(self._is_known(instant.requested) for instant in self._view.instants if instant.action != "commit")
+        completions = [instant.completion or "" for instant in view.instants if not instant.archived]
+        noted = (instant.requested for instant in self._view.instants if instant.action != "commit")
+        return completions == sorted(completions) and all(self._is_known(instant) for instant in noted)
 
     def has_partition(self, name: str) -> bool:
         """Whether an index can be read, such as ``column_stats``."""
@@ -101,7 +108,7 @@ class MetadataTable:
 
     def _is_known(self, instant: str) -> bool:
         """Whether the data table's timeline had got as far: a later clean may have taken files that the query needs."""
-        return self._newest_known is None or instant[:_INSTANT_DIGITS] <= self._newest_known
+        return instant[:_INSTANT_DIGITS] <= self._newest_known or instant.startswith(_FIRST_FILL)
 
 
 def open_metadata_table(snapshot: HudiSnapshot, pool: ThreadPoolExecutor) -> MetadataTable:
@@ -175,8 +182,7 @@ def _pending(snapshot: HudiSnapshot) -> frozenset[str]:
     return frozenset(item.requested for item in snapshot.active) - complete
 
 
-def _newest_known(snapshot: HudiSnapshot) -> str | None:
-    """The last instant of any kind that the data table's timeline had; ``None`` where it was not listed."""
-    if not snapshot.active:
-        return None
-    return max(instant.requested for instant in snapshot.active)
+def _newest_known(snapshot: HudiSnapshot) -> str:
+    """The last instant of any kind that the data table's timeline had; that the view has, where it was not listed."""
+    instants = snapshot.active or snapshot.view.instants
+    return max((*(instant.requested for instant in instants), *snapshot.view.pending), default="")

@@ -1,0 +1,140 @@
+"""Leaves out partitions and file slices in which the metadata table's statistics leave no wanted row. Driver side.
+
+Each row that a query sees has its values from files of its slice. So a slice is left out only if each of its files
+has statistics for a column, and none of them may hold a wanted value. On doubt it is kept (invariant I3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from connector_spi.predicate import Domain
+from connectors.hudi.file_group.slices import FileSlice, data_files
+from connectors.hudi.metadata_table.file_groups import Wanted
+from connectors.hudi.metadata_table.keys import column_stats_key, partition_identifier, partition_stats_key
+from connectors.hudi.metadata_table.records import ColumnStats, merge_column_stats
+from connectors.hudi.metadata_table.stat_values import may_hold
+from connectors.hudi.metadata_table.table import MetadataTable
+
+__all__ = ["COLUMN_STATS", "PARTITION_STATS", "FileColumn", "column_stats", "keep_slices", "skipped_partitions"]
+
+COLUMN_STATS = "column_stats"
+PARTITION_STATS = "partition_stats"
+
+# Every row has one, and it has been indexed for as long as there are statistics.
+_EVERY_ROW = "_hoodie_record_key"
+
+Slices = Mapping[str, Sequence[FileSlice]]
+
+
+@dataclass(frozen=True, slots=True)
+class FileColumn:
+    """A column in a file.
+
+    Attributes:
+        column: Name of the column.
+        partition: Path of the partition.
+        file_name: Bare name of a base or log file.
+    """
+
+    column: str
+    partition: str
+    file_name: str
+
+
+def skipped_partitions(
+    metadata: MetadataTable, domains: Mapping[str, Domain], paths: Collection[str]
+) -> frozenset[str]:
+    """Partitions that hold no wanted row, by the index ``partition_stats``.
+
+    The statistics are of the newest state of a partition, so the view of the query must be that. Statistics that are
+    not of all rows, for one since a column was indexed later than the others, do not count.
+
+    Args:
+        metadata: The metadata table.
+        domains: What is wanted, by column.
+        paths: Paths of the partitions.
+
+    Raises:
+        ConnectorError: The index cannot be read.
+        ValueError: It is damaged.
+    """
+    if not metadata.tells_newest or not domains or not paths:
+        return frozenset()
+    columns = (_EVERY_ROW, *domains)
+    keys = {(name, path): partition_stats_key(name, path) for name in columns for path in paths}
+    layers = metadata.partition(PARTITION_STATS).look_up(Wanted.of_keys(keys.values()))
+    found: dict[tuple[str, str], ColumnStats] = {}
+    for (name, path), key in keys.items():
+        stats = merge_column_stats(layers.get(key, ()))
+        if stats is not None and (stats.column, stats.file_name) == (name, partition_identifier(path)):
+            found[name, path] = stats
+    return frozenset(path for path in paths if any(_excludes(found, name, path, domains[name]) for name in domains))
+
+
+def keep_slices(metadata: MetadataTable, domains: Mapping[str, Domain], slices: Slices) -> dict[str, list[FileSlice]]:
+    """The slices that may hold a wanted row, by the index ``column_stats``.
+
+    Args:
+        metadata: The metadata table.
+        domains: What is wanted, by column.
+        slices: By partition path.
+
+    Raises:
+        ConnectorError: The index cannot be read.
+        ValueError: It is damaged.
+    """
+    files = {path: {file_slice: _names(file_slice) for file_slice in part} for path, part in slices.items()}
+    wanted = [
+        FileColumn(column, path, name)
+        for column in domains
+        for path, part in files.items()
+        for names in part.values()
+        for name in names
+    ]
+    known = column_stats(metadata, wanted)
+
+    def excludes(column: str, path: str, names: Sequence[str]) -> bool:
+        told = [known.get(FileColumn(column, path, name)) for name in names]
+        return all(stats is not None and not may_hold(domains[column], stats) for stats in told)
+
+    return {
+        path: [
+            file_slice
+            for file_slice, names in part.items()
+            if not any(excludes(column, path, names) for column in domains)
+        ]
+        for path, part in files.items()
+    }
+
+
+def column_stats(metadata: MetadataTable, wanted: Collection[FileColumn]) -> dict[FileColumn, ColumnStats]:
+    """What is known of columns in files; those that nobody noted are left out.
+
+    Raises:
+        ConnectorError: The index cannot be read.
+        ValueError: It is damaged.
+    """
+    if not wanted:
+        return {}
+    keys = {item: column_stats_key(item.column, item.partition, item.file_name) for item in wanted}
+    layers = metadata.partition(COLUMN_STATS).look_up(Wanted.of_keys(keys.values()))
+    found: dict[FileColumn, ColumnStats] = {}
+    for item, key in keys.items():
+        stats = merge_column_stats(layers.get(key, ()))
+        # Two names may have one hash.
+        if stats is not None and (stats.column, stats.file_name) == (item.column, item.file_name):
+            found[item] = stats
+    return found
+
+
+def _excludes(found: Mapping[tuple[str, str], ColumnStats], name: str, path: str, domain: Domain) -> bool:
+    stats, every = found.get((name, path)), found.get((_EVERY_ROW, path))
+    if stats is None or every is None or stats.value_count == 0 or stats.value_count != every.value_count:
+        return False
+    return not may_hold(domain, stats)
+
+
+def _names(file_slice: FileSlice) -> tuple[str, ...]:
+    return tuple(file.path.rpartition("/")[2] for file in data_files(file_slice))
