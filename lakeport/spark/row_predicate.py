@@ -103,7 +103,7 @@ class InList(RowPredicate):
 
     def mask(self, batch: pa.RecordBatch) -> pa.Array:
         column = batch.column(self.column)
-        found = pc.is_in(column, value_set=pa.array(list(self.values), column.type))
+        found = pc.is_in(column, value_set=_value_set(self.values, column.type))
         known = found if self.has_null else column.is_valid()
         return pc.if_else(known, found, pa.scalar(None, pa.bool_()))
 
@@ -158,3 +158,9 @@ class Junction(RowPredicate):
 
     def columns(self) -> frozenset[str]:
         return frozenset().union(*(predicate.columns() for predicate in self.inner))
+
+
+@functools.lru_cache(maxsize=64)
+def _value_set(values: tuple[Value, ...], data_type: pa.DataType) -> pa.Array:
+    # Lists may be long, and are asked for with every batch.
+    return pa.array(list(values), data_type)
