@@ -150,11 +150,11 @@ class Session:
         Example:
             >>> session.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()  # doctest: +SKIP
         """
-        return self.engine.sql(text, args, self._shared())
+        return self.engine.sql(text, args, self.shared_transactions)
 
     def table(self, name: str) -> DataFrame:
         """A table as a DataFrame; filters, columns and limits put on it are pushed down. Raises as ``sql`` does."""
-        return self.engine.table(name, self._shared())
+        return self.engine.table(name, self.shared_transactions)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -168,7 +168,7 @@ class Session:
             ...     orders = session.table("hive.shop.orders").count()
             ...     items = session.arrow("hive.shop.items").read_all()
         """
-        if self._shared() is not None:
+        if self.shared_transactions is not None:
             yield
             return
         shared = SharedTransactions(self._catalogs)
@@ -287,7 +287,7 @@ class Session:
         self.close()
 
     def _read(self, plan: Callable[[Statement], ArrowScan]) -> pa.RecordBatchReader:
-        shared = self._shared()
+        shared = self.shared_transactions
 
         def begin() -> tuple[Statement, ArrowScan]:
             statement = plain_statement(self._catalogs, shared)
@@ -300,7 +300,9 @@ class Session:
         self._streams.add(stream)
         return pa.RecordBatchReader.from_batches(scan.schema, stream)
 
-    def _shared(self) -> SharedTransactions | None:
+    @property
+    def shared_transactions(self) -> SharedTransactions | None:
+        """Those of the block that this thread is in; ``None`` outside of one."""
         block = _block.get()
         return block[1] if block is not None and block[0] is self else None
 

@@ -13,10 +13,12 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from connector_spi.names import quote_identifier
+from lakeport.cleanup import CLEANUP
 from lakeport.session import Session, load_catalogs
 from lakeport.shell.formats import ResultFormat
 from lakeport.shell.state import state_directory
 from lakeport.spark.options import SparkOptions
+from lakeport.transactions import SharedTransactions
 
 __all__ = ["Runner", "open_session", "use_statement"]
 
@@ -106,6 +108,7 @@ class _Work:
         self._write = write
         self._out = out
         self._progress = "analysing"
+        self._transactions: SharedTransactions | None = None
         self._cancelled = threading.Event()
         self._group = f"lakeport-{os.getpid()}-{next(_groups)}"
         self._cancel_jobs: Callable[[], object] | None = None
@@ -121,6 +124,9 @@ class _Work:
         self._cancelled.set()
         if self._cancel_jobs is not None:
             self._cancel_jobs()
+        if self._transactions is not None:
+            # It may be waiting for a lock.
+            CLEANUP.later(self._transactions.group.rollback)
 
     def _run(self) -> None:
         # Spark may start here for the first time: with it PySpark is imported.
@@ -145,6 +151,7 @@ class _Work:
 
         # Locks are let go with the last row, not when Java collects its garbage.
         with self._session.transaction():
+            self._transactions = self._session.shared_transactions
             frame = self._session.sql(self._statement)
             if not frame.columns or self._write is None:
                 return

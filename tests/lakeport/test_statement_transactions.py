@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from pyspark.sql import SparkSession
 import lakeport
 from catalog.metastore.embedded import open_store
 from catalog.metastore.embedded_transactions import EmbeddedTransactions
-from catalog.metastore.transactions import ValidWriteIds
+from catalog.metastore.transactions import LockComponent, LockType, ValidWriteIds
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connector_spi.connector import ConnectorContext, ConnectorFactory, Plugin
@@ -34,7 +35,7 @@ from connectors.memory.connector import MemoryConnector, MemoryFactory
 from lakeport import Session
 from lakeport.cleanup import CLEANUP
 from lakeport.shell.formats import FORMATS
-from lakeport.shell.running import Runner
+from lakeport.shell.running import Runner, _Work
 from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus
 from tests.lakeport.memory_session import put
 from tests.paths import PROJECT
@@ -228,6 +229,22 @@ def test_the_shell_lets_go_of_locks_with_the_last_row(shop: Shop) -> None:
     out = io.BytesIO()
     assert Runner(shop.session, out).run(BOTH, FORMATS["csv"]) == 1
     assert shop.locked() == []
+
+
+def test_cancelling_ends_the_wait_for_a_lock(shop: Shop) -> None:
+    writer = shop.client.open_transaction("bob", "drop")
+    shop.client.lock(writer, [LockComponent("shop", "acid_flat", type=LockType.EXCLUSIVE)], "bob", "drop")
+    work = _Work(shop.session, BOTH, FORMATS["csv"], io.BytesIO())
+    thread = threading.Thread(target=work)
+    thread.start()
+    deadline = time.monotonic() + 60
+    while len(shop.client.show_locks("shop", "acid_flat")) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    work.cancel()
+    thread.join(60)
+    assert "cancelled" in str(work.error)
+    assert [lock.user for lock in shop.client.show_locks("shop", "acid_flat")] == ["bob"]
 
 
 def test_describing_a_table_leaves_no_lock_behind(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
