@@ -14,6 +14,8 @@ from benchmarks.timing import Timings, alternate
 
 _SMALL_QUERY = "SELECT count(*), sum(quantity) FROM {table} WHERE id >= 10"
 _LARGE_QUERY = "SELECT sum(quantity), sum(price), sum(weight) FROM {table}"
+_ROWS_QUERY = "SELECT sum(quantity + 1), sum(price * 2), sum(weight + 1) FROM {table}"
+"""Tasks do not aggregate expressions: they hand every row over."""
 _NATIVE_AIM, _PYTHON_AIM, _SMALL_AIM_MS = 1.05, 1.3, 100.0
 
 
@@ -32,6 +34,8 @@ def measure(size: Size, folder: Path) -> list[Figure]:
             figures += _small(catalog, _race(lake, _SMALL_QUERY, catalog, small, size.of(30, 2), size.of(15, 1)))
             timings = _race(lake, _LARGE_QUERY, catalog, large, size.of(9, 1), size.of(3, 1))
             figures += _large(f"{catalog}, {rows:,} rows", timings)
+            timings = _race(lake, _ROWS_QUERY, catalog, large, size.of(9, 1), size.of(3, 1))
+            figures.append(_rows(f"{catalog}, {rows:,} rows", timings))
     return figures
 
 
@@ -88,6 +92,16 @@ def _large(table: str, timings: Timings) -> list[Figure]:
         )
         for reader, aim in (("native", _NATIVE_AIM), ("python", _PYTHON_AIM))
     ]
+
+
+def _rows(table: str, timings: Timings) -> Figure:
+    return Figure(
+        "query_overhead",
+        f"{table}, 3 of 10 columns in expressions, python: of Spark's own",
+        timings.ratio("python", "spark"),
+        "x",
+        note=f"medians {timings.median('python'):.2f} s, Spark {timings.median('spark'):.2f} s",
+    )
 
 
 if __name__ == "__main__":
