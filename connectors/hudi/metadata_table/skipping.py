@@ -60,7 +60,7 @@ def skipped_partitions(
         ConnectorError: The index cannot be read.
         ValueError: It is damaged.
     """
-    if not metadata.tells_newest or not domains or not paths:
+    if not metadata.tells_partitions or not domains or not paths:
         return frozenset()
     columns = (_EVERY_ROW, *domains)
     keys = {(name, path): partition_stats_key(name, path) for name in columns for path in paths}

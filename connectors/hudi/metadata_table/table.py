@@ -25,6 +25,7 @@ __all__ = ["MetadataTable", "UnusableMetadataTableError", "metadata_errors", "op
 
 _FOLDER = ".hoodie/metadata"
 _PAYLOAD = "org.apache.hudi.metadata.HoodieMetadataPayload"
+_UNDOING = frozenset({"rollback", "restore"})
 _INSTANT_DIGITS = 17
 # Instants that fill a new partition of the metadata table count from here (HoodieTimeline.INIT_INSTANT_TS); in
 # layout 1 they may also be an instant of the data table with such a number behind it.
@@ -59,14 +60,18 @@ class MetadataTable:
         self._partitions: dict[str, MetadataFileGroups] = {}
 
     @property
-    def tells_newest(self) -> bool:
+    def tells_partitions(self) -> bool:
         """Whether what it says of whole partitions is of the state that the query sees.
 
-        It is not with time travel, nor if a later write has been noted. And a write that began before another and
-        was complete after it may have overlooked that other; layout 1 does not tell.
+        Hudi has not always got these statistics right: while a compaction was pending they were of new logs alone,
+        though called exact. So they count only for copy-on-write tables whose writes were complete one after the
+        other, with none pending or rolled back; for the newest state; and while no later write has been noted.
         """
-        view = self._snapshot.view
-        if view.until is not None or self._config.layout == 1:
+        snapshot = self._snapshot
+        view = snapshot.view
+        if snapshot.config.merge_on_read or self._config.layout == 1 or view.until is not None:
+            return False
+        if not snapshot.active or _pending(snapshot) or any(item.action in _UNDOING for item in snapshot.active):
             return False
         completions = [instant.completion or "" for instant in view.instants if not instant.archived]
         noted = (instant.requested for instant in self._view.instants if instant.action != "commit")
