@@ -173,8 +173,7 @@ class MergedPageSource(PageSource):
         """Notes the keys of the ranges of the base file that other splits merge."""
         split = self._input.split
         end = split.start + split.length
-        names = {"_hoodie_record_key"} if columns.has_meta_columns else set(columns.config.key_fields)
-        keys = tuple(column for column in columns.read if column.name in names)
+        keys = tuple(column for column in columns.read if column.name in columns.key_sources)
         for start, length in ((0, split.start), (end, split.file_size - end)):
             if length > 0:
                 with closing(self._input.open_base(start, length, keys, TupleDomain.all())) as source:
@@ -182,14 +181,13 @@ class MergedPageSource(PageSource):
                         merge.mark(columns.keys(pa.Table.from_batches([batch])))
 
     def _prunable(self, columns: MergeColumns) -> TupleDomain[ColumnHandle]:
-        """What of the filter may skip parts of the base file.
+        """What of the filter may skip parts of the base file: what is about the keys alone.
 
-        By commit time the log's row counts whatever the base file holds, and a skipped base row that has none fits no
-        filter. Else a base row may win over the log's, which must not come in its place.
+        Rows of one key are all asked or none. By other columns a base row might be skipped whose log row is asked, or
+        one that wins over a log row, which then would come in its place.
         """
-        if not columns.ordering_types and not columns.partial:
-            return self._input.predicate
-        return TupleDomain.all()
+        keys = columns.key_names
+        return self._input.predicate.keep(lambda column: column.name in keys)
 
     def _output(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         for start in range(0, rows.num_rows, BATCH_ROWS):

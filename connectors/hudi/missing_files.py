@@ -13,9 +13,10 @@ from connectors.hudi.file_group.names import parse_base_file_name, parse_log_fil
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.hudi.timeline.commit_metadata import CommitMetadata
 from connectors.hudi.timeline.instant import WRITE_ACTIONS, Instant, InstantState
+from connectors.hudi.timeline.view import committed_test
 from connectors.toolkit.filesystem import FileInfo, join_path
 
-__all__ = ["check_later_writes", "check_written_files"]
+__all__ = ["check_later_writes", "check_written_files", "check_written_logs"]
 
 Listed = Mapping[str, list[FileInfo]]
 Keeps = Callable[[str, bool], bool]
@@ -48,6 +49,42 @@ def check_written_files(snapshot: HudiSnapshot, listed: Listed, keeps: Keeps) ->
             continue
         if _name(path) not in names.get(partition, ()):
             raise _missing(snapshot, path, instant) if not travels else _cleaned(snapshot, f"base file {path}")
+
+
+def check_written_logs(snapshot: HudiSnapshot, listed: Listed, keeps: Keeps) -> None:
+    """Finds logs of the newest file slices that the writes of a view made and storage lacks.
+
+    Logs of older slices may have been cleaned. What was rolled back is on no timeline.
+
+    Args:
+        snapshot: The table.
+        listed: Files on storage by partition path.
+        keeps: Whether the query wants a partition.
+
+    Raises:
+        FileMissingError: One is gone.
+        InvalidArgumentError: With time travel: one was cleaned since.
+    """
+    if not snapshot.config.merge_on_read:
+        return
+    names = {path: {info.name for info in contents} for path, contents in listed.items()}
+    bases = _newest_bases(snapshot, names)
+    replaced = snapshot.replaced()
+    for instant in snapshot.view.instants:
+        written_at = instant.completion or instant.requested
+        if instant.action != "deltacommit" or instant.archived or (bases and written_at < min(bases.values())):
+            continue
+        for stat in snapshot.commit(instant).stats:
+            log = parse_log_file_name(_name(stat.path)) if stat.path else None
+            if stat.path is None or log is None or log.change_data or stat.file_id in replaced.get(stat.partition, ()):
+                continue
+            slice_instant = log.instant if snapshot.config.layout == 1 else written_at
+            is_older = slice_instant < bases.get((stat.partition, stat.file_id), "")
+            if is_older or not keeps(stat.partition, True) or _name(stat.path) in names.get(stat.partition, ()):
+                continue
+            if snapshot.view.until is not None:
+                raise _cleaned(snapshot, f"log file {stat.path}")
+            raise _missing(snapshot, stat.path, instant, "log file")
 
 
 def check_later_writes(snapshot: HudiSnapshot, listed: Listed, keeps: Keeps) -> None:
@@ -89,9 +126,22 @@ def _groups(contents: list[FileInfo], until: str) -> set[str]:
     return {name.file_id for name in names if name is not None and name.instant <= until}
 
 
-def _missing(snapshot: HudiSnapshot, path: str, instant: Instant) -> FileMissingError:
+def _newest_bases(snapshot: HudiSnapshot, names: Mapping[str, set[str]]) -> dict[tuple[str, str], str]:
+    """Requested time of the newest visible base file of each file group, by partition and id."""
+    is_committed = committed_test(snapshot.view)
+    newest: dict[tuple[str, str], str] = {}
+    for partition, contents in names.items():
+        for name in contents:
+            base = parse_base_file_name(name)
+            if base is not None and is_committed(base.instant):
+                key = partition, base.file_id
+                newest[key] = max(newest.get(key, ""), base.instant)
+    return newest
+
+
+def _missing(snapshot: HudiSnapshot, path: str, instant: Instant, kind: str = "base file") -> FileMissingError:
     return FileMissingError(
-        f"base file {join_path(snapshot.location, path)}, written at instant {instant.requested}, is not on storage; "
+        f"{kind} {join_path(snapshot.location, path)}, written at instant {instant.requested}, is not on storage; "
         "it was deleted by hand, or by Hudi's cleaner while the query was planned: run the query again, or restore "
         "the file",
         HUDI_MISSING_BASE_FILE,

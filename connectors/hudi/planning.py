@@ -28,7 +28,7 @@ from connectors.hudi.listing import PartitionWalk
 from connectors.hudi.merge.config import merge_config
 from connectors.hudi.metadata_table.listing import MetadataListing
 from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors, open_metadata_table
-from connectors.hudi.missing_files import check_later_writes, check_written_files
+from connectors.hudi.missing_files import check_later_writes, check_written_files, check_written_logs
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.toolkit.filesystem import FileInfo
 
@@ -111,6 +111,8 @@ def plan_scan(
     walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, fields, pool)
     listed = dict(sorted(walk.partitions()))
     check_written_files(snapshot, listed, walk.keeps)
+    if not table.read_optimized:
+        check_written_logs(snapshot, listed, walk.keeps)
     check_later_writes(snapshot, listed, walk.keeps)
     partitions = tuple(
         PartitionSlices(path, slices_of(snapshot, path, contents, table.read_optimized))
@@ -125,6 +127,8 @@ def _plan_by_metadata_table(
     listing = MetadataListing(metadata, table, domains)
     listed = listing.files(snapshot.location)
     check_written_files(snapshot, listed, listing.keeps)
+    if not table.read_optimized:
+        check_written_logs(snapshot, listed, listing.keeps)
     check_later_writes(snapshot, listed, listing.keeps)
     slices = {path: slices_of(snapshot, path, contents, table.read_optimized) for path, contents in listed.items()}
     kept = listing.keep_slices(slices)

@@ -15,7 +15,7 @@ from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 from connectors.hudi.log.record_key import virtual_record_keys
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.config import MergeConfig, PartialUpdates
-from connectors.hudi.schema import META_COLUMNS
+from connectors.hudi.schema import META_COLUMNS, RECORD_KEY
 
 __all__ = ["COMMIT_TIME", "DELETED", "KEY", "SHAPE", "MergeColumns", "merge_columns", "ordering_name"]
 
@@ -23,7 +23,6 @@ KEY = "$key"
 DELETED = "$deleted"
 COMMIT_TIME = "$commit_time"
 SHAPE = "$shape"
-_RECORD_KEY = "_hoodie_record_key"
 
 
 def ordering_name(at: int) -> str:
@@ -64,6 +63,19 @@ class MergeColumns:
         return pa.schema([pa.field(column.name, column.type) for column in self.given])
 
     @property
+    def key_names(self) -> frozenset[str]:
+        """Columns whose values are the same in all rows of a key."""
+        own = frozenset(self.config.key_fields)
+        return own | {RECORD_KEY} if self.has_meta_columns else own
+
+    @property
+    def key_sources(self) -> frozenset[str]:
+        """Columns that keys are made of."""
+        if self.has_meta_columns:
+            return frozenset((RECORD_KEY,))
+        return frozenset(_first([column.name for column in self.read], name) for name in self.config.key_fields)
+
+    @property
     def newest(self) -> frozenset[str]:
         """Columns that are taken of the row written later, whichever decides."""
         return frozenset(META_COLUMNS) if self.config.newest_meta_columns else frozenset()
@@ -75,7 +87,7 @@ class MergeColumns:
             NotSupportedError: The keys cannot be made of the columns.
         """
         if self.has_meta_columns:
-            return combined(rows.column(_RECORD_KEY))
+            return combined(rows.column(RECORD_KEY))
         return virtual_record_keys(rows, self.config.key_fields, complex_keys=self.config.complex_keys)
 
     def ordering(self, rows: pa.Table) -> list[pa.Array]:
@@ -138,9 +150,9 @@ def merge_columns(
     """
     fields = config.ordering_fields if config.by_event_time else ()
     types = tuple(_type(schema, name, where) for name in fields)
-    names = [_RECORD_KEY] if has_meta_columns else [_first(schema, name) for name in config.key_fields]
-    names += [_first(schema, name) for name in fields]
-    own = {name: ColumnHandle(name, pa.string() if name == _RECORD_KEY else schema.field(name).type) for name in names}
+    names = [RECORD_KEY] if has_meta_columns else [_first(schema.names, name) for name in config.key_fields]
+    names += [_first(schema.names, name) for name in fields]
+    own = {name: ColumnHandle(name, pa.string() if name == RECORD_KEY else schema.field(name).type) for name in names}
     # Rows without any column could not be counted.
     given = tuple(own.get(column.name, column) for column in asked) or tuple(own.values())[:1]
     present = {column.name for column in given}
@@ -150,9 +162,9 @@ def merge_columns(
     )
 
 
-def _first(schema: pa.Schema, name: str) -> str:
+def _first(names: Sequence[str], name: str) -> str:
     """The top-level column of a field, which may be nested."""
-    return name if name in schema.names else name.partition(".")[0]
+    return name if name in names else name.partition(".")[0]
 
 
 def _type(schema: pa.Schema, name: str, where: str) -> pa.DataType:
