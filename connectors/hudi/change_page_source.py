@@ -18,12 +18,14 @@ from connectors.hudi.log.block import BlockType
 from connectors.hudi.log.data_block import read_data_block
 from connectors.hudi.log.reader import block_content, read_log_blocks
 from connectors.hudi.schema import COMMIT_TIME, RECORD_KEY
+from connectors.hudi.timeline.view import TimelineView
+from connectors.hudi.timeline.write_range import views_around
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.schema_adapter import SchemaAdapter
 
 __all__ = ["ChangePageSource", "changed_rows"]
 
-OpenSlice = Callable[[HudiSplit, tuple[ColumnHandle, ...]], PageSource]
+OpenSlice = Callable[[HudiSplit, TimelineView, tuple[ColumnHandle, ...]], PageSource]
 Told = tuple[ChangeType, pa.Table]
 
 _BATCH_ROWS = 16384
@@ -45,16 +47,23 @@ class ChangePageSource(PageSource):
         files: Storage.
         split: The split.
         columns: The asked columns, in order.
-        open_slice: Opens a slice of the table, all of its rows.
+        view: The timeline, with the write.
+        open_slice: Opens a slice of the table as it is at a view of the timeline, all of its rows.
     """
 
     def __init__(
-        self, files: FileSystem, split: HudiChangeSplit, columns: Sequence[ColumnHandle], open_slice: OpenSlice
+        self,
+        files: FileSystem,
+        split: HudiChangeSplit,
+        columns: Sequence[ColumnHandle],
+        view: TimelineView,
+        open_slice: OpenSlice,
     ) -> None:
         self._files = files
         self._split = split
         self._columns = tuple(column for column in columns if column.name not in _ADDED)
         self._schema = pa.schema([pa.field(column.name, column.type) for column in columns])
+        self._view = view
         self._open_slice = open_slice
         self._batches: Iterator[pa.RecordBatch] = self._read()
 
@@ -75,13 +84,20 @@ class ChangePageSource(PageSource):
     def _compared(self) -> Iterator[Told]:
         read = (*self._columns, *(column for column in (_KEY, _TIME) if column not in self._columns))
         schema = pa.schema([pa.field(column.name, column.type) for column in read])
-        before, after = (self._rows(side, read, schema) for side in (self._split.before, self._split.after))
-        yield from changed_rows(before, after, self._split.write.requested)
+        write = next(item for item in self._view.instants if item.requested == self._split.write.requested)
+        before, after = (
+            self._rows(side, view, read, schema)
+            for side, view in zip((self._split.before, self._split.after), views_around(self._view, write), strict=True)
+        )
+        yield from changed_rows(before, after, write.requested)
 
-    def _rows(self, side: HudiSplit | None, read: tuple[ColumnHandle, ...], schema: pa.Schema) -> pa.Table:
+    def _rows(
+        self, side: HudiSplit | None, view: TimelineView, read: tuple[ColumnHandle, ...], schema: pa.Schema
+    ) -> pa.Table:
         if side is None:
             return schema.empty_table()
-        with self._open_slice(side, read) as source:
+        # In timeline layout 1 the logs of later writes lie in the same slice; the view tells which blocks count.
+        with self._open_slice(side, view, read) as source:
             return pa.Table.from_batches(list(source), schema)
 
     def _logged(self) -> Iterator[Told]:

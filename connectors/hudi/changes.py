@@ -26,8 +26,7 @@ from connectors.hudi.time_travel import what_is_left
 from connectors.hudi.timeline.commit_metadata import CommitMetadata
 from connectors.hudi.timeline.instant import WRITE_ACTIONS, Instant
 from connectors.hudi.timeline.instant_text import instant_of_text, instant_of_time, time_of_instant, timeline_zone
-from connectors.hudi.timeline.view import TimelineView
-from connectors.hudi.timeline.write_range import EARLIEST, is_earliest, range_key
+from connectors.hudi.timeline.write_range import EARLIEST, is_earliest, range_key, views_around
 from connectors.toolkit.filesystem import FileInfo, join_path
 
 __all__ = ["GroupChange", "changes_handle", "plan_changes"]
@@ -150,7 +149,7 @@ class _WriteChanges:
         self._write = write
         self._listed = listed
         self._by_logs = by_logs
-        before, after = _views(snapshot.view, instant)
+        before, after = views_around(snapshot.view, instant)
         self._sides = snapshot.with_view(before), snapshot.with_view(after)
         self._slices: dict[tuple[int, str], dict[str, FileSlice]] = {}
 
@@ -197,17 +196,6 @@ class _WriteChanges:
 
     def _gone(self, what: str) -> InvalidArgumentError:
         return _cleaned(self._snapshot, self._changes, f"{what} {self._write.requested} is not on storage")
-
-
-def _views(view: TimelineView, write: Instant) -> tuple[TimelineView, TimelineView]:
-    """The timeline before a write and after it, in the order of the history."""
-    earlier = tuple(item for item in view.instants if range_key(item) < range_key(write))
-    # A write that began later and was finished earlier is there, too.
-    until = max([write.requested, *(item.requested for item in earlier)])
-    # An archived write is older than the active timeline, which makes it visible unless it is said to be pending.
-    before = replace(view, instants=earlier, pending=(*view.pending, write.requested), until=until)
-    instants = tuple(sorted((*earlier, write), key=lambda item: item.requested))
-    return before, replace(view, instants=instants, until=until)
 
 
 def _bound(version: TableVersion | None, instants: Sequence[Instant], zone: tzinfo) -> str | None:

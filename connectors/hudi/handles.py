@@ -53,7 +53,7 @@ class WriteRange(PlainData):
         end: Inclusive; ``None`` is the newest write.
         instants: Requested times of the writes in the range.
         whole: The range is all writes of the table: its rows are those of the snapshot.
-        full_scan: Where files of the range are gone, the rows are looked for in the newest state.
+        full_scan: Files of the range are gone; its rows are looked for in the newest state.
     """
 
     begin: str
@@ -121,6 +121,14 @@ class HudiTableHandle(TableHandle):
     def written_in(self) -> tuple[str, ...] | None:
         """Requested times that a row's commit time must be one of; ``None`` is any."""
         return None if self.writes is None or self.writes.whole else self.writes.instants
+
+    @property
+    def merged_writes(self) -> tuple[str, ...] | None:
+        """Requested times of the writes whose logs count; ``None`` is all.
+
+        Of an incremental query a write of the range alone decides what a row is, though an older one might have won.
+        """
+        return None if self.writes is None or self.writes.full_scan else self.written_in
 
     @property
     def partition_paths(self) -> PartitionPaths:

@@ -21,7 +21,7 @@ from connectors.hudi.file_group.names import parse_base_file_name
 from connectors.hudi.file_group.slices import latest_file_slices, parse_listing
 from connectors.hudi.handles import HudiTableHandle, WriteRange
 from connectors.hudi.listing import PartitionWalk
-from connectors.hudi.planning import PartitionSlices, ScanPlan, plan_scan
+from connectors.hudi.planning import PartitionSlices, ScanPlan
 from connectors.hudi.read_options import FALLBACK, HOLES, HolesPolicy, HudiReadOptions
 from connectors.hudi.schema import COMMIT_TIME
 from connectors.hudi.snapshot import HudiSnapshot
@@ -75,7 +75,7 @@ def incremental_handle(
     return replace(
         table,
         view=replace(table.view, instants=(*archived, *table.view.instants)),
-        writes=WriteRange(begin, end, writes, full_scan=options.full_scan),
+        writes=WriteRange(begin, end, writes),
         constraint=_written_in(writes),
         metastore_partitions=False,
     )
@@ -97,12 +97,7 @@ def plan_writes(
     wanted = frozenset(table.writes.instants)
     instants = [item for item in snapshot.view.instants if item.requested in wanted]
     written, replaced = _written_files(snapshot, instants)
-    try:
-        listed = _listed(snapshot, table, walk, written, replaced)
-    except InvalidArgumentError:
-        if table.writes.full_scan:
-            return plan_scan(snapshot, table, domains, pool)
-        raise
+    listed = _listed(snapshot, table, walk, written, replaced)
     partitions = []
     for path, contents in listed.items():
         data = parse_listing((info.path, info.size, info.modified_millis) for info in contents)

@@ -111,7 +111,7 @@ class MergedPageSource(PageSource):
     def _scan(self) -> tuple[LogBlock, ...]:
         table = self._input.table
         latest = table.view.latest
-        writes = table.written_in
+        writes = table.merged_writes
         scan = scan_log_blocks(
             self._blocks(),
             is_committed=committed_test(table.view),

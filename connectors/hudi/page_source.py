@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -28,6 +28,7 @@ from connectors.hudi.handles import (
 from connectors.hudi.merge.config import MERGE_MEMORY
 from connectors.hudi.merged_page_source import MergedPageSource, MergeInput
 from connectors.hudi.schema import COMMIT_TIME
+from connectors.hudi.timeline.view import TimelineView
 from connectors.hudi.timestamp_unit import check_unit
 from connectors.hudi.written_in import WrittenInPageSource
 from connectors.toolkit.filesystem import FileSystem
@@ -60,13 +61,8 @@ class HudiPageSourceProvider(PageSourceProvider):
         dynamic_filter: TupleDomain[ColumnHandle],
     ) -> PageSource:
         if isinstance(split, HudiChangeSplit) and isinstance(table, HudiChangesHandle):
-            # A filter on one side alone would make changes of rows that did not change.
-            everything = TupleDomain[ColumnHandle].all()
             return ChangePageSource(
-                self.files,
-                split,
-                columns,
-                lambda side, read: self.create_page_source(session, side, table.table, read, everything),
+                self.files, split, columns, table.table.view, partial(self._open_side, session, table.table)
             )
         if not isinstance(split, HudiSplit) or not isinstance(table, HudiTableHandle):
             raise InternalError(f"expected a Hudi split and table, met {type(split).__name__}, {type(table).__name__}")
@@ -77,6 +73,17 @@ class HudiPageSourceProvider(PageSourceProvider):
             read = columns if commit_time in columns else (*columns, commit_time)
             return WrittenInPageSource(self._open(split, table, read, predicate, memory), columns, table.written_in)
         return self._open(split, table, columns, predicate, memory)
+
+    def _open_side(
+        self,
+        session: ConnectorSession,
+        table: HudiTableHandle,
+        split: HudiSplit,
+        view: TimelineView,
+        columns: tuple[ColumnHandle, ...],
+    ) -> PageSource:
+        """A slice before or after a write; nothing filters it, since a row that lacks on one side seems changed."""
+        return self.create_page_source(session, split, replace(table, view=view), columns, TupleDomain.all())
 
     def _open(
         self,

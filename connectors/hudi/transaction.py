@@ -88,12 +88,23 @@ class HudiTransaction(ConnectorTransaction):
                 HUDI_BAD_OPTION,
             )
         if options.query_type is QueryType.INCREMENTAL:
-            return incremental_handle(self.snapshot(table), table, options, session_zone)
+            made = incremental_handle(self.snapshot(table), table, options, session_zone)
+            return self._covered(made) if options.full_scan else made
         if options.as_of is None:
             return table
         version = TableVersion(VersionKind.VERSION, options.as_of)
         snapshot = self.open_at(table.location, version, session_zone)
         return replace(table, view=snapshot.view, metastore_partitions=False)
+
+    def _covered(self, table: HudiTableHandle) -> HudiTableHandle:
+        """The handle of an incremental query; of a full scan, where files of the range are gone."""
+        if table.writes is None or table.written_in is None:
+            return table
+        try:
+            plan_writes(self.snapshot(table), table, {}, self._pool)
+        except InvalidArgumentError:
+            return replace(table, writes=replace(table.writes, full_scan=True))
+        return table
 
     def changes(self, table: HudiTableHandle, change_range: ChangeRange, session_zone: str) -> HudiChangesHandle:
         """The changes of a range of writes in a table.
@@ -135,7 +146,7 @@ class HudiTransaction(ConnectorTransaction):
             found = self._plans.get(key)
         if found is None:
             snapshot = self.snapshot(table)
-            if table.written_in is None:
+            if table.merged_writes is None:
                 found = plan_scan(snapshot, table, domains, self._pool, partial(self._metadata_table, snapshot))
             else:
                 found = plan_writes(snapshot, table, domains, self._pool)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from connectors.hudi.timeline.instant import Instant
+from connectors.hudi.timeline.view import TimelineView
 
-__all__ = ["EARLIEST", "is_earliest", "range_key", "writes_in_range"]
+__all__ = ["EARLIEST", "is_earliest", "range_key", "views_around", "writes_in_range"]
 
 EARLIEST = "000"
 """Before every instant."""
@@ -36,3 +38,14 @@ def writes_in_range(instants: Iterable[Instant], begin: str, end: str | None) ->
     """
     found = [item for item in instants if begin < range_key(item) and (end is None or range_key(item) <= end)]
     return sorted(found, key=lambda item: item.requested)
+
+
+def views_around(view: TimelineView, write: Instant) -> tuple[TimelineView, TimelineView]:
+    """The timeline before a write and after it, in the order of the history."""
+    earlier = tuple(item for item in view.instants if range_key(item) < range_key(write))
+    # A write that began later and was finished earlier is there, too.
+    until = max([write.requested, *(item.requested for item in earlier)])
+    # An archived write is older than the active timeline, which makes it visible unless it is said to be pending.
+    before = replace(view, instants=earlier, pending=(*view.pending, write.requested), until=until)
+    instants = tuple(sorted((*earlier, write), key=lambda item: item.requested))
+    return before, replace(view, instants=instants, until=until)

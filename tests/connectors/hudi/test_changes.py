@@ -31,7 +31,6 @@ from tests.connectors.hudi.corpus import CASES, HUDI, answers, expected, opened,
 from tests.connectors.hudi.writer import HudiWriter
 
 ASKED = [(case, between) for case in CASES for between in answers(case, "cdc") if not refused(case, f"cdc_{between}")]
-COW = [asked for asked in ASKED if asked[0].endswith("_cow")]
 
 real = pytest.mark.skipif(not CASES, reason="the corpus is not here")
 
@@ -97,7 +96,7 @@ def ranked(changes: Counter[Change]) -> Counter[Change]:
 
 
 @real
-@pytest.mark.parametrize(("case", "between"), COW)
+@pytest.mark.parametrize(("case", "between"), ASKED)
 def test_changes_are_what_hudi_returns(case: str, between: str, tmp_path: Path) -> None:
     begin, _, end = between.partition("_")
     catalog = opened(case, tmp_path)
@@ -118,7 +117,7 @@ def test_changes_are_what_hudi_returns(case: str, between: str, tmp_path: Path) 
 
 
 @real
-@pytest.mark.parametrize("case", ["v9_cdc_beforeafter_cow", "v6_cdc_key_cow"])
+@pytest.mark.parametrize("case", ["v9_cdc_beforeafter_cow", "v6_cdc_key_cow", "v8_cdc_key_mor"])
 def test_meta_columns_are_those_of_the_files(case: str, tmp_path: Path) -> None:
     catalog = opened(case, tmp_path)
     met = catalog.changes(ChangeRange())

@@ -4,9 +4,11 @@ Where answers of Hudi differ:
 
 | case | choice | reason |
 |---|---|---|
-| ``v8_*`` | begin is exclusive | 1.0.2, which gave these answers, includes it; 1.1 and later do not |
-| ``v6_archived_cow`` from the beginning | all rows | 0.15 passes over what was archived, without a word; the rows are in the table's files |
-| ``*_cleaned_cow``, files of the range gone | refused; with the full scan asked for, Hudi's rows | 1.x falls back to the newest state by itself, and gives fewer rows than the range had |
+| ``v8_*`` | begin is exclusive | 1.0.2, which gave these answers, includes it; 1.1 and later do not. Here such ranges begin a moment earlier |
+| ``v6_archived_*`` from the beginning | all rows | 0.15 passes over what was archived, without a word; the rows are in the table's files |
+| ``v8_archived_mor``, ``v8_cleaned_mor`` to the newest write | the rows of the snapshot | 1.0.2 passes over the newest log |
+| ``v6_ordering_default_mor``, ``v6_payload_mysql_mor``, ``v6_payload_nondefaults_mor``, ``v6_payload_default_marker_mor`` | merged as the snapshot is | 0.15 merges logs otherwise than 1.x: see ``test_merge_on_read`` |
+| ``*_cleaned_*``, files of the range gone | refused; with the full scan asked for, Hudi's rows | 1.x falls back to the newest state by itself, and gives fewer rows than the range had |
 | ``*_droppartcols_*``, ``*_typedparts_*``, ``*_urlencode_*`` | partition values as in the snapshot | in incremental queries Hudi gives NULL, or leaves values encoded |
 """  # noqa: E501
 
@@ -30,12 +32,24 @@ from tests.connectors.hudi.corpus import CASES, HUDI, answers, expected, opened,
 from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
 
-COW = [case for case in CASES if case.endswith("_cow") and not case.endswith("_sor_cow")]
-ASKED = [(case, between) for case in COW for between in answers(case, "incremental")]
+READABLE = [case for case in CASES if "_sor_" not in case and "_hfilelog_" not in case]
+COW = [case for case in READABLE if case.endswith("_cow")]
+ASKED = [(case, between) for case in READABLE for between in answers(case, "incremental")]
 REFUSED = [asked for asked in ASKED if refused(asked[0], f"incremental_{asked[1]}")]
 # Rows of a bootstrap's skeleton files cannot be read.
-SKELETONS = [asked for asked in ASKED if "_bootstrap_meta_" in asked[0] and asked[1].startswith("000_")]
-ANSWERED = [asked for asked in ASKED if asked not in REFUSED and asked not in SKELETONS]
+SKELETONS = [
+    asked for asked in ASKED if "_bootstrap_meta_" in asked[0] and (asked[1].startswith("000_") or "v8_" in asked[0])
+]
+OF_0_15 = [
+    "v6_ordering_default_mor",
+    "v6_payload_default_marker_mor",
+    "v6_payload_mysql_mor",
+    "v6_payload_nondefaults_mor",
+]
+PASSES_OVER_A_LOG = ["v8_archived_mor", "v8_cleaned_mor"]
+STALE = [("v8_cleaned_mor", answers("v8_cleaned_mor", "incremental")[-1])] if CASES else []
+LEFT_OUT = [*REFUSED, *SKELETONS, *STALE, *(asked for asked in ASKED if asked[0] in OF_0_15)]
+ANSWERED = [asked for asked in ASKED if asked not in LEFT_OUT]
 
 real = pytest.mark.skipif(not CASES, reason="the corpus is not here")
 
@@ -51,16 +65,28 @@ def incremental(begin: str, end: str | None = None, **more: str) -> dict[str, st
 
 def answer(case: str, between: str) -> pa.Table:
     """Hudi's rows, as the newest version would have them."""
-    rows = expected(case, f"incremental_{between}")
-    begin = between.partition("_")[0]
+    begin, _, end = between.partition("_")
     if case.startswith("v6_archived") and begin == "000":
         return expected(case, "snapshot")
-    if not case.startswith("v8_") or begin == "000":
-        return rows
-    names = json.loads((HUDI / f"{case}.json").read_text())["timeline"]
-    instants = [parse_instant(name, 2) for name in names]
-    [first] = [item.requested for item in instants if item is not None and item.completion == begin]
-    return rows.filter(pc.not_equal(rows.column("_hoodie_commit_time"), first))
+    rows = expected(case, f"incremental_{between}")
+    if case in PASSES_OVER_A_LOG and end == answers(case, "incremental")[0].rpartition("_")[2]:
+        newest = expected(case, "snapshot")
+        written = rows.column("_hoodie_commit_time").combine_chunks()
+        latest = pc.max(newest.column("_hoodie_commit_time"))
+        wanted = pa.concat_arrays([written, pa.array([latest.as_py()])]) if begin != "000" else None
+        return (
+            newest
+            if wanted is None
+            else newest.filter(pc.is_in(newest.column("_hoodie_commit_time"), value_set=wanted))
+        )
+    return rows
+
+
+def asked_begin(case: str, begin: str) -> str:
+    """1.0.2 includes the begin; of some of its tables 1.1.1 is the judge."""
+    told = json.loads((HUDI / f"{case}.json").read_text())
+    inclusive = "1.0.2" in told.get("judge_bundle", told["hudi_bundle"])
+    return f"{int(begin) - 1:017d}" if inclusive and begin != "000" else begin
 
 
 PARTITION_VALUES = {"droppartcols": "part", "typedparts": "tm", "urlencode": "part"}
@@ -68,7 +94,7 @@ FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 
 
 def is_cleaned(case: str, between: str) -> bool:
-    return "_cleaned_cow" in case and not between.startswith("000") and between == answers(case, "incremental")[-1]
+    return "_cleaned_" in case and not between.startswith("000") and between == answers(case, "incremental")[-1]
 
 
 @real
@@ -76,7 +102,7 @@ def is_cleaned(case: str, between: str) -> bool:
 def test_rows_of_a_range_are_what_hudi_returns(case: str, between: str, tmp_path: Path) -> None:
     begin, _, end = between.partition("_")
     catalog = opened(case, tmp_path)
-    options = incremental(begin, end)
+    options = incremental(asked_begin(case, begin), end)
     if is_cleaned(case, between):
         options[FULL_SCAN] = "true"
     met, hudis = catalog.read(options=options), answer(case, between)
