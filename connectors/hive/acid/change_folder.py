@@ -169,7 +169,9 @@ class _Remains:
         usable = {max(one.last, 0) for one in bases if is_usable_base(one, folder.compacted, snapshot.write_ids)}
         bound = max(one.last for one in self.takers)
         left = []
-        for start in sorted(usable | ({0} if self._born else set())):
+        merged = {one.last for one in self.takers if one.kind is not DirectoryKind.BASE}
+        merged = {last for last in merged if self._born or any(base <= last for base in usable)}
+        for start in sorted(usable | merged | ({0} if self._born else set())):
             gap = first_gap(self.told, start, bound, snapshot.write_ids)
             if gap is None or start >= bound:
                 left.append(f"after version {start}")

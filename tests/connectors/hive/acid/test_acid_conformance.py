@@ -11,7 +11,7 @@ from pyarrow import orc
 
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
-from connector_spi.testing import Behaviour
+from connector_spi.testing import Behaviour, ReferenceQuery
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.table_writer import create_table
 from tests.connectors.hive.test_conformance import HiveConformance
@@ -66,7 +66,22 @@ class AcidConformance(HiveConformance):
 
 
 class TestFullAcidConformance(AcidConformance):
+    """Tells changes, too: a row that is written again is deleted and inserted."""
+
+    missing_behaviours = frozenset({Behaviour.LIMIT})
     converted = False
+
+    def merge_rows(self, name: SchemaTableName, data: pa.Table, deletes: Sequence[int]) -> None:
+        folder = self.folder / name.schema / name.table
+        with ReferenceQuery(self.connector) as query:
+            rows = query.table(name).project_names(["id", "$row_id"]).read().to_pylist()
+        known = {row["id"]: (row["$row_id"]["writeid"], row["$row_id"]["rowid"]) for row in rows}
+        gone = {known[key] for key in {*deletes, *data.column("id").to_pylist()} if key in known}
+        write_id = self._next_write_id(name)
+        if gone:
+            _write_deletes(folder, write_id, sorted(gone), data.schema)
+        if data.num_rows:
+            _write_delta(folder, write_id, data)
 
 
 class TestConvertedConformance(AcidConformance):
@@ -87,6 +102,21 @@ def _write_delta(folder: Path, write_id: int, data: pa.Table) -> None:
     delta = folder / f"delta_{write_id:07d}_{write_id:07d}_0000"
     delta.mkdir()
     orc.write_table(pa.table(columns), str(delta / "bucket_00000"), stripe_size=1, batch_size=5)
+
+
+def _write_deletes(folder: Path, write_id: int, keys: list[tuple[int, int]], schema: pa.Schema) -> None:
+    count = len(keys)
+    columns = {
+        "operation": pa.array([2] * count, pa.int32()),
+        "originalTransaction": pa.array([key[0] for key in keys], pa.int64()),
+        "bucket": pa.array([BUCKET_0] * count, pa.int32()),
+        "rowId": pa.array([key[1] for key in keys], pa.int64()),
+        "currentTransaction": pa.array([write_id] * count, pa.int64()),
+        "row": pa.nulls(count, pa.struct(list(schema))),
+    }
+    delta = folder / f"delete_delta_{write_id:07d}_{write_id:07d}_0000"
+    delta.mkdir()
+    orc.write_table(pa.table(columns), str(delta / "bucket_00000"))
 
 
 def _struct(data: pa.Table) -> pa.DataType:
