@@ -66,7 +66,7 @@ class ColumnStats:
     tight: bool
 
     def widened(self, other: ColumnStats) -> ColumnStats:
-        """Both taken together."""
+        """Both taken together, the other being the newer."""
         bounded = bool(self.low or not self._has_values) and bool(other.low or not other._has_values)
         return replace(
             self,
@@ -74,6 +74,7 @@ class ColumnStats:
             high=self.high + other.high if bounded else (),
             value_count=self.value_count + other.value_count,
             null_count=self.null_count + other.null_count,
+            tight=other.tight,
         )
 
     @property

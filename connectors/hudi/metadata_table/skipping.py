@@ -131,7 +131,9 @@ def column_stats(metadata: MetadataTable, wanted: Collection[FileColumn]) -> dic
 
 def _excludes(found: Mapping[tuple[str, str], ColumnStats], name: str, path: str, domain: Domain) -> bool:
     stats, every = found.get((name, path)), found.get((_EVERY_ROW, path))
-    if stats is None or every is None or stats.value_count == 0 or stats.value_count != every.value_count:
+    if stats is None or every is None or not (stats.tight and every.tight):
+        return False
+    if stats.value_count == 0 or stats.value_count != every.value_count:
         return False
     return not may_hold(domain, stats)
 

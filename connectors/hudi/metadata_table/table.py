@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from connector_spi.errors import ConnectorError
-from connectors.hudi.file_group.slices import latest_file_slices, parse_listing
+from connectors.hudi.file_group.slices import FileSlice, latest_file_slices, parse_listing
 from connectors.hudi.java_properties import parse_java_properties
 from connectors.hudi.metadata_table.file_groups import MetadataFileGroups
 from connectors.hudi.snapshot import HudiSnapshot
@@ -25,6 +25,8 @@ __all__ = ["MetadataTable", "UnusableMetadataTableError", "metadata_errors", "op
 
 _FOLDER = ".hoodie/metadata"
 _PAYLOAD = "org.apache.hudi.metadata.HoodieMetadataPayload"
+_FILES = "files"
+_NEW_GROUP = "0-0-0"
 _UNDOING = frozenset({"rollback", "restore"})
 _INSTANT_DIGITS = 17
 # Instants that fill a new partition of the metadata table count from here (HoodieTimeline.INIT_INSTANT_TS); in
@@ -101,8 +103,8 @@ class MetadataTable:
         listing = snapshot.files.list(join_path(snapshot.location, f"{_FOLDER}/{name}"))
         data = parse_listing((info.path, info.size, info.modified_millis) for info in listing if not info.is_directory)
         slices = latest_file_slices(data, self._view, self._config.layout, (), lambda requested: None)
-        if not slices:
-            raise UnusableMetadataTableError(f"its partition {name} has no files")
+        if not slices or not all(_is_whole(item, name) for item in slices):
+            raise UnusableMetadataTableError(f"its partition {name} lacks files")
         return MetadataFileGroups(snapshot.files, slices, self._valid_test(), self._pool)
 
     def _valid_test(self) -> Callable[[str], bool]:
@@ -123,7 +125,7 @@ def open_metadata_table(snapshot: HudiSnapshot, pool: ThreadPoolExecutor) -> Met
         UnusableMetadataTableError: It is off, or does not know all writes of the query's view.
         ConnectorError: It cannot be read.
     """
-    if "files" not in snapshot.config.metadata_partitions:
+    if _FILES not in snapshot.config.metadata_partitions:
         raise UnusableMetadataTableError("it is off")
     config = _read_config(snapshot)
     instants = list_instants(snapshot.files, snapshot.location, config)
@@ -177,6 +179,16 @@ def _filled_after(fill: Instant, write: Instant) -> bool:
     if fill.completion is not None and write.completion is not None:
         return write.completion < fill.completion
     return len(fill.requested) > _INSTANT_DIGITS and write.requested <= fill.requested[:_INSTANT_DIGITS]
+
+
+def _is_whole(file_slice: FileSlice, name: str) -> bool:
+    """Whether a slice without a base file never had one: then an empty log says that the group is new.
+
+    The list of files is written as a base file from the beginning.
+    """
+    if file_slice.base is not None:
+        return True
+    return name != _FILES and any(log.name.write_token == _NEW_GROUP for log in file_slice.logs)
 
 
 def _pending(snapshot: HudiSnapshot) -> frozenset[str]:
