@@ -12,18 +12,22 @@ Where versions of Hudi disagree, the newest is followed:
 
 from __future__ import annotations
 
+import zipfile
 from json import loads
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from connector_spi.errors import NotSupportedError
+from tests.connectors.hudi.catalog_helper import make_catalog
 from tests.connectors.hudi.corpus import CASES, HUDI, expected, opened, refused
 from tests.connectors.hudi.rows import assert_same_table
-from tests.paths import CORPUS
+from tests.paths import CORPUS, TABLES
 
 MOR = [case for case in CASES if case.endswith("_mor")]
+SHARED = sorted(path.stem for path in (TABLES / "hudi").glob("mor_*.zip"))
 REFUSED = [case for case in MOR if "_sor_" in case or "_bootstrap_meta_" in case]
 # The same story, written and judged by a newer Hudi.
 NEWER = {
@@ -51,6 +55,21 @@ def test_snapshot_is_what_hudi_returns(case: str, tmp_path: Path) -> None:
     if refused(case, "snapshot"):
         pytest.skip("Hudi itself cannot read it")
     assert_same_table(opened(case, tmp_path).read(), expected(case, "snapshot"))
+
+
+@pytest.mark.parametrize("case", SHARED)
+def test_snapshot_is_what_another_reader_returns(case: str, tmp_path: Path) -> None:
+    """hudi-rs, where it reads right."""
+    with zipfile.ZipFile(TABLES / "hudi" / f"{case}.zip") as packed:
+        packed.extractall(tmp_path)
+    catalog = make_catalog(tmp_path)
+    [table] = [path.parent for path in tmp_path.glob("*/.hoodie")]
+    catalog.register(table)
+    answer = TABLES / "hudi" / "expected" / f"{case}.snapshot.parquet"
+    if answer.exists():
+        assert_same_table(catalog.read(), pq.read_table(answer))
+    else:
+        assert catalog.read().num_rows == 0
 
 
 @pytest.mark.parametrize("case", list(NEWER))
