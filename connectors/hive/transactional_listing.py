@@ -20,6 +20,8 @@ from connectors.toolkit.filesystem import FileInfo, FileSystem
 
 __all__ = ["DataFile", "TransactionalLister", "snapshot_text"]
 
+_SHOWN_IDS = 10
+
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
@@ -97,9 +99,11 @@ def snapshot_text(snapshot: AcidSnapshot | None, changes: ChangeSpan | None = No
     if snapshot is None:
         return None
     if changes is not None:
-        later = [str(one) for one in snapshot.write_ids.open if changes.after < one <= changes.last]
         # Whoever asks for the changes after this span next time will not see them.
-        return f"{changes}, without those of open write ids {' '.join(later)}" if later else str(changes)
+        running = [str(one) for one in snapshot.write_ids.open if changes.after < one <= changes.last]
+        more = f" and {len(running) - _SHOWN_IDS} more" if len(running) > _SHOWN_IDS else ""
+        without = f", without those of open write ids {' '.join(running[:_SHOWN_IDS])}{more}" if running else ""
+        return f"{changes}{without}"
     if snapshot.version is not None:
         return f"version {snapshot.version}"
     ids = snapshot.write_ids
