@@ -28,6 +28,7 @@ from connectors.hudi.read_options import parse_read_options
 from connectors.hudi.registered_table import hudi_location, is_read_optimized
 from connectors.hudi.schema import PARTITION_PATH, RECORD_KEY
 from connectors.hudi.snapshot import HudiSnapshot, trimmed
+from connectors.hudi.statistics import scan_statistics
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.filesystem import FileSystem
@@ -159,25 +160,18 @@ class HudiMetadata(ConnectorMetadata):
         return FilterApplication(replace(handle, constraint=combined), constraint.summary)
 
     def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        """Bytes of the data files, and rows as far as the active timeline tells. Planned once for the scan too."""
+        """Bytes and rows of the data files. Planned once for the scan too."""
         if isinstance(table, HudiChangesHandle):
             return TableStatistics()
         handle = _hudi(table)
         if handle.constraint.is_none:
             return TableStatistics(0, 0)
         plan = self._transaction.plan(handle, handle.constraint)
-        files = list(plan.base_files)
-        size = sum(file.size for file_slice in plan.slices for file in data_files(file_slice))
-        if handle.written_in is not None or (handle.config.merge_on_read and not handle.read_optimized):
-            return TableStatistics(size_bytes=size)
+        if handle.written_in is not None:
+            files = (file for file_slice in plan.slices for file in data_files(file_slice))
+            return TableStatistics(size_bytes=sum(file.size for file in files))
         snapshot = self._transaction.snapshot(handle)
-        written: dict[str, int] = {}
-        for instant in {file.name.instant for file in files}:
-            written.update(snapshot.written_rows(instant))
-        root = len(handle.location) + 1
-        rows = [written.get(file.path[root:]) for file in files]
-        known = [count for count in rows if count is not None]
-        return TableStatistics(row_count=float(sum(known)) if len(known) == len(rows) else None, size_bytes=size)
+        return scan_statistics(snapshot, plan, self._transaction.metadata_table(handle))
 
     def list_partitions(
         self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]

@@ -18,7 +18,7 @@ from connectors.hudi.changes import GroupChange, changes_handle, plan_changes
 from connectors.hudi.error_codes import HUDI_BAD_OPTION
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.incremental import incremental_handle, plan_writes
-from connectors.hudi.metadata_table.table import MetadataTable, open_metadata_table
+from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors, open_metadata_table
 from connectors.hudi.planning import ScanPlan, plan_scan
 from connectors.hudi.read_options import HudiReadOptions, QueryType
 from connectors.hudi.snapshot import HudiSnapshot, open_snapshot
@@ -130,6 +130,15 @@ class HudiTransaction(ConnectorTransaction):
                 # What was read of the archive is not read again.
                 self._snapshots[key] = made if newest is None else newest.with_view(table.view)
             return self._snapshots[key]
+
+    def metadata_table(self, table: HudiTableHandle) -> MetadataTable | None:
+        """The metadata table of a table, where the session lets it be used and it can be."""
+        if not table.indexes.files or not table.config.metadata_partitions:
+            return None
+        try:
+            return self._metadata_table(self.snapshot(table))
+        except metadata_errors:
+            return None
 
     def plan(self, table: HudiTableHandle, constraint: TupleDomain[ColumnHandle]) -> ScanPlan:
         """The base files of a scan, the same ones each time.

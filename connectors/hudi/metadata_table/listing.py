@@ -36,6 +36,7 @@ class MetadataListing:
         self._table = table
         fields = frozenset(table.config.partition_fields)
         self._path_domains = {name: domain for name, domain in domains.items() if name in fields}
+        self._paths = table.partition_paths
         known = frozenset(table.schema.names)
         self._domains = {name: domain for name, domain in domains.items() if name in known}
         self.skipped: frozenset[str] = frozenset()
@@ -44,7 +45,7 @@ class MetadataListing:
 
     def keeps(self, path: str, complete: bool) -> bool:
         """Whether a partition is wanted."""
-        wanted = not path or self._table.partition_paths.may_hold(path, self._path_domains, complete)
+        wanted = not path or self._paths.may_hold(path, self._path_domains, complete)
         return wanted and path not in self.skipped
 
     def files(self, location: str) -> dict[str, list[FileInfo]]:

@@ -13,6 +13,8 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.splits import ScanSummary
+from connectors.hudi.metadata import HudiMetadata
+from connectors.hudi.metadata_table.keys import column_stats_key
 from connectors.toolkit.filesystem import FileInfo, FileSystem
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.metadata_table.writer import MetadataWriter, file_stats, whole_stats
@@ -351,3 +353,26 @@ def test_statistics_of_partitions_are_not_believed_after(action: str, tmp_path: 
     (writer.timeline / name).touch()
     told = scan_summary(opened(tmp_path, writer), equal_to("id", 1003, pa.int64()))
     assert (told.partitions_kept, told.notes) == (3, (USED,))
+
+
+def test_row_counts_of_archived_writes_come_from_column_statistics(tmp_path: Path) -> None:
+    writer = table(tmp_path)
+    metadata = MetadataWriter(writer, ("files", "column_stats")).create()
+    noted: dict[bytes, object] = {}
+    for path in sorted(writer.folder.glob("p=*/*.parquet")):
+        record = whole_stats("_hoodie_record_key", path.parent.name, "a", "z", 1000, "String")
+        [told] = record.values()
+        stats = {**told["ColumnStatsMetadata"], "fileName": path.name}  # type: ignore[dict-item]
+        key = column_stats_key("_hoodie_record_key", path.parent.name, path.name)
+        noted[key] = {**told, "ColumnStatsMetadata": stats}
+    metadata.note(writer.insert(rows(200, 9)), column_stats=noted)  # type: ignore[arg-type]
+    first = min(path.name.partition(".")[0].partition("_")[0] for path in writer.timeline.iterdir())
+    for path in writer.timeline.glob(f"{first}*"):
+        path.unlink()
+    catalog = opened(tmp_path, writer)
+    with catalog.metadata() as (_, connector_metadata):
+        handle = connector_metadata.get_table_handle(catalog.session, SchemaTableName("s", "t"))
+        assert handle is not None
+        assert isinstance(connector_metadata, HudiMetadata)
+        # The first write is archived; three of its files have a thousand rows each, by what was noted.
+        assert connector_metadata.get_table_statistics(catalog.session, handle).row_count == 3000 + 9 + 9

@@ -1,0 +1,87 @@
+"""Statistics of a scan, from the timeline, the metadata table or footers. Driver side. They serve estimates alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from connector_spi.errors import ConnectorError
+from connector_spi.statistics import TableStatistics
+from connectors.hudi.file_group.slices import DataFile, FileSlice, data_files
+from connectors.hudi.metadata_table.skipping import COLUMN_STATS, FileColumn, column_stats
+from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors
+from connectors.hudi.planning import ScanPlan
+from connectors.hudi.schema import RECORD_KEY
+from connectors.hudi.snapshot import HudiSnapshot
+from connectors.toolkit.parquet_reader import open_parquet, parquet_errors
+
+__all__ = ["scan_statistics"]
+
+_FOOTERS = 8
+"""So many footers stand for all files whose rows nobody noted."""
+
+
+def scan_statistics(snapshot: HudiSnapshot, plan: ScanPlan, metadata: MetadataTable | None) -> TableStatistics:
+    """Bytes of the files that a scan reads, and how many rows they hold.
+
+    Of a slice with logs, the rows of the base file are counted: most of what is in the logs are updates. What the
+    timeline no longer tells of a file, the metadata table may; of the files that are left, a few footers stand for all.
+
+    Args:
+        snapshot: The table.
+        plan: What is read.
+        metadata: The metadata table, where it can be used.
+    """
+    parts = {partition.path: partition.slices for partition in plan.partitions}
+    size = sum(file.size for slices in parts.values() for item in slices for file in data_files(item))
+    counted = [(path, file) for path, slices in parts.items() for item in slices for file in _counted(item)]
+    rows = _written(snapshot, [file for _, file in counted])
+    unknown = [(path, file) for path, file in counted if file.path not in rows]
+    if unknown and metadata is not None and metadata.has_partition(COLUMN_STATS):
+        rows |= _noted(metadata, unknown)
+    total = float(sum(rows.values()))
+    left = [file for _, file in unknown if file.path not in rows]
+    if left:
+        density = _density(snapshot, left)
+        if density is None:
+            return TableStatistics(size_bytes=size)
+        total += round(density * sum(file.size for file in left))
+    return TableStatistics(total, size)
+
+
+def _counted(file_slice: FileSlice) -> Sequence[DataFile]:
+    return (file_slice.base,) if file_slice.base is not None else file_slice.logs
+
+
+def _written(snapshot: HudiSnapshot, files: Sequence[DataFile]) -> dict[str, int]:
+    """Rows by path, as the writes of the active timeline tell."""
+    told: dict[str, int] = {}
+    for instant in {file.name.instant for file in files}:
+        told.update(snapshot.written_rows(instant))
+    root = len(snapshot.location.rstrip("/")) + 1
+    return {file.path: told[file.path[root:]] for file in files if file.path[root:] in told}
+
+
+def _noted(metadata: MetadataTable, files: Sequence[tuple[str, DataFile]]) -> dict[str, int]:
+    """Rows by path, as the column statistics tell: every row has a key."""
+    wanted = {FileColumn(RECORD_KEY, path, file.path.rpartition("/")[2]): file.path for path, file in files}
+    try:
+        found = column_stats(metadata, list(wanted))
+    except metadata_errors:
+        return {}
+    return {wanted[item]: stats.value_count for item, stats in found.items() if stats.value_count > 0}
+
+
+def _density(snapshot: HudiSnapshot, files: Sequence[DataFile]) -> float | None:
+    """Rows of a byte, by the footers of some files spread evenly over all."""
+    sample = [file for file in files if file.path.endswith(".parquet")]
+    sample = sample[:: max(1, len(sample) // _FOOTERS)][:_FOOTERS]
+    rows = size = 0
+    for file in sample:
+        try:
+            with open_parquet(snapshot.files, file.path) as opened, parquet_errors(file.path):
+                rows += opened.metadata.num_rows
+        except ConnectorError:
+            # Reading it will say what is wrong.
+            return None
+        size += file.size
+    return rows / size if size else None
