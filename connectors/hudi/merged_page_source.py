@@ -13,6 +13,7 @@ from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.log.block import LogBlock
+from connectors.hudi.log.data_block import PART_BYTES
 from connectors.hudi.log.reader import block_content, read_log_blocks
 from connectors.hudi.log.scan import scan_log_blocks
 from connectors.hudi.merge.base import LogMerge, MergedLog
@@ -134,7 +135,8 @@ class MergedPageSource(PageSource):
             for block in blocks:
                 if block.path not in opened:
                     opened[block.path] = stack.enter_context(self._input.files.open(block.path))
-                store.add(read_events(block, block_content(opened[block.path], block), columns), block.content_length)
+                for table in read_events(block, block_content(opened[block.path], block), columns):
+                    store.add(table, min(block.content_length, PART_BYTES))
                 self._bytes += block.content_length
             for file in opened.values():
                 file.close()

@@ -13,6 +13,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 import fastavro
@@ -89,7 +90,7 @@ def read_avro_table(records: AvroRecords, target: pa.Schema) -> pa.Table:
         if len(records.body):
             raise ValueError(f"{len(records.body)} bytes where no record is")
         return target.empty_table()
-    plain = _PlainSchema(records.schema)
+    plain = _plain_schema(records.schema)
     with _avro_errors():
         read = _read_by_polars if plain.columnar else _read_by_fastavro
         lengths, columns = read(records, plain, target)
@@ -178,6 +179,11 @@ class _PlainSchema:
         self._names += 1
         made: list[Json] = [{"name": name, "type": kind} for name, kind in fields]
         return {"type": "record", "name": f"plain{self._names}", "fields": made}
+
+
+@lru_cache(maxsize=64)
+def _plain_schema(schema: AvroRecordSchema) -> _PlainSchema:
+    return _PlainSchema(schema)
 
 
 def _read_by_polars(records: AvroRecords, plain: _PlainSchema, target: pa.Schema) -> tuple[np.ndarray, list[pa.Array]]:

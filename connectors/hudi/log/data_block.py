@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,6 +34,8 @@ AVRO_BLOCK_VERSIONS = (1, 2, 3)
 
 _HEAD = struct.Struct(">ii")
 _RECORD_KEY = "_hoodie_record_key"
+# The blocks of a table have few schemas, and many blocks the same.
+_KEPT_SCHEMAS = 64
 
 
 def read_data_block(
@@ -126,15 +129,29 @@ def _damaged_rows(where: str, error: ValueError) -> CorruptFileError:
 
 
 def _target(writer: AvroRecordSchema, columns: Collection[str] | None, where: str) -> pa.Schema:
-    names = [name for name in writer.fields if columns is None or name in columns]
-    return arrow_schema(writer.projected(names), where)
+    names = tuple(name for name in writer.fields if columns is None or name in columns)
+    try:
+        return _arrow_columns(writer, names)
+    except (NotSupportedError, CorruptFileError):
+        # Once more, to say where.
+        return arrow_schema(writer.projected(names), where)
+
+
+@lru_cache(maxsize=_KEPT_SCHEMAS)
+def _arrow_columns(writer: AvroRecordSchema, names: tuple[str, ...]) -> pa.Schema:
+    return arrow_schema(writer.projected(names), "")
+
+
+@lru_cache(maxsize=_KEPT_SCHEMAS)
+def _parsed(schema: str) -> AvroRecordSchema:
+    return AvroRecordSchema(schema)
 
 
 def _writer_schema(block: LogBlock, where: str) -> AvroRecordSchema:
     if block.schema is None:
         raise CorruptFileError(f"{where}: a data block without a schema in its header", HUDI_BAD_LOG_FILE)
     try:
-        return AvroRecordSchema(block.schema)
+        return _parsed(block.schema)
     except ValueError as error:
         raise CorruptFileError(f"{where}: the schema in the block's header: {error}", HUDI_BAD_LOG_FILE) from error
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,6 +33,8 @@ _HEAD = struct.Struct(">ii")
 _INT_BRANCH = 2
 _DELETES = "deletes"
 _TEXT: Json = ["null", "string"]
+_TRUE, _FALSE = pa.scalar(True, pa.bool_()), pa.scalar(False, pa.bool_())
+_ZERO = pa.scalar(0, pa.int32())
 
 
 def read_delete_block(block: LogBlock, content: pa.Buffer, *, positions: bool = False) -> pa.Table:
@@ -118,6 +122,28 @@ def _read_uniform(datum: bytes, shape: _Shape) -> pa.Table:
     Raises:
         ValueError: They have not.
     """
+    uniform = _uniform(shape)
+    # An empty list behind the list shows that the list ends where the data does.
+    records = AvroRecords(uniform.schema, frame_records([datum, b"\0"]), 2)
+    table = read_avro_table(records, uniform.target)
+    rows = pa.RecordBatch.from_struct_array(pc.list_flatten(table.column(_DELETES).combine_chunks()))
+    for name, number in uniform.expected.items():
+        if not pc.all(pc.equal(rows.column(name), number)).as_py():
+            raise ValueError("ordering values of several types")
+    return _uniform_table(rows, shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Uniform:
+    """A list of deletes of one shape: its schema, the table it is read as, and the numbers of its branches."""
+
+    schema: AvroRecordSchema
+    target: pa.Schema
+    expected: Mapping[str, pa.Scalar]
+
+
+@lru_cache(maxsize=16)
+def _uniform(shape: _Shape) -> _Uniform:
     expected: dict[str, int] = {"branch": ARRAY if shape.is_array else shape.branches[0]}
     if shape.is_array:
         # ArrayWrapper's one field is a union of null and an array.
@@ -134,22 +160,16 @@ def _read_uniform(datum: bytes, shape: _Shape) -> pa.Table:
     if shape.is_array:
         expected["end"] = 0
         fields.append(("end", "long", pa.int64()))
-    rows = _read_rows(datum, fields)
-    for name, number in expected.items():
-        if not pc.all(pc.equal(rows.column(name), number)).as_py():
-            raise ValueError("ordering values of several types")
-    return _uniform_table(rows, shape)
-
-
-def _read_rows(datum: bytes, fields: list[tuple[str, Json, pa.DataType]]) -> pa.RecordBatch:
     record: Json = {"type": "record", "name": "delete", "fields": [{"name": n, "type": t} for n, t, _ in fields]}
     deletes: Json = {"name": _DELETES, "type": {"type": "array", "items": record}}
     schema = AvroRecordSchema(json.dumps({"type": "record", "name": "list", "fields": [deletes]}))
     struct_type = pa.struct([pa.field(name, arrow) for name, _, arrow in fields])
-    # An empty list behind the list shows that the list ends where the data does.
-    records = AvroRecords(schema, frame_records([datum, b"\0"]), 2)
-    table = read_avro_table(records, pa.schema([(_DELETES, pa.list_(pa.field("element", struct_type)))]))
-    return pa.RecordBatch.from_struct_array(pc.list_flatten(table.column(_DELETES).combine_chunks()))
+    return _Uniform(
+        schema,
+        pa.schema([(_DELETES, pa.list_(pa.field("element", struct_type)))]),
+        # Of a known type: to guess the type of a number takes far longer than to compare a block's.
+        {name: pa.scalar(number, pa.int64()) for name, number in expected.items()},
+    )
 
 
 def _uniform_table(rows: pa.RecordBatch, shape: _Shape) -> pa.Table:
@@ -157,15 +177,15 @@ def _uniform_table(rows: pa.RecordBatch, shape: _Shape) -> pa.Table:
     values = [rows.column(f"value{at}") if number else pa.nulls(count) for at, number in enumerate(shape.branches)]
     if shape.is_array:
         ordering = pa.StructArray.from_arrays(values, names=[str(at) for at in range(len(values))])
-        commit_time = pa.repeat(pa.scalar(False), count)
+        commit_time = pa.repeat(_FALSE, count)
     elif shape.branches == (0,):
-        ordering, commit_time = values[0], pa.repeat(pa.scalar(True), count)
+        ordering, commit_time = values[0], pa.repeat(_TRUE, count)
     elif shape.branches == (_INT_BRANCH,):
-        commit_time = pc.equal(values[0], 0)
+        commit_time = pc.equal(values[0], _ZERO)
         ordering = pc.if_else(commit_time, pa.scalar(None, pa.int32()), values[0])
         ordering = pa.nulls(count) if ordering.null_count == count else ordering
     else:
-        ordering, commit_time = values[0], pa.repeat(pa.scalar(False), count)
+        ordering, commit_time = values[0], pa.repeat(_FALSE, count)
     return pa.table(
         {
             RECORD_KEY: rows.column("key"),

@@ -53,7 +53,7 @@ class EventStore:
         self._stack.close()
 
     def add(self, table: pa.Table, content_size: int) -> None:
-        """Adds the events of a block, and the bytes that it has in the log."""
+        """Adds events, in order, and about how many bytes they have in the log."""
         self._added += content_size
         if self._folder is not None:
             self._write(table)

@@ -10,6 +10,7 @@ The columns of an event are those that the merge gives out, of the table's types
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.log.block import BlockType, LogBlock
-from connectors.hudi.log.data_block import read_data_block
+from connectors.hudi.log.data_block import read_data_block_parts
 from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECORD_KEY, read_delete_block
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
@@ -34,27 +35,31 @@ _IS_DELETED = "_hoodie_is_deleted"
 _OPERATION = "_hoodie_operation"
 # HoodieOperation: what a change stream says of a row that is no longer so.
 _DELETING = pa.array(["D", "-U"])
+_TRUE, _FALSE = pa.scalar(True, pa.bool_()), pa.scalar(False, pa.bool_())
 
 
-def read_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> pa.Table:
-    """The events of a data or delete block, in its order.
+def read_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> Iterator[pa.Table]:
+    """The events of a data or delete block, in its order; those of a large block in several tables.
 
     Raises:
         CorruptFileError: The block is damaged, or a row has no key.
         NotSupportedError: Something in it is not understood.
     """
     if block.type is BlockType.DELETE:
-        return _delete_events(block, content, columns)
-    return _row_events(block, content, columns)
-
-
-def _row_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> pa.Table:
-    where = f"{block.path}, byte {block.offset}"
+        yield _delete_events(block, content, columns)
+        return
     written = pa.schema([pa.field(name, pa.null()) for name in _field_names(block.schema or "{}")])
     found = {column.name: find_column(written, column.name) for column in columns.read}
     markers = [name for name in (_IS_DELETED, _OPERATION, columns.config.delete_field) if name in written.names]
     asked = {written.names[at] for at in found.values() if at is not None} | {name for name in markers if name}
-    rows = read_data_block(block, content, asked)
+    present = frozenset(name for name, at in found.items() if at is not None)
+    shape = columns.shape(present if block.is_partial else None)
+    for rows in read_data_block_parts(block, content, asked):
+        yield _row_events(block, rows, columns, shape)
+
+
+def _row_events(block: LogBlock, rows: pa.Table, columns: MergeColumns, shape: int | None) -> pa.Table:
+    where = f"{block.path}, byte {block.offset}"
     adapter = SchemaAdapter(rows.schema, columns.read, where=where, strict=True)
     for column, at in zip(columns.read, adapter.positions, strict=True):
         if at is not None:
@@ -68,7 +73,6 @@ def _row_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> p
         raise CorruptFileError(f"{where}: a row has no record key", HUDI_BAD_LOG_FILE)
     deleted = _deleted(rows, columns)
     ordering = columns.ordering(table)
-    shape = columns.shape(frozenset(name for name, at in found.items() if at is not None) if block.is_partial else None)
     return _events(table.select(columns.names), keys, deleted, _commit_time(ordering, len(rows)), ordering, shape)
 
 
@@ -87,11 +91,11 @@ def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -
         cast = _ordering(block, fields, columns)
         if cast is None:
             # HoodieRecord.compareTo of two classes: the delete wins.
-            commit_time = pa.repeat(pa.scalar(True), count)
+            commit_time = pa.repeat(_TRUE, count)
         ordering = cast if cast is not None else [pa.nulls(count, kind) for kind in columns.ordering_types]
     else:
-        commit_time = pa.repeat(pa.scalar(True), count)
-    return _events(values, keys, pa.repeat(pa.scalar(True), count), commit_time, ordering, columns.shape(None))
+        commit_time = pa.repeat(_TRUE, count)
+    return _events(values, keys, pa.repeat(_TRUE, count), commit_time, ordering, columns.shape(None))
 
 
 def _ordering(block: LogBlock, fields: list[pa.Array], columns: MergeColumns) -> list[pa.Array] | None:
@@ -127,8 +131,8 @@ def _events(
 
 def _commit_time(ordering: list[pa.Array], count: int) -> pa.Array:
     if not ordering:
-        return pa.repeat(pa.scalar(True), count)
-    return pa.array(is_default(ordering[0])) if len(ordering) == 1 else pa.repeat(pa.scalar(False), count)
+        return pa.repeat(_TRUE, count)
+    return pa.array(is_default(ordering[0])) if len(ordering) == 1 else pa.repeat(_FALSE, count)
 
 
 def _deleted(rows: pa.Table, columns: MergeColumns) -> pa.Array:

@@ -18,6 +18,7 @@ from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 __all__ = ["OrderingKeys", "as_table_type", "is_default", "ordering_keys"]
 
 _MIN = np.iinfo(np.int64).min
+_ZERO = pa.scalar(0, pa.int32())
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,11 @@ def ordering_keys(fields: Sequence[pa.Array], *, binlog: bool = False) -> Orderi
 def is_default(array: pa.Array) -> np.ndarray:
     """Where a single ordering value is absent, or the int 0 that stands for none (OrderingValues.isDefault)."""
     nulls = _numpy(array.is_null())
-    return nulls | _numpy(pc.fill_null(pc.equal(array, 0), True)) if pa.types.is_int32(array.type) else nulls
+    return (
+        nulls | _numpy(pc.fill_null(pc.equal(array, pa.scalar(0, array.type)), True))
+        if pa.types.is_int32(array.type)
+        else nulls
+    )
 
 
 def as_table_type(array: pa.Array, target: pa.DataType) -> pa.Array | None:
