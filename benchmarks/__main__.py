@@ -13,7 +13,8 @@ from benchmarks.figures import Figure, print_figures, read_figures
 from benchmarks.machine import machine_lines
 
 _ACID = ("acid_scan", "acid_originals", "acid_deletes")
-BENCHMARKS = ("query_overhead", "startup", "task_start", "planning", "hudi_planning", "many_splits", "many_queries", *_ACID)
+_PLANNING = ("planning", "hudi_planning")
+BENCHMARKS = ("query_overhead", "startup", "task_start", *_PLANNING, "many_splits", "many_queries", *_ACID)
 
 
 def main() -> int:

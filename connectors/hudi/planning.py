@@ -29,6 +29,7 @@ from connectors.hudi.merge.config import merge_config
 from connectors.hudi.metadata_table.listing import MetadataListing
 from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors, open_metadata_table
 from connectors.hudi.missing_files import check_later_writes, check_written_files, check_written_logs
+from connectors.hudi.row_counts import noted_rows
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.toolkit.filesystem import FileInfo
 
@@ -132,6 +133,7 @@ def _plan_by_metadata_table(
     check_later_writes(snapshot, listed, listing.keeps)
     slices = {path: slices_of(snapshot, path, contents, table.read_optimized) for path, contents in listed.items()}
     kept = listing.keep_slices(slices)
+    kept = listing.keep_located(kept, lambda every: _row_count(snapshot, table, metadata, every))
     emptied = sum(1 for path, part in slices.items() if part and not kept[path])
     return ScanPlan(
         tuple(PartitionSlices(path, kept.get(path, ())) for path in sorted({*kept, *listing.skipped})),
@@ -139,6 +141,20 @@ def _plan_by_metadata_table(
         sum(map(len, slices.values())) - sum(map(len, kept.values())),
         listing.notes,
     )
+
+
+def _row_count(
+    snapshot: HudiSnapshot, table: HudiTableHandle, metadata: MetadataTable, listed: Mapping[str, list[FileInfo]]
+) -> int | None:
+    """The rows of a table; ``None`` where that cannot be told without reading."""
+    if table.config.merge_on_read and table.read_optimized:
+        return None
+    slices = {path: slices_of(snapshot, path, contents, False) for path, contents in listed.items()}
+    if any(item.base is None or item.logs for part in slices.values() for item in part):
+        return None
+    files = [(path, item.base) for path, part in slices.items() for item in part if item.base is not None]
+    rows = noted_rows(snapshot, metadata, files)
+    return sum(rows.values()) if len(rows) == len(files) else None
 
 
 def slices_of(

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from connector_spi.errors import ConnectorError
 from connector_spi.statistics import TableStatistics
 from connectors.hudi.file_group.slices import DataFile, FileSlice, data_files
-from connectors.hudi.metadata_table.skipping import COLUMN_STATS, FileColumn, column_stats
-from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors
+from connectors.hudi.metadata_table.table import MetadataTable
 from connectors.hudi.planning import ScanPlan
-from connectors.hudi.schema import RECORD_KEY
+from connectors.hudi.row_counts import noted_rows
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.toolkit.parquet_reader import open_parquet, parquet_errors
 
@@ -34,12 +33,9 @@ def scan_statistics(snapshot: HudiSnapshot, plan: ScanPlan, metadata: MetadataTa
     parts = {partition.path: partition.slices for partition in plan.partitions}
     size = sum(file.size for slices in parts.values() for item in slices for file in data_files(item))
     counted = [(path, file) for path, slices in parts.items() for item in slices for file in _counted(item)]
-    rows = _written(snapshot, [file for _, file in counted])
-    unknown = [(path, file) for path, file in counted if file.path not in rows]
-    if unknown and metadata is not None and metadata.has_partition(COLUMN_STATS):
-        rows |= _noted(metadata, unknown)
+    rows = noted_rows(snapshot, metadata, counted)
     total = float(sum(rows.values()))
-    left = [file for _, file in unknown if file.path not in rows]
+    left = [file for _, file in counted if file.path not in rows]
     if left:
         density = _density(snapshot, left)
         if density is None:
@@ -50,25 +46,6 @@ def scan_statistics(snapshot: HudiSnapshot, plan: ScanPlan, metadata: MetadataTa
 
 def _counted(file_slice: FileSlice) -> Sequence[DataFile]:
     return (file_slice.base,) if file_slice.base is not None else file_slice.logs
-
-
-def _written(snapshot: HudiSnapshot, files: Sequence[DataFile]) -> dict[str, int]:
-    """Rows by path, as the writes of the active timeline tell."""
-    told: dict[str, int] = {}
-    for instant in {file.name.instant for file in files}:
-        told.update(snapshot.written_rows(instant))
-    root = len(snapshot.location.rstrip("/")) + 1
-    return {file.path: told[file.path[root:]] for file in files if file.path[root:] in told}
-
-
-def _noted(metadata: MetadataTable, files: Sequence[tuple[str, DataFile]]) -> dict[str, int]:
-    """Rows by path, as the column statistics tell: every row has a key."""
-    wanted = {FileColumn(RECORD_KEY, path, file.path.rpartition("/")[2]): file.path for path, file in files}
-    try:
-        found = column_stats(metadata, list(wanted))
-    except metadata_errors:
-        return {}
-    return {wanted[item]: stats.value_count for item, stats in found.items() if stats.value_count > 0}
 
 
 def _density(snapshot: HudiSnapshot, files: Sequence[DataFile]) -> float | None:

@@ -64,6 +64,7 @@ class TableConfig(PlainData):
         url_encoded: Values in folder names are escaped as in Hive.
         drop_partition_columns: Data files lack the partition fields.
         populate_meta_fields: The ``_hoodie_`` columns hold values.
+        record_key_fields: Names of the record key fields, in order; none where Hudi makes the keys.
         metadata_partitions: Indexes of the metadata table that are complete, such as ``files``; none where it is off.
         create_schema: Avro schema in JSON from the table's creation, or ``None``.
         properties: All properties, sorted by key.
@@ -83,6 +84,7 @@ class TableConfig(PlainData):
     url_encoded: bool
     drop_partition_columns: bool
     populate_meta_fields: bool
+    record_key_fields: tuple[str, ...]
     metadata_partitions: tuple[str, ...]
     create_schema: str | None
     properties: tuple[tuple[str, str], ...]
@@ -160,6 +162,7 @@ def parse_table_config(properties: Mapping[str, str], location: str) -> TableCon
         url_encoded=_flag(properties, "hoodie.datasource.write.partitionpath.urlencode", False),
         drop_partition_columns=_flag(properties, "hoodie.datasource.write.drop.partition.columns", False),
         populate_meta_fields=_flag(properties, "hoodie.populate.meta.fields", True),
+        record_key_fields=_names(properties.get("hoodie.table.recordkey.fields", "")),
         metadata_partitions=_metadata_partitions(properties),
         create_schema=properties.get("hoodie.table.create.schema") or None,
         properties=tuple(sorted(properties.items())),
@@ -254,6 +257,10 @@ def _partition_fields(properties: Mapping[str, str]) -> tuple[str, ...]:
     # A custom key generator stores "field:SIMPLE" or "field:TIMESTAMP" since version 8.
     fields = properties.get("hoodie.table.partition.fields", "").split(",")
     return tuple(field.strip().partition(":")[0] for field in fields if field.strip())
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _metadata_partitions(properties: Mapping[str, str]) -> tuple[str, ...]:

@@ -113,6 +113,27 @@ class MetadataFileGroups:
                 _add_block(block, content, wanted, found)
         return found
 
+    def key_count(self, most_bytes: int) -> int | None:
+        """Number of keys that are there, without their records; ``None`` where logs take more than some bytes.
+
+        Raises:
+            ConnectorError: A file is missing, damaged, or not understood.
+            ValueError: A record is damaged.
+        """
+        if sum(log.size for file_slice in self._slices for log in file_slice.logs) > most_bytes:
+            return None
+        total = 0
+        for file_slice in self._slices:
+            changed: dict[bytes, bool] = {}
+            for block, content in self._blocks(file_slice.logs):
+                changed.update(_changed_keys(block, content))
+            total += sum(changed.values())
+            if file_slice.base is not None:
+                with self._files.open(file_slice.base.path) as opened:
+                    file = HFile(FileSource(opened, file_slice.base.size), file_slice.base.path)
+                    total += file.entry_count - sum(1 for _ in file.seek(changed)) if changed else file.entry_count
+        return total
+
     def _add_base(self, base: DataFile, wanted: Wanted, found: Layers) -> None:
         with self._files.open(base.path) as opened:
             small = base.size <= _WHOLE_FILE
@@ -140,6 +161,15 @@ class MetadataFileGroups:
         if len(kept) < log.size:
             raise CorruptFileError(f"{log.path} has {len(kept)} bytes, expected {log.size}", HUDI_BAD_LOG_FILE)
         return kept
+
+
+def _changed_keys(block: LogBlock, content: pa.Buffer) -> dict[bytes, bool]:
+    """The keys of a block, and whether they are there after it."""
+    if block.type is BlockType.DELETE:
+        keys = read_delete_block(block, content).column(RECORD_KEY).to_pylist()
+        return {str(key).encode(): False for key in keys if key is not None}
+    file = HFile(MemorySource(content), f"{block.path}, byte {block.offset}")
+    return dict.fromkeys(file.read_all()[0], True) if file.entry_count else {}
 
 
 def _add_block(block: LogBlock, content: pa.Buffer, wanted: Wanted, found: Layers) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from connector_spi.predicate import Domain
 from connectors.hudi.file_group.slices import FileSlice
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.metadata_table.file_groups import MetadataFileGroups, Wanted
 from connectors.hudi.metadata_table.keys import ALL_PARTITIONS, partition_identifier
+from connectors.hudi.metadata_table.record_index import RECORD_INDEX, asked_keys, find_file_groups, indexed_keys
 from connectors.hudi.metadata_table.records import merge_files
 from connectors.hudi.metadata_table.skipping import COLUMN_STATS, PARTITION_STATS, keep_slices, skipped_partitions
 from connectors.hudi.metadata_table.table import MetadataTable, UnusableMetadataTableError, metadata_errors
 from connectors.toolkit.filesystem import FileInfo, join_path
 
 __all__ = ["MetadataListing", "list_files", "list_partitions"]
+
+
+_WORTH_LOCATING = 2
+"""With fewer slices there is nothing to gain."""
 
 
 class MetadataListing:
@@ -69,6 +74,42 @@ class MetadataListing:
             except metadata_errors as error:
                 self.notes += (f"{COLUMN_STATS} not used: {error}",)
         return {path: tuple(part) for path, part in kept.items()}
+
+    def keep_located(
+        self,
+        kept: dict[str, tuple[FileSlice, ...]],
+        count_rows: Callable[[dict[str, list[FileInfo]]], int | None],
+    ) -> dict[str, tuple[FileSlice, ...]]:
+        """The slices that hold the record keys that the filter names, where the record index is sure to know.
+
+        The index has one place for a key, and a table may hold a key twice, if only by mistake. So it counts where it
+        has as many keys as the table has rows.
+
+        Args:
+            kept: The slices left so far, by partition path.
+            count_rows: Says of the files of all partitions how many rows they hold; ``None`` where nobody knows.
+        """
+        use, metadata = self._table.indexes.record_index, self._metadata
+        if not use or not metadata.has_partition(RECORD_INDEX) or sum(map(len, kept.values())) < _WORTH_LOCATING:
+            return kept
+        keys = asked_keys(self._table.config, self._domains)
+        if keys is None or not metadata.is_newest:
+            return kept
+        try:
+            places = find_file_groups(metadata, keys)
+            if places is None:
+                return kept
+            indexed = indexed_keys(metadata)
+            every = list_files(metadata, self._table.location, list_partitions(metadata))
+            if indexed is None or indexed != count_rows(every):
+                return kept
+        except metadata_errors as error:
+            self.notes += (f"{RECORD_INDEX} not used: {error}",)
+            return kept
+        return {
+            path: tuple(item for item in part if (partition_identifier(path), item.file_id) in places)
+            for path, part in kept.items()
+        }
 
 
 def list_partitions(metadata: MetadataTable) -> list[str]:

@@ -62,6 +62,14 @@ class MetadataTable:
         self._partitions: dict[str, MetadataFileGroups] = {}
 
     @property
+    def is_newest(self) -> bool:
+        """Whether the query sees the newest state, and no later write has been noted."""
+        if self._snapshot.view.until is not None:
+            return False
+        noted = (instant.requested for instant in self._view.instants if instant.action != "commit")
+        return all(self._is_known(instant) for instant in noted)
+
+    @property
     def tells_partitions(self) -> bool:
         """Whether what it says of whole partitions is of the state that the query sees.
 
@@ -71,13 +79,12 @@ class MetadataTable:
         """
         snapshot = self._snapshot
         view = snapshot.view
-        if snapshot.config.merge_on_read or self._config.layout == 1 or view.until is not None:
+        if snapshot.config.merge_on_read or self._config.layout == 1 or not self.is_newest:
             return False
         if not snapshot.active or _pending(snapshot) or any(item.action in _UNDOING for item in snapshot.active):
             return False
         completions = [instant.completion or "" for instant in view.instants if not instant.archived]
-        noted = (instant.requested for instant in self._view.instants if instant.action != "commit")
-        return completions == sorted(completions) and all(self._is_known(instant) for instant in noted)
+        return completions == sorted(completions)
 
     def has_partition(self, name: str) -> bool:
         """Whether an index can be read, such as ``column_stats``."""

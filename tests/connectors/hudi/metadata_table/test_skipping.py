@@ -123,3 +123,56 @@ def test_skipping_loses_no_row(archive: Path, tmp_path: Path) -> None:
         assert question.rows(catalog.read(constraint=question.constraint)) == question.rows(everything), question
         notes = summary(catalog, question).notes
         assert notes == ("files by the metadata table",)
+
+
+def with_record_index() -> list[Path]:
+    return [path for path in with_column_stats() if "record_index" in _indexes(path)]
+
+
+def key_question(field: str, arrow: pa.DataType, *keys: Value) -> Question:
+    return Question(field, Domain.multiple_values(arrow, keys))
+
+
+def by_record_index_alone(archive: Path, folder: Path) -> HudiCatalog:
+    catalog = opened(archive, folder)
+    for name in ("column_stats_index_enabled", "partition_stats_index_enabled"):
+        catalog = catalog.with_property(name, False)
+    return catalog
+
+
+@pytest.mark.skipif(not with_column_stats(), reason=f"no tables in {CORPUS} and {TABLES}")
+@pytest.mark.parametrize("archive", with_record_index(), ids=lambda path: path.stem)
+def test_record_keys_are_found(archive: Path, tmp_path: Path) -> None:
+    catalog = by_record_index_alone(archive, tmp_path)
+    everything = catalog.with_property("metadata_enabled", False).read()
+    keys = sorted(set(everything.column("_hoodie_record_key").to_pylist()))
+    for some in ([key] for key in [*keys, "nowhere"]):
+        question = key_question("_hoodie_record_key", pa.string(), *some)
+        assert question.rows(catalog.read(constraint=question.constraint)) == question.rows(everything), some
+
+
+@pytest.mark.parametrize("case", ["v6_mdt_all_v6_cow", "v8_mdt_all_cow", "v9_rli_global_cow"])
+def test_only_the_file_of_a_key_is_read(case: str, tmp_path: Path) -> None:
+    archive = CORPUS / "hudi" / f"{case}.zip"
+    if not archive.exists():
+        pytest.skip(f"no tables in {CORPUS}")
+    catalog = by_record_index_alone(archive, tmp_path)
+    for question in (key_question("_hoodie_record_key", pa.string(), "1"), key_question("id", pa.int32(), 1)):
+        told = summary(catalog, question)
+        assert told.files_kept == 1
+        assert told.files_total is not None
+        assert told.files_total > 1
+    # A key that is nowhere might be written otherwise, and no index at all keeps all.
+    assert summary(catalog, key_question("id", pa.int32(), 4711)).files_kept == told.files_total
+    off = catalog.with_property("record_level_index_enabled", False)
+    assert summary(off, key_question("id", pa.int32(), 1)).files_kept == told.files_total
+
+
+def test_a_key_that_the_table_holds_twice_is_read_twice(tmp_path: Path) -> None:
+    """The index has one place for each key."""
+    archive = TABLES / "hudi" / "cow_v9_timebasedkeygen_nonhivestyle.zip"
+    if not archive.exists():
+        pytest.skip(f"no tables in {TABLES}")
+    catalog = by_record_index_alone(archive, tmp_path)
+    question = key_question("_hoodie_record_key", pa.string(), "TXN-001")
+    assert catalog.read(constraint=question.constraint).column("_hoodie_record_key").to_pylist().count("TXN-001") == 2
