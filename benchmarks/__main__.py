@@ -14,7 +14,16 @@ from benchmarks.machine import machine_lines
 
 _ACID = ("acid_scan", "acid_originals", "acid_deletes")
 _PLANNING = ("planning", "hudi_planning")
-BENCHMARKS = ("query_overhead", "startup", "task_start", *_PLANNING, "many_splits", "many_queries", *_ACID)
+BENCHMARKS = (
+    "query_overhead",
+    "startup",
+    "task_start",
+    *_PLANNING,
+    "many_splits",
+    "many_queries",
+    *_ACID,
+    "hudi_merge_on_read",
+)
 
 
 def main() -> int:

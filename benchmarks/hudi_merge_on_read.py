@@ -1,0 +1,151 @@
+"""A merge-on-read table of Hudi, a fifth updated and a fiftieth deleted in its logs, against other readers of its rows.
+
+Where ``BENCHMARK_HUDI_PYTHON`` names a Python, what it has is measured in the same run: hudi-rs (package ``hudi``), and
+the Hudi Spark bundle that ``BENCHMARK_HUDI_BUNDLE`` names (with PySpark).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import pyarrow.compute as pc
+
+from benchmarks import hudi_others
+from benchmarks.command import Size, run_command
+from benchmarks.figures import Figure
+from benchmarks.hudi_others import tree_cpu
+from benchmarks.hudi_tables import MergedShape, write_merged
+from benchmarks.lake import Lake, open_lake
+from benchmarks.timing import seconds
+
+__all__ = ["measure"]
+
+_GROUP = "hudi_merge_on_read"
+_COLUMNS = ("quantity", "price", "weight")
+_QUERY = f"SELECT {', '.join(f'sum({name})' for name in _COLUMNS)} FROM {{table}}"
+
+Run = Callable[[], Sequence[float]]
+
+
+@dataclass(slots=True)
+class _Taken:
+    """Seconds and CPU seconds of the rounds of a contender, and its answer."""
+
+    seconds: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    answer: Sequence[float] = ()
+
+    @property
+    def note(self) -> str:
+        return f"{median(self.seconds):.2f} s"
+
+
+def measure(size: Size, folder: Path) -> list[Figure]:
+    """All contenders of a kind take turns; answers are compared."""
+    shape = MergedShape(size.of(5_000_000, 20_000), size.of(128, 4))
+    left = write_merged(folder / "merged", folder / "written", shape)
+    rounds = size.of(5, 1)
+    with open_lake(folder) as lake:
+        for name in ("merged", "written"):
+            lake.register("hudi", name, folder / name)
+        lake.view("files", folder / "written")
+        alone = _alternate({name: _arrow(lake, f"hudi.bench.{name}") for name in ("merged", "written")}, rounds)
+        in_spark = _alternate(
+            {
+                "merged": _spark(lake, "hudi.bench.merged"),
+                "written": _spark(lake, "hudi.bench.written"),
+                "files": _spark(lake, "files"),
+            },
+            rounds,
+        )
+    others = _others(folder, rounds)
+    answer = alone["merged"].answer
+    for name, taken in (*alone.items(), *in_spark.items(), *others.items()):
+        assert all(abs(one / other - 1) < 1e-9 for one, other in zip(taken.answer, answer, strict=True)), name
+    return _figures(f"{left:,} rows left of {shape.rows:,}, 3 of 10 columns summed", alone, in_spark, others)
+
+
+def _figures(
+    what: str, alone: Mapping[str, _Taken], in_spark: Mapping[str, _Taken], others: Mapping[str, _Taken]
+) -> list[Figure]:
+    figures = [
+        Figure(_GROUP, f"{what}, {side} {name}", median(taken.cpu), "CPU s", note=taken.note)
+        for side, found in (("in Arrow,", alone), ("in Spark,", in_spark), ("by", others))
+        for name, taken in found.items()
+    ]
+    figures.append(_ratio("merged in Arrow: of written", alone["merged"], alone["written"], 2))
+    figures.append(_ratio("merged in Spark: of written", in_spark["merged"], in_spark["written"], 2))
+    figures.append(
+        _ratio("written in Spark: of Spark's Parquet", in_spark["written"], in_spark["files"], 1.2, wall=True)
+    )
+    if "hudi-rs" in others:
+        figures.append(_ratio("merged in Arrow: of hudi-rs", alone["merged"], others["hudi-rs"], 1))
+    if "bundle" in others:
+        figures.append(_ratio("merged in Spark: of the bundle", in_spark["merged"], others["bundle"], 1 / 3))
+        figures.append(_ratio("merged in Spark: of the bundle", in_spark["merged"], others["bundle"], 1 / 3, wall=True))
+    return figures
+
+
+def _ratio(name: str, one: _Taken, other: _Taken, aim: float, *, wall: bool = False) -> Figure:
+    pairs = zip(one.seconds, other.seconds, strict=True) if wall else zip(one.cpu, other.cpu, strict=True)
+    value = median(mine / max(theirs, 0.01) for mine, theirs in pairs)
+    return Figure(_GROUP, f"{name}, {'seconds' if wall else 'CPU'}", value, "x", aim)
+
+
+def _alternate(contenders: Mapping[str, Run], rounds: int) -> dict[str, _Taken]:
+    taken = {name: _Taken() for name in contenders}
+    for number in range(rounds + 1):
+        for name in list(contenders)[:: 1 if number % 2 else -1]:
+            cpu = tree_cpu()
+            spent = seconds(lambda name=name: setattr(taken[name], "answer", contenders[name]()))  # type: ignore[misc]
+            if number:
+                taken[name].seconds.append(spent)
+                taken[name].cpu.append(tree_cpu() - cpu)
+    return taken
+
+
+def _arrow(lake: Lake, table: str) -> Run:
+    def run() -> list[float]:
+        sums = [0.0] * len(_COLUMNS)
+        with lake.session.arrow(table, columns=list(_COLUMNS)) as reader:
+            for batch in reader:
+                sums = [total + float(pc.sum(column).as_py() or 0) for total, column in zip(sums, batch, strict=True)]
+        return sums
+
+    return run
+
+
+def _spark(lake: Lake, table: str) -> Run:
+    def run() -> list[float]:
+        [row] = lake.collect(_QUERY.format(table=table))
+        return [float(str(value)) for value in row]
+
+    return run
+
+
+def _others(folder: Path, rounds: int) -> dict[str, _Taken]:
+    python, jar = os.environ.get("BENCHMARK_HUDI_PYTHON"), os.environ.get("BENCHMARK_HUDI_BUNDLE")
+    if python is None:
+        return {}
+    engines = {"hudi-rs": "hudi-rs", **({"bundle": jar} if jar else {})}
+    return {name: _other(python, engine, folder / "merged", rounds) for name, engine in engines.items()}
+
+
+def _other(python: str, engine: str, table: Path, rounds: int) -> _Taken:
+    script = Path(hudi_others.__file__)
+    command = [python, str(script), engine, str(table), str(rounds + 1), *_COLUMNS]
+    # PySpark looks for the Python of its tasks there.
+    environment = {**os.environ, "PYSPARK_PYTHON": python}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+    told = json.loads(done.stdout.decode().strip().rpartition("\n")[2])
+    return _Taken(told["seconds"][1:], told["cpu"][1:], told["answer"])
+
+
+if __name__ == "__main__":
+    run_command(__doc__ or "", measure)

@@ -1,0 +1,106 @@
+"""A merge-on-read table of Hudi with updates and deletes in its logs, and its rows as a copy-on-write table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from benchmarks.tables import numbers, write_hudi
+from connectors.hudi.schema import META_COLUMNS
+from tests.connectors.hudi.log.writer import data_block, delete_block
+from tests.connectors.hudi.writer import avro_schema
+
+__all__ = ["MergedShape", "write_merged"]
+
+_DELETED = 0.02
+_UPDATED = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class MergedShape:
+    """Sizes.
+
+    Attributes:
+        rows: Rows of the base files.
+        files: File groups.
+        updates: Writes that each update a part of the rows, a fifth in all; one more write deletes.
+    """
+
+    rows: int
+    files: int
+    updates: int = 3
+
+
+def write_merged(merge_on_read: Path, copy_on_write: Path, shape: MergedShape) -> int:
+    """Writes both tables; the ordering values of a key's rows are equal, so that the later one counts.
+
+    Returns:
+        How many rows are left.
+    """
+    write_hudi(merge_on_read, shape.rows, shape.files)
+    properties = merge_on_read / ".hoodie" / "hoodie.properties"
+    told = properties.read_text().replace("COPY_ON_WRITE", "MERGE_ON_READ")
+    payload = "org.apache.hudi.common.model.DefaultHoodieRecordPayload"
+    properties.write_text(f"{told}hoodie.table.precombine.field=id\nhoodie.compaction.payload.class={payload}\n")
+    instants = [f"2024010200000000{number}" for number in range(shape.updates + 1)]
+    names: dict[str, list[str]] = {instant: [] for instant in instants}
+    written: list[pa.Table] = []
+    for path in sorted(merge_on_read.glob("*.parquet")):
+        base = pq.read_table(path)
+        left = base
+        for number, instant in enumerate(instants):
+            name = f".{path.name.partition('_')[0]}_{path.stem.rpartition('_')[2]}.log.{number + 1}_0-1-{number + 1}"
+            block, left = _change(base, left, instant, number, shape)
+            (merge_on_read / name).write_bytes(block)
+            names[instant].append(name)
+        written.append(left)
+    for instant, files in names.items():
+        _complete(merge_on_read / ".hoodie", instant, files)
+    _write_left(copy_on_write, written)
+    return sum(table.num_rows for table in written)
+
+
+def _change(base: pa.Table, left: pa.Table, instant: str, number: int, shape: MergedShape) -> tuple[bytes, pa.Table]:
+    """The block of a write to one file group, and the rows that are left after it."""
+    random = np.random.default_rng(base.num_rows + number)
+    if number == shape.updates:
+        chosen = np.sort(random.choice(base.num_rows, int(base.num_rows * _DELETED), replace=False))
+        keys = base.column("_hoodie_record_key").take(pa.array(chosen))
+        ordering = ("IntWrapper", {"value": 0})
+        deletes = [{"recordKey": key, "partitionPath": "", "orderingVal": ordering} for key in keys.to_pylist()]
+        return delete_block(instant, deletes), left.filter(pc.invert(pc.is_in(left["_hoodie_record_key"], keys)))
+    count = int(base.num_rows * _UPDATED / shape.updates)
+    chosen = np.sort(random.choice(base.num_rows, count, replace=False))
+    rows = base.take(pa.array(chosen))
+    fresh = numbers(count, int(instant[-9:]) + base.column("id")[0].as_py())
+    for name in fresh.column_names:
+        if name != "id":
+            rows = rows.set_column(rows.column_names.index(name), name, fresh.column(name))
+    schema = json.loads(avro_schema(rows.schema))
+    kept = left.filter(pc.invert(pc.is_in(left["_hoodie_record_key"], rows["_hoodie_record_key"])))
+    return data_block(instant, schema, rows.to_pylist()), pa.concat_tables([kept, rows])
+
+
+def _complete(timeline: Path, instant: str, files: Sequence[str]) -> None:
+    stats = [{"fileId": name[1:].partition("_")[0], "path": name, "partitionPath": ""} for name in files]
+    schema = avro_schema(numbers(0).schema)
+    commit = {
+        "partitionToWriteStats": {"": stats},
+        "extraMetadata": {"schema": schema},
+        "operationType": "UPSERT",
+    }
+    (timeline / f"{instant}.deltacommit").write_text(json.dumps(commit))
+
+
+def _write_left(copy_on_write: Path, written: Sequence[pa.Table]) -> None:
+    """The same file groups with the rows that are left, as if each had been written again."""
+    write_hudi(copy_on_write, len(written), len(written))
+    for path, rows in zip(sorted(copy_on_write.glob("*.parquet")), written, strict=True):
+        pq.write_table(rows.select([*META_COLUMNS, *numbers(0).column_names]), path)
