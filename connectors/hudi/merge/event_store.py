@@ -19,6 +19,8 @@ __all__ = ["EventStore", "part_of_keys"]
 # Merging takes a second copy of the events, and then some.
 _SHARE = 3
 _MAX_PARTS = 512
+# An Arrow array of texts ends at 2 GB.
+_MAX_MEMORY = 4 << 30
 
 
 class EventStore:
@@ -33,7 +35,7 @@ class EventStore:
     """
 
     def __init__(self, memory: int, content_size: int) -> None:
-        self._memory = memory
+        self._memory = min(memory, _MAX_MEMORY)
         self._content_size = max(content_size, 1)
         self._added = 0
         self._tables: list[pa.Table] = []

@@ -21,6 +21,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from connector_spi.errors import NotSupportedError
+from connector_spi.handles import ColumnHandle
+from connector_spi.names import SchemaTableName
+from connector_spi.predicate import TupleDomain
 from tests.connectors.hudi.catalog_helper import make_catalog
 from tests.connectors.hudi.corpus import CASES, HUDI, expected, opened, refused
 from tests.connectors.hudi.rows import assert_same_table
@@ -92,3 +95,30 @@ def test_logs_of_hfile_blocks(case: str, tmp_path: Path) -> None:
     written = {row[0]: tuple(row) for rows in steps(case) for row in rows}
     rows = zip(*(column.to_pylist() for column in user_columns(met).columns), strict=True)
     assert sorted(rows, key=lambda row: int(str(row[0]))) == [written[key] for key in sorted(written)]
+
+
+@pytest.mark.parametrize("case", [case for case in ("v6_alltypes_mor", "v9_alltypes_mor") if case in MOR])
+def test_fields_of_nested_columns(case: str, tmp_path: Path) -> None:
+    """What a query asks of a struct is read of base files and logs alone."""
+    catalog, answer = opened(case, tmp_path), expected(case, "snapshot")
+    structs = [field for field in answer.schema if pa.types.is_struct(field.type)]
+    assert structs
+    with catalog.metadata() as (transaction, metadata):
+        table = metadata.get_table_handle(catalog.session, SchemaTableName("s", "t"))
+        assert table is not None
+        for field in structs:
+            inner = pa.struct([field.type.field(0)])
+            asked = (ColumnHandle("id", pa.int32()), ColumnHandle(field.name, inner))
+            rows: list[tuple[object, object]] = []
+            for split in catalog.splits(transaction, table, asked):
+                provider = catalog.connector.page_source_provider
+                with provider.create_page_source(catalog.session, split, table, asked, TupleDomain.all()) as source:
+                    for batch in source:
+                        assert batch.schema.field(1).type == inner
+                        rows += zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            first = field.type.field(0).name
+            wanted = [
+                (key, None if value is None else {first: value[first]})
+                for key, value in zip(answer["id"].to_pylist(), answer[field.name].to_pylist(), strict=True)
+            ]
+            assert sorted(rows, key=str) == sorted(wanted, key=str)
