@@ -90,6 +90,19 @@ class MetadataFileGroups:
         """Number of file groups."""
         return len(self._slices)
 
+    @property
+    def slices(self) -> Sequence[FileSlice]:
+        """The newest slices, by file id."""
+        return self._slices
+
+    def logged_instants(self) -> frozenset[str]:
+        """Requested times of the writes whose blocks count.
+
+        Raises:
+            ConnectorError: A log is missing, damaged, or not understood.
+        """
+        return frozenset(block.instant_time for item in self._slices for block, _ in self._blocks(item.logs))
+
     def look_up(self, wanted: Wanted, number: int | None = None) -> Layers:
         """All that is told of some keys.
 

@@ -6,7 +6,7 @@ is noted there before it is complete; so what belongs to pending writes is passe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from connectors.hudi.metadata_table.file_groups import MetadataFileGroups
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.instant import Instant, InstantState
-from connectors.hudi.timeline.loader import list_instants
+from connectors.hudi.timeline.loader import list_instants, read_commit_metadata
 from connectors.hudi.timeline.view import TimelineView, committed_test, timeline_view
 from connectors.toolkit.filesystem import join_path
 
@@ -112,7 +112,38 @@ class MetadataTable:
         slices = latest_file_slices(data, self._view, self._config.layout, (), lambda requested: None)
         if not slices or not all(_is_whole(item, name) for item in slices):
             raise UnusableMetadataTableError(f"its partition {name} lacks files")
-        return MetadataFileGroups(snapshot.files, slices, self._valid_test(), self._pool)
+        groups = MetadataFileGroups(snapshot.files, slices, self._valid_test(), self._pool)
+        if name == _FILES:
+            self._check_logged(groups)
+        else:
+            self._check_written(name, slices, {file.path.rpartition("/")[2] for file in data})
+        return groups
+
+    def _check_logged(self, groups: MetadataFileGroups) -> None:
+        """Every write notes its files, so one of which nothing is there has lost its log."""
+        [file_slice] = groups.slices
+        logged = groups.logged_instants()
+        later = {item.requested for item in self._later_than(file_slice.base_instant)}
+        for write in self._snapshot.view.instants:
+            if not write.archived and write.requested in later and write.requested not in logged:
+                raise UnusableMetadataTableError(f"a log of {_FILES} is missing: what {write.requested} wrote")
+
+    def _check_written(self, name: str, slices: Sequence[FileSlice], names: Collection[str]) -> None:
+        """The files that were written since the base files must be there."""
+        oldest = min(item.base_instant if item.base is not None else "" for item in slices)
+        snapshot = self._snapshot
+        for instant in self._later_than(oldest):
+            commit = read_commit_metadata(snapshot.files, snapshot.location, self._config, instant)
+            for stat in commit.stats:
+                folder, _, file = (stat.path or "").rpartition("/")
+                if folder == name and file not in names:
+                    raise UnusableMetadataTableError(f"{stat.path}, which {instant.requested} wrote, is missing")
+
+    def _later_than(self, base: str) -> list[Instant]:
+        """Its own writes that are not in a base file."""
+        if self._config.layout == 2:
+            return [item for item in self._view.instants if (item.completion or item.requested) > base]
+        return [item for item in self._view.instants if item.requested[:_INSTANT_DIGITS] > base[:_INSTANT_DIGITS]]
 
     def _valid_test(self) -> Callable[[str], bool]:
         """Says of an instant whether its blocks count (HoodieTableMetadataUtil.getValidInstantTimestamps)."""

@@ -156,11 +156,7 @@ class HudiWriter:
         if self.version < 8:
             (self.timeline / f"{requested}.{action}").write_text(json.dumps(metadata))
             return
-        fields = [*_METADATA_FIELDS, *([_REPLACED_FIELD] if action == "replacecommit" else [])]
-        record = {"type": "record", "name": "HoodieCommitMetadata", "fields": fields}
-        sink = io.BytesIO()
-        fastavro.writer(sink, fastavro.parse_schema(record), [metadata])
-        (self.timeline / f"{requested}_{self.next_instant()}.{action}").write_bytes(sink.getvalue())
+        write_metadata(self.timeline / f"{requested}_{self.next_instant()}.{action}", metadata)
 
     def write_base_file(
         self, partition: str, file_id: str, instant: str, rows: pa.Table, token: str = "0-1-1", mark: bool = True
@@ -223,6 +219,15 @@ class HudiWriter:
             pairs = zip(self.partition_fields, texts, strict=True)
             return "/".join(f"{name}={escape_path_name(text)}" for name, text in pairs)
         return "/".join(texts)
+
+
+def write_metadata(path: Path, metadata: Mapping[str, object]) -> None:
+    """Writes the file of a completed instant of timeline layout 2."""
+    fields = [*_METADATA_FIELDS, *([_REPLACED_FIELD] if path.suffix == ".replacecommit" else [])]
+    record = {"type": "record", "name": "HoodieCommitMetadata", "fields": fields}
+    sink = io.BytesIO()
+    fastavro.writer(sink, fastavro.parse_schema(record), [metadata])
+    path.write_bytes(sink.getvalue())
 
 
 def _text(value: object) -> str:

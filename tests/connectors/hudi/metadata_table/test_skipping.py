@@ -176,3 +176,30 @@ def test_a_key_that_the_table_holds_twice_is_read_twice(tmp_path: Path) -> None:
     catalog = by_record_index_alone(archive, tmp_path)
     question = key_question("_hoodie_record_key", pa.string(), "TXN-001")
     assert catalog.read(constraint=question.constraint).column("_hoodie_record_key").to_pylist().count("TXN-001") == 2
+
+
+@pytest.mark.parametrize("case", ["v6_mdt_all_v6_cow", "v8_mdt_all_cow", "v9_rli_global_cow", "v9_nonpart_mor"])
+def test_a_damaged_metadata_table_loses_no_row(case: str, tmp_path: Path) -> None:
+    """Its files are cut off, changed in one bit, or gone."""
+    archive = CORPUS / "hudi" / f"{case}.zip"
+    if not archive.exists():
+        pytest.skip(f"no tables in {CORPUS}")
+    catalog = opened(archive, tmp_path)
+    everything = catalog.with_property("metadata_enabled", False).read()
+    chance = random.Random(case)
+    asked = list(questions(everything, chance, 5))
+    folder = tmp_path / "table" / case / ".hoodie" / "metadata"
+    names = [path for path in sorted(folder.rglob("*")) if ".hfile" in path.name or ".log." in path.name]
+    for _ in range(25):
+        path = chance.choice(names)
+        whole = path.read_bytes()
+        damaged = bytearray(whole)
+        damaged[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
+        left = chance.choice([bytes(damaged), whole[: chance.randrange(len(whole))], None])
+        path.unlink()
+        if left is not None:
+            path.write_bytes(left)
+        question = chance.choice(asked)
+        assert bag(catalog.read()) == bag(everything), path
+        assert question.rows(catalog.read(constraint=question.constraint)) == question.rows(everything), path
+        path.write_bytes(whole)

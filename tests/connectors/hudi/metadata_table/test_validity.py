@@ -208,10 +208,7 @@ def test_a_compacted_one_is_read_from_its_base_file(tmp_path: Path) -> None:
     writer = table(tmp_path)
     metadata = MetadataWriter(writer).create()
     metadata.note(writer.insert(rows(200, 9)))
-    compaction = writer.next_instant()
-    metadata.write_base("files", compaction)
-    for state in (".compaction.requested", ".compaction.inflight", f"_{writer.next_instant()}.commit"):
-        (metadata.timeline / f"{compaction}{state}").touch()
+    metadata.compact()
     metadata.note(writer.insert(rows(300, 9)))
     catalog = opened(tmp_path, writer)
     assert ids(catalog) == [*EVERYTHING, *range(200, 209), *range(300, 309)]
@@ -235,6 +232,7 @@ def _flip(path: Path) -> None:
         lambda folder: _cut(next((folder / "files").glob(".*log*"))),
         lambda folder: _flip(next((folder / "files").glob(".*log*"))),
         lambda folder: next((folder / "files").glob("*.hfile")).unlink(),
+        lambda folder: next((folder / "files").glob(".*log*")).unlink(),
         lambda folder: (folder / ".hoodie" / "hoodie.properties").unlink(),
         lambda folder: (folder / ".hoodie" / "hoodie.properties").write_text("hoodie.table.version=99\n"),
         lambda folder: (folder / ".hoodie" / "timeline" / "20240101000000099_20240101000000100.merge").touch(),
@@ -343,6 +341,15 @@ def test_partitions_are_skipped_by_their_statistics(tmp_path: Path) -> None:
 def test_statistics_that_are_not_of_all_rows_skip_no_partition(tmp_path: Path) -> None:
     writer = with_partition_stats(tmp_path, keys=7)
     assert scan_summary(opened(tmp_path, writer), equal_to("id", 1003, pa.int64())).partitions_kept == 3
+
+
+def test_statistics_of_partitions_are_not_believed_without_their_log(tmp_path: Path) -> None:
+    writer = with_partition_stats(tmp_path)
+    for path in (writer.folder / ".hoodie" / "metadata" / "partition_stats").glob(".*log*"):
+        path.unlink()
+    told = scan_summary(opened(tmp_path, writer), equal_to("id", 1003, pa.int64()))
+    assert told.partitions_kept == 3
+    assert "is missing" in told.notes[1]
 
 
 @pytest.mark.parametrize("action", ["rollback", "restore", "pending"])

@@ -14,7 +14,7 @@ from connectors.hudi.log.block import BlockType, HeaderKey
 from connectors.hudi.metadata_table.keys import column_stats_key, partition_stats_key
 from tests.connectors.hudi.hfile.writer import hfile
 from tests.connectors.hudi.log.writer import log_block
-from tests.connectors.hudi.writer import HudiWriter
+from tests.connectors.hudi.writer import HudiWriter, write_metadata
 
 _NAMESPACE = "org.apache.hudi.avro.model"
 
@@ -97,11 +97,13 @@ class MetadataWriter:
         table: The data table.
         indexes: Its partitions, each of one file group.
         state: What was noted, by index.
+        paths: Files written at each instant, by index.
     """
 
     table: HudiWriter
     indexes: Sequence[str] = ("files",)
     state: dict[str, dict[bytes, Mapping[str, object]]] = field(default_factory=dict)
+    paths: dict[str, list[tuple[str, Path]]] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -166,6 +168,7 @@ class MetadataWriter:
         block = log_block(BlockType.HFILE_DATA, headers, hfile(_cells(records), info={"schema": _schema_bytes()}))
         path = self.folder / index / f".{_PREFIXES[index]}-0000-0_{instant}.log.1_0-1-1"
         path.write_bytes(block)
+        self.paths.setdefault(instant, []).append((index, path))
         for key, record in records.items():
             older = self.state[index].get(key)
             self.state[index][key] = record if older is None else _taken_together(older, record)
@@ -176,12 +179,36 @@ class MetadataWriter:
         cells = _cells(self.state[index] if records is None else records)
         path = self.folder / index / f"{_PREFIXES[index]}-0000-0_0-1-1_{instant}.hfile"
         path.write_bytes(hfile(cells, per_block=50, info={"schema": _schema_bytes()}))
+        self.paths.setdefault(instant, []).append((index, path))
         return path
+
+    def compact(self) -> None:
+        """Writes base files of all that was noted."""
+        instant = self.table.next_instant()
+        for index in self.indexes:
+            self.write_base(index, instant)
+        for state in ("requested", "inflight"):
+            (self.timeline / f"{instant}.compaction.{state}").touch()
+        self._write_instant(instant, "commit")
 
     def _complete(self, instant: str, action: str) -> None:
         for state in ("requested", "inflight"):
             (self.timeline / f"{instant}.{action}.{state}").touch()
-        (self.timeline / f"{instant}_{self.table.next_instant()}.{action}").touch()
+        self._write_instant(instant, action)
+
+    def _write_instant(self, instant: str, action: str) -> None:
+        written: dict[str, list[dict[str, object]]] = {}
+        for index, path in self.paths.get(instant, ()):
+            stat: dict[str, object] = {
+                "fileId": f"{_PREFIXES[index]}-0000-0",
+                "path": f"{index}/{path.name}",
+                "partitionPath": index,
+            }
+            written.setdefault(index, []).append(stat)
+        write_metadata(
+            self.timeline / f"{instant}_{self.table.next_instant()}.{action}",
+            {"partitionToWriteStats": written, "compacted": False, "extraMetadata": {}, "operationType": "UPSERT"},
+        )
 
     def _on_storage(self, instant: str | None = None) -> dict[bytes, Mapping[str, object]]:
         found: dict[str, dict[str, int | None]] = {}
@@ -189,8 +216,6 @@ class MetadataWriter:
             if instant is None or path.name.endswith(f"_{instant}.parquet"):
                 part = path.parent.relative_to(self.table.folder).as_posix()
                 found.setdefault(part, {})[path.name] = path.stat().st_size
-        if not found and instant is not None:
-            return {}
         partitions = {part: {"size": 0, "isDeleted": False} for part in found}
         every: dict[bytes, Mapping[str, object]] = {part.encode(): files(names) for part, names in found.items()}
         return {b"__all_partitions__": {"type": 1, "filesystemMetadata": partitions}, **every}
