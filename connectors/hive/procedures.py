@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from catalog.metastore.embedded import EmbeddedMetastore
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import (
     Database,
@@ -22,7 +23,7 @@ from connector_spi.predicate import Value
 from connector_spi.procedures import Procedure, ProcedureArgument
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
-from connectors.hive.table_discovery import discover_partitions, discover_table
+from connectors.hive.table_discovery import DiscoveredTable, discover_partitions, discover_table
 from connectors.hive.table_formats import is_hudi_entry, is_transactional, table_location
 from connectors.toolkit.filesystem import FileSystem, join_path
 
@@ -44,6 +45,14 @@ _SCHEMA = ProcedureArgument("schema_name", pa.string(), "Schema of the table.")
 _TABLE = ProcedureArgument("table_name", pa.string(), "Name of the table.")
 _LOCATION = ProcedureArgument("table_location", pa.string(), "Folder of the table, a path or URI.")
 _MODE = ProcedureArgument("mode", pa.string(), "ADD: what to do.", required=False, default="ADD")
+_TRANSACTIONAL = ProcedureArgument(
+    "transactional",
+    pa.bool_(),
+    "The folder is that of a transactional table (base_, delta_, delete_delta_ folders), and every write id found in "
+    "it is taken as committed; in an embedded metastore only.",
+    required=False,
+    default=False,
+)
 _RESULT = pa.schema([("schema_name", pa.string()), ("table_name", pa.string()), ("partitions", pa.int64())])
 
 
@@ -66,7 +75,7 @@ class HiveProcedures:
                 "system",
                 "register_table",
                 "Registers a folder of ORC or Parquet files as an external table; makes the schema if it is missing.",
-                (_SCHEMA, _TABLE, _LOCATION),
+                (_SCHEMA, _TABLE, _LOCATION, _TRANSACTIONAL),
                 _RESULT,
                 self._register,
             ),
@@ -96,7 +105,10 @@ class HiveProcedures:
                 f"table {name} is registered already; unregister it first, or choose another name",
                 error_codes.HIVE_TABLE_EXISTS,
             )
-        found = discover_table(self._files, location)
+        transactional = bool(arguments.get("transactional"))
+        if transactional:
+            self._check_takes_all(name)
+        found = discover_table(self._files, location, transactional=transactional)
         if self._metastore.reads.get_database(name.schema) is None:
             self._metastore.writes.create_database(Database(name.schema))
         storage = _storage(found.format, found.columns, location)
@@ -105,7 +117,7 @@ class HiveProcedures:
             name.table,
             storage,
             found.partition_keys,
-            Parameters.of({"EXTERNAL": "TRUE"}),
+            _parameters(found),
             "EXTERNAL_TABLE",
             session.user,
             int(session.start.timestamp()),
@@ -142,6 +154,20 @@ class HiveProcedures:
         fresh = [(folder, values) for folder, values in found if values not in known]
         self._add(table, fresh, session)
         return _result(name, len(fresh))
+
+    def _check_takes_all(self, name: SchemaTableName) -> None:
+        """Refuses metastores that number the write ids of a table themselves.
+
+        A new table's begin at 1 there, so those in the folder would be none of them, and not be visible; and Hive lets
+        no external table be transactional (``TransactionalValidationListener``).
+        """
+        if not isinstance(self._metastore.writes, EmbeddedMetastore):
+            raise NotSupportedError(
+                f"{name} cannot be registered as a transactional table in a metastore of Hive: it would give the table "
+                "write ids of its own, which those in the folder are not; let Hive create and fill the "
+                "table, or register the folder in a catalog with hive.metastore=embedded",
+                error_codes.HIVE_TRANSACTIONAL_TABLE,
+            )
 
     def _add(self, table: Table, found: Sequence[tuple[str, tuple[str, ...]]], session: ConnectorSession) -> None:
         partitions = [
@@ -180,6 +206,14 @@ def _storage(file_format: str, columns: tuple[FieldSchema, ...], location: str) 
     input_format, output_format, serde = _CLASSES[file_format]
     settings = Parameters.of({"serialization.format": "1"})
     return StorageDescriptor(columns, location, input_format, output_format, serde=SerDeInfo(serde, settings))
+
+
+def _parameters(found: DiscoveredTable) -> Parameters:
+    parameters = {"EXTERNAL": "TRUE"}
+    if found.transactional:
+        kind = "insert_only" if found.insert_only else "default"
+        parameters |= {"transactional": "true", "transactional_properties": kind}
+    return Parameters.of(parameters)
 
 
 def _result(name: SchemaTableName, partitions: int | None) -> pa.Table:

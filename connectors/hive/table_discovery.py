@@ -13,6 +13,7 @@ from catalog.metastore.model import FieldSchema
 from catalog.metastore.types import hive_type_text
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.transactional_discovery import TransactionFolders, table_schema, transaction_folders
 from connectors.toolkit.filesystem import FileInfo, FileSystem, is_hidden, join_path
 from connectors.toolkit.orc_reader import read_orc_schema
 from connectors.toolkit.parquet_reader import read_parquet_schema
@@ -35,24 +36,38 @@ class DiscoveredTable:
         columns: Columns of the newest file, partition keys left out.
         partition_keys: From folders called ``key=value``; types are guessed from all values.
         partitions: Folder of each partition, relative to the table, with the values of its keys.
+        transactional: It was asked for, and is laid out, as a transactional table.
+        insert_only: As one without deletes and row ids.
     """
 
     format: str
     columns: tuple[FieldSchema, ...]
     partition_keys: tuple[FieldSchema, ...]
     partitions: tuple[tuple[str, tuple[str, ...]], ...]
+    transactional: bool = False
+    insert_only: bool = False
 
 
-def discover_table(files: FileSystem, location: str) -> DiscoveredTable:
+def discover_table(files: FileSystem, location: str, *, transactional: bool = False) -> DiscoveredTable:
     """Looks at a folder.
+
+    Args:
+        files: Storage.
+        location: The folder.
+        transactional: It is expected to be laid out as a transactional table; else it must not be.
 
     Raises:
         FileMissingError: There is no such folder.
-        InvalidArgumentError: It holds no data files, or its folders are not partitioned alike.
-        NotSupportedError: It belongs to another table format, or a column's type has no name in Hive.
+        InvalidArgumentError: It holds no data files, or its folders are not partitioned alike, or are none of
+            transactions though those were expected.
+        NotSupportedError: It belongs to another table format, or a column's type has no name in Hive, or it is
+            laid out as a transactional table though none was expected.
         CorruptFileError: The newest file is not ORC or Parquet.
     """
-    found = _data_files(files, location)
+    listed = files.list(location, recursive=True)
+    folders = transaction_folders(location, listed)
+    _check_layout(folders, expected=transactional)
+    found = _only_data(listed, location)
     for folder in _OTHER_FORMATS:
         if files.exists(join_path(location, folder)):
             raise NotSupportedError(
@@ -60,13 +75,19 @@ def discover_table(files: FileSystem, location: str) -> DiscoveredTable:
                 "of that format",
                 error_codes.HIVE_HUDI_TABLE if folder == ".hoodie" else error_codes.HIVE_DELTA_LAKE_TABLE,
             )
-    newest = max(found, key=lambda info: (info.modified_millis, info.path))
+    newest = (
+        folders.newest_file(found) if transactional else max(found, key=lambda one: (one.modified_millis, one.path))
+    )
     file_format, schema = _read_schema(files, newest)
+    acid = False
+    if transactional:
+        schema, acid = table_schema(schema, newest.path)
     keys, partitions = _partitions(found, location)
     columns = tuple(field for field in _columns(schema, newest.path) if field.name not in keys)
     values = [[partition[1][index] for partition in partitions] for index in range(len(keys))]
     typed = tuple(FieldSchema(key, _guess_type(texts)) for key, texts in zip(keys, values, strict=True))
-    return DiscoveredTable(file_format, columns, typed, partitions if keys else ())
+    insert_only = transactional and not acid and not folders.has_deletes
+    return DiscoveredTable(file_format, columns, typed, partitions if keys else (), transactional, insert_only)
 
 
 def discover_partitions(files: FileSystem, location: str, keys: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
@@ -84,15 +105,34 @@ def discover_partitions(files: FileSystem, location: str, keys: Sequence[str]) -
 
 
 def _data_files(files: FileSystem, location: str) -> list[FileInfo]:
+    return _only_data(files.list(location, recursive=True), location)
+
+
+def _only_data(listed: Sequence[FileInfo], location: str) -> list[FileInfo]:
     start = len(location.rstrip("/")) + 1
     found = [
         info
-        for info in files.list(location, recursive=True)
+        for info in listed
         if not info.is_directory and info.size and not any(is_hidden(part) for part in info.path[start:].split("/"))
     ]
     if not found:
         raise InvalidArgumentError(f"{location} holds no data files; expected the folder of a table")
     return found
+
+
+def _check_layout(folders: TransactionFolders, *, expected: bool) -> None:
+    if expected and not folders.directories:
+        raise InvalidArgumentError(
+            f"{folders.location} holds no base_N or delta_N_N folders, so it is not laid out as a transactional table; "
+            "leave out transactional => true"
+        )
+    if folders.directories and not expected:
+        raise NotSupportedError(
+            f"{folders.location} is laid out as a transactional table: it holds {min(folders.directories)}, and which "
+            "of its transactions were committed only its metastore knows; read it there, or register it with "
+            "transactional => true, which takes all that is on disk as committed",
+            error_codes.HIVE_TRANSACTIONAL_TABLE,
+        )
 
 
 def _read_schema(files: FileSystem, info: FileInfo) -> tuple[str, pa.Schema]:

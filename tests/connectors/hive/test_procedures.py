@@ -40,8 +40,13 @@ def _call(hive: HiveConnector, procedure: str, **arguments: Value) -> dict[str, 
     return dict(row)
 
 
-def _register(hive: HiveConnector, location: object, table: str = "t") -> dict[str, object]:
-    return _call(hive, "register_table", schema_name="New", table_name=table, table_location=str(location))
+def _register(
+    hive: HiveConnector, location: object, table: str = "t", *, transactional: bool = False
+) -> dict[str, object]:
+    return _call(
+        hive, "register_table", schema_name="New", table_name=table, table_location=str(location),
+        transactional=transactional,
+    )  # fmt: skip
 
 
 def _entry(hive: HiveConnector, table: str = "t") -> Table:
@@ -91,6 +96,70 @@ def test_hives_folders(hive: HiveConnector, case: str) -> None:
     if len(names) == len(answer.columns):
         assert canonical_rows(rows) == answer.rows
     assert rows.num_rows == sum(answer.rows.values())
+
+
+# Of these every write id was committed, and the files tell the types.
+_TRANSACTIONAL = [
+    ("acid_flat", "default"),
+    ("acid_bucketed", "default"),
+    ("acid_part_merge", "default"),
+    ("acid_part_dropped", "default"),
+    ("acid_major", "default"),
+    ("acid_major_writes", "default"),
+    ("acid_minor", "default"),
+    ("acid_overwrite", "default"),
+    ("acid_union", "default"),
+    ("converted_unbucketed", "default"),
+    ("converted_union_subdirs", "default"),
+    ("evolve_acid", "default"),
+    ("load_data_acid", "default"),
+    ("load_data_acid_major", "default"),
+    ("mm_parquet", "insert_only"),
+    ("mm_major", "insert_only"),
+    ("mm_orc_overwrite", "insert_only"),
+]
+
+
+@pytest.mark.parametrize(("case", "kind"), _TRANSACTIONAL)
+def test_hives_transactional_folders(hive: HiveConnector, case: str, kind: str) -> None:
+    table = require_corpus() / case / "table"
+    _register(hive, table, case, transactional=True)
+    answer = expected_answer(case)
+    assert canonical_rows(read_table(hive, "new", case)) == answer.rows
+    entry = _entry(hive, case)
+    told = [(column.name, column.type) for column in (*entry.storage.columns, *entry.partition_keys)]
+    assert [name for name, _ in told] == [name for name, _ in answer.columns]
+    assert entry.parameters["transactional"] == "true"
+    assert entry.parameters["transactional_properties"] == kind
+
+
+def test_a_transactional_folder_is_registered_only_when_asked_for(hive: HiveConnector, tmp_path: Path) -> None:
+    for name in ("base_5", "day=1/delete_delta_1_1_0"):
+        # Also folders without files count: the base of a TRUNCATE hides what is beside it.
+        folder = tmp_path / name.replace("/", "-")
+        (folder / name).mkdir(parents=True)
+        write_file(folder / name.rpartition("/")[0] / "000000_0", _DATA, "orc")
+        with pytest.raises(NotSupportedError, match=f"{name}.*transactional => true") as caught:
+            _register(hive, folder)
+        assert caught.value.code.name == "HIVE_TRANSACTIONAL_TABLE"
+    write_file(tmp_path / "plain" / ".staging" / "delta_1_1" / "000000_0", _DATA, "orc")
+    write_file(tmp_path / "plain" / "000000_0", _DATA, "orc")
+    with pytest.raises(InvalidArgumentError, match="leave out transactional"):
+        _register(hive, tmp_path / "plain", transactional=True)
+    assert _register(hive, tmp_path / "plain")["partitions"] == 0
+
+
+def test_a_transactional_folder_that_tells_no_columns(hive: HiveConnector, tmp_path: Path) -> None:
+    write_file(tmp_path / "old" / "delta_1_1_0" / "000000_0", _DATA.rename_columns(["_col0", "_col1"]), "orc")
+    with pytest.raises(NotSupportedError, match=r"_col0 to _col1.*through the metastore"):
+        _register(hive, tmp_path / "old", transactional=True)
+    write_file(tmp_path / "deletes" / "delete_delta_1_1_0" / "bucket_00000", _DATA, "orc")
+    with pytest.raises(InvalidArgumentError, match="deletes holds no files with rows"):
+        _register(hive, tmp_path / "deletes", transactional=True)
+    write_file(tmp_path / "open" / "delta_1_5" / "bucket_00000", _DATA, "orc")
+    (tmp_path / "open" / "delta_1_5" / "bucket_00000_flush_length").write_bytes(bytes(8))
+    with pytest.raises(InvalidArgumentError, match="no writer holds open"):
+        _register(hive, tmp_path / "open", transactional=True)
 
 
 def test_new_partitions_are_added(hive: HiveConnector, tmp_path: Path) -> None:

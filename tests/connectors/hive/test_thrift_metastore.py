@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from connector_spi.connector import SPI_VERSION, ConnectorContext
-from connector_spi.predicate import Domain, TupleDomain
+from connector_spi.errors import NotSupportedError
+from connector_spi.predicate import Domain, TupleDomain, Value
 from connector_spi.properties import parse_properties
 from connectors.hive.connector import HiveConnector, HiveFactory
 from tests.connectors.hive.reading import make_session, scan_table
@@ -68,7 +69,10 @@ def test_register_and_unregister(thrift_hive: HiveConnector, tmp_path: Path) -> 
     by_name = {procedure.name: procedure for procedure in thrift_hive.procedures}
     session = make_session(thrift_hive)
     names = {"schema_name": schema, "table_name": "t"}
-    by_name["register_table"].function(session, {**names, "table_location": str(tmp_path / "d")})
+    named: dict[str, Value | None] = {**names, "table_location": str(tmp_path / "d")}
+    with pytest.raises(NotSupportedError, match="write ids of its own"):
+        by_name["register_table"].function(session, {**named, "transactional": True})
+    by_name["register_table"].function(session, named)
     assert scan_table(thrift_hive, schema, "t", ["v"]).rows.to_pylist() == [{"v": 1.5}]
     by_name["unregister_table"].function(session, names)
     assert thrift_hive.metastore.reads.get_table_names(schema) == []
