@@ -6,6 +6,7 @@ says which columns it reads. So splits are planned early; what was planned is us
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from connector_spi.handles import ColumnHandle
 from lakeport.planning import PlannedSplits, ScanPlan, needs_connector, plan_plain_splits, plan_splits
 from lakeport.spark.native import constant_names
 
-__all__ = ["EarlyPlanning", "in_reading_order"]
+__all__ = ["EarlyPlanning", "PushdownRound", "in_reading_order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,38 @@ class _Kept:
     asked: ScanPlan
     made: ScanPlan
     splits: PlannedSplits
+
+
+class PushdownRound:
+    """The scans that one run of Spark's optimizer builds: it makes all builders before it pushes anything into one.
+
+    Where a query has several scans, one may be read by what a filter leaves of another (dynamic partition pruning,
+    Bloom filters). Spark tries that only where it sees the filter in its own plan (``PartitionPruning``).
+    """
+
+    _of_thread = threading.local()
+
+    def __init__(self) -> None:
+        self._scans = 0
+        self._pushes = False
+
+    @classmethod
+    def join(cls) -> PushdownRound:
+        """The round that a new builder belongs to: a run of the optimizer stays in one thread."""
+        found: PushdownRound | None = getattr(cls._of_thread, "round", None)
+        if found is None or found._pushes:
+            found = cls._of_thread.round = cls()
+        found._scans += 1
+        return found
+
+    def begin_pushing(self) -> None:
+        """No builder belongs to it from now on."""
+        self._pushes = True
+
+    @property
+    def is_alone(self) -> bool:
+        """There is one scan of ours in the query."""
+        return self._scans == 1
 
 
 class EarlyPlanning:

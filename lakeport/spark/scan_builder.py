@@ -17,7 +17,7 @@ from lakeport.spark.jvm import READ, Jvm
 from lakeport.spark.partial_aggregate import PartialAggregation
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import Translated, translate
-from lakeport.spark.reader_choice import EarlyPlanning, in_reading_order
+from lakeport.spark.reader_choice import EarlyPlanning, PushdownRound, in_reading_order
 from lakeport.spark.row_predicate import Junction
 from lakeport.spark.scan import PREDICATE, PushedPredicates, ScannedTable, ScanProxy
 from lakeport.spark.task import TaskWork
@@ -43,6 +43,7 @@ class ScanBuilderProxy(Proxy):
         self._table = table
         self._plan = table.plan
         self._early = EarlyPlanning(table.partition_keys)
+        self._round = PushdownRound.join()
         self._schema_json = table.schema_json
         self._pushed: list[JavaObject] = []
         self._for_files: list[JavaObject] = []
@@ -53,7 +54,11 @@ class ScanBuilderProxy(Proxy):
         self._has_other_average = False
 
     def pushPredicates(self, predicates: JavaObject) -> JavaObject:
-        """Offers the predicates to the connector and to the tasks; gives back those that Spark has to check again."""
+        """Offers the predicates to the connector and to the tasks; gives back those that Spark has to check again.
+
+        Of several scans Spark gets all back that the connector does not guarantee, also what tasks check.
+        """
+        self._round.begin_pushing()
         offered = self._jvm.items(predicates)
         translated = [translate(self._jvm, predicate, self._table.columns) for predicate in offered]
         summary = TupleDomain[ColumnHandle].all()
@@ -63,7 +68,7 @@ class ScanBuilderProxy(Proxy):
         self._plan = self._plan.with_filter(Constraint(summary, words))
         checked = self._checked_in_tasks([one for one in translated if not self._is_done(one)])
         self._checked += checked
-        done = [self._is_done(one) or one in checked for one in translated]
+        done = [self._is_done(one) or (self._round.is_alone and one in checked) for one in translated]
         pairs = list(zip(offered, translated, strict=True))
         self._pushed = [predicate for predicate, one in pairs if not one.domain.is_all or one in checked]
         self._for_files = [predicate for predicate, one in pairs if not one.domain.is_all and not one.floating]
@@ -99,7 +104,7 @@ class ScanBuilderProxy(Proxy):
         """Offers a limit. Each task may give up to it, so Spark always checks again."""
         if self._aggregation is None and not self._checked:
             self._plan = self._plan.with_limit(limit)
-        elif self._aggregation is None:
+        elif self._aggregation is None and not self._left:
             # The connector does not know which of its rows will pass.
             self._limit = limit
         return False
@@ -110,6 +115,7 @@ class ScanBuilderProxy(Proxy):
 
     def build(self) -> ScanProxy:
         """The scan."""
+        self._round.begin_pushing()
         forget_connections(self._jvm)
         if self._aggregation is None:
             output = self._output()
