@@ -10,13 +10,16 @@ import json
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from catalog.metastore.factory import Metastore
+from catalog.metastore.model import FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
-from connectors.hive.connector import HivePlugin
+from connectors.hive.connector import HiveConnector, HivePlugin
 from lakeport.spark.install import install
 
 STATEMENTS = [
@@ -50,7 +53,12 @@ def main(master: str) -> None:
         metastore = {"hive.metastore": "embedded", "hive.metastore.embedded.path": f"{folder}/metastore.db"}
         registry.register("hive", "hive", metastore)
         install(spark, registry)
-        sys.stdout.write(json.dumps(_answers(spark, Path(folder)), default=str) + "\n")
+        answers = _answers(spark, Path(folder))
+        hive = registry.get("hive")
+        assert isinstance(hive, HiveConnector)
+        begun = _transactions_of_a_join(spark, hive.metastore, Path(folder))
+        answers["transactions of a join of plain SQL"] = [[begun]]
+        sys.stdout.write(json.dumps(answers, default=str) + "\n")
         registry.shutdown()
     spark.stop()
 
@@ -73,6 +81,28 @@ def _answers(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]
                 key = f"{statement.format(t=name)} -- native {native}"
                 answers[key] = sorted((list(row) for row in found), key=repr)
     return answers
+
+
+def _transactions_of_a_join(spark: SparkSession, metastore: Metastore, folder: Path) -> int:
+    """How many metastore transactions a join of two transactional tables took; waits until its locks are gone."""
+    orc = "org.apache.hadoop.hive.ql.io.orc.Orc"
+    for name in ("left", "right"):
+        (folder / name).mkdir()
+        storage = StorageDescriptor(
+            (FieldSchema("id", "int"),),
+            f"file://{folder / name}",
+            f"{orc}InputFormat",
+            f"{orc}OutputFormat",
+            serde=SerDeInfo(f"{orc}Serde"),
+        )
+        metastore.writes.create_table(Table("s", name, storage, parameters=Parameters.of({"transactional": "true"})))
+    before = metastore.transactions.get_valid_transactions().high_watermark
+    assert spark.sql("SELECT * FROM hive.s.left JOIN hive.s.right USING (id)").collect() == []
+    deadline = time.monotonic() + 60
+    while metastore.transactions.show_locks("s", "left") + metastore.transactions.show_locks("s", "right"):
+        assert time.monotonic() < deadline, "locks stay"
+        time.sleep(0.05)
+    return metastore.transactions.get_valid_transactions().high_watermark - before
 
 
 if __name__ == "__main__":

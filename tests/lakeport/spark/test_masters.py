@@ -29,4 +29,5 @@ def test_local_cluster() -> None:
         for native in ("true", "false"):
             query = f"SELECT p, sum(id) FROM hive.s.{name} WHERE p IN ('a', 'b') AND id > 2 GROUP BY p"
             assert met[f"{query} -- native {native}"] == [["a", 3 + 6 + 9], ["b", 4 + 7 + 10]]
+    assert met["transactions of a join of plain SQL"] == [[1]]
     assert met == answers("local[2]")
