@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lakeport.demo.sample_warehouse import TABLES
 from tests.paths import PROJECT
 
 
@@ -26,7 +27,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def test_the_sample_warehouse_is_in_it(names: list[str]) -> None:
     zips = {name for name in names if name.startswith("lakeport/demo/data/") and name.endswith(".zip")}
-    assert {Path(name).stem for name in zips} == {"products", "labels", "items", "visits"}
+    assert {Path(name).stem for name in zips} == {table.name for table in TABLES}
 
 
 def test_it_holds_the_four_packages_only(names: list[str]) -> None:

@@ -27,17 +27,21 @@ class SampleTable:
     Attributes:
         connector: The catalog that it is registered through, named after its connector.
         name: Name of the table.
+        transactional: It is a transactional table, which an embedded metastore alone takes.
     """
 
     connector: str
     name: str
+    transactional: bool = False
 
 
 TABLES = (
     SampleTable("hive", "products"),
     SampleTable("hive", "labels"),
+    SampleTable("hive", "notes", transactional=True),
     SampleTable("hudi", "items"),
     SampleTable("hudi", "visits"),
+    SampleTable("hudi", "prices"),
 )
 
 
@@ -62,12 +66,15 @@ class SampleWarehouse:
 
     def registrations(self) -> Sequence[str]:
         """The statements that register the tables, in SQL."""
-        return [
+        return [self._registration(table) for table in TABLES]
+
+    def _registration(self, table: SampleTable) -> str:
+        transactional = ", transactional => true" if table.transactional else ""
+        return (
             f"CALL {table.connector}.system.register_table("
             f"schema_name => '{SCHEMA}', table_name => '{table.name}', "
-            f"table_location => {_sql_text(str(self.location(table)))})"
-            for table in TABLES
-        ]
+            f"table_location => {_sql_text(str(self.location(table)))}{transactional})"
+        )
 
 
 def prepare(folder: Path) -> SampleWarehouse:

@@ -19,8 +19,15 @@ from tests.paths import CORPUS
 CASES = {
     "products": "ext_orc_zlib",
     "labels": "ext_orc_none_part",
+    "notes": "acid_major_writes",
     "items": "v9_manygroups_cow",
     "visits": "v6_multipart_cow",
+    "prices": "v9_eventtime_mor",
+}
+MORE_ANSWERS = {
+    "notes.row_ids.json": "hive/acid_major_writes/expected_rowid.json",
+    "notes.version_6.json": "hive/acid_major_clean/expected.json",
+    "prices.read_optimized.parquet": "hudi/v9_eventtime_mor.expected_read_optimized.parquet",
 }
 
 
@@ -52,6 +59,8 @@ def test_tables_are_what_the_corpus_holds(tmp_path: Path) -> None:
             answer = CORPUS / "hudi" / f"{case}.expected_snapshot.parquet"
         assert files(warehouse.location(table)) == expected
         assert (ANSWERS / f"{table.name}{answer.suffix}").read_bytes() == answer.read_bytes()
+    for name, source in MORE_ANSWERS.items():
+        assert (ANSWERS / name).read_bytes() == (CORPUS / source).read_bytes()
 
 
 def test_the_zips_stay_small() -> None:
