@@ -138,6 +138,10 @@ class History:
         """Write ids given out."""
         return range(self.first_write_id, self._next_write_id)
 
+    def on_disk(self) -> list[str]:
+        """What lies in the folder."""
+        return sorted(path.name for path in self.folder.path.iterdir())
+
     def has_base_above(self, write_id: int) -> bool:
         """Whether a base on disk may have taken the place of what was there at a write id."""
         found = (_DIRECTORY.fullmatch(path.name) for path in self.folder.path.iterdir())
@@ -165,7 +169,10 @@ class History:
                     ended = Outcome.COMMITTED if step.committed else Outcome.ABORTED
                     pending[step.which % len(pending)].end(ended)
             case Compact():
-                self._compact(step)
+                for _ in range(1 + (step.twice and step.transaction)):
+                    self._compact(step)
+                if step.cleaned:
+                    self._clean(Clean(0))
             case Clean():
                 self._clean(step)
         self.snapshots[self._steps] = self.snapshot()
@@ -243,20 +250,34 @@ class History:
         if plan is None:
             return
         seen = seen.as_of(max(plan.last, 0))
+        rows, events = self.model.visible(seen), self.model.events(max(plan.base or 0, 0), seen)
         folder = self.folder.with_layout(_LAYOUTS[step.layout], None)
         visibility = len(self._transactions) + 1 if step.transaction else 0
-        if plan.major:
-            plan.names = (folder.major_compaction(plan.last, self.model.visible(seen), visibility),)
-        else:
-            events = self.model.events(max(plan.base or 0, 0), seen)
-            plan.names = tuple(folder.minor_compaction(plan.first, plan.last, events, visibility))
+
+        def write(every: int) -> None:
+            for name in plan.names:
+                folder.remove(name)
+            if plan.major:
+                kept = dict(list(rows.items())[::every])
+                plan.names = (folder.major_compaction(plan.last, kept, visibility),)
+            else:
+                plan.names = tuple(folder.minor_compaction(plan.first, plan.last, events[::every], visibility))
+
         self._compactions.append(plan)
         if not step.transaction:
+            write(1)
             for name in plan.names if step.nested else ():
                 folder.nest(name)
             self._commit_compaction(plan)
             return
-        transaction = _Transaction(0, on_commit=lambda: self._commit_compaction(plan))
+
+        def commit() -> None:
+            write(1)
+            self._commit_compaction(plan)
+
+        # Half of the work is done before the transaction ends.
+        write(2)
+        transaction = _Transaction(0, on_commit=commit)
         self._transactions.append(transaction)
         transaction.end(step.outcome)
 

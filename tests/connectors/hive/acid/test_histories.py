@@ -11,7 +11,7 @@ from typing import cast
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
@@ -29,7 +29,7 @@ from connectors.hive.handles import HiveTableHandle
 from tests.connectors.hive.acid_history import FIELDS, History
 from tests.connectors.hive.acid_model import Snapshot
 from tests.connectors.hive.acid_snapshots import acid_snapshot
-from tests.connectors.hive.acid_steps import Step, insert_only_step_lists, original_counts, step_lists
+from tests.connectors.hive.acid_steps import KNOWN_TRAPS, Step, insert_only_step_lists, original_counts, step_lists
 from tests.connectors.hive.acid_writer import AcidFolder, InsertOnlyFolder, OrcLayout, Row, RowKey, bucket_property
 from tests.connectors.hive.reading import make_connector, make_session
 from tests.connectors.hive.table_writer import storage
@@ -124,7 +124,7 @@ def _filters() -> st.SearchStrategy[dict[str, Domain]]:
 
 
 def _properties() -> st.SearchStrategy[dict[str, int]]:
-    sizes = {MAX_SPLIT_SIZE: st.sampled_from([1, 300, 1000]), MAX_DELETE_MEMORY: st.sampled_from([1, 60])}
+    sizes = {MAX_SPLIT_SIZE: st.sampled_from([100, 300, 1000]), MAX_DELETE_MEMORY: st.sampled_from([1, 60])}
     return st.fixed_dictionaries({}, optional=sizes)
 
 
@@ -146,22 +146,16 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Table]:
     connector.shutdown()
 
 
-@settings(max_examples=50)
+@pytest.mark.parametrize("originals", [[], [2, 3, 1]], ids=["born", "converted"])
+@pytest.mark.parametrize("name", KNOWN_TRAPS)
+def test_known_traps(table: _Table, name: str, originals: list[int]) -> None:
+    _check_history(table, originals, KNOWN_TRAPS[name])
+
+
+@settings(max_examples=80)
 @given(originals=original_counts(), steps=step_lists())
 def test_every_snapshot_and_version(table: _Table, originals: list[int], steps: list[Step]) -> None:
-    with TemporaryDirectory() as home:
-        history = _started(home, originals)
-        reader = _Reader(table, history.folder.path)
-        for step in steps:
-            history.apply(step)
-            assert reader.rows(history.snapshot()) == history.model.visible(history.snapshot())
-        note(f"on disk: {sorted(path.name for path in history.folder.path.iterdir())}")
-        for number, snapshot in history.snapshots.items():
-            note(f"after {number} steps: {snapshot}")
-            _check(history, reader, snapshot)
-        for version in history.versions():
-            note(f"version {version} of {history.snapshot()}")
-            _check(history, reader, history.snapshot().as_of(version))
+    _check_history(table, originals, steps)
 
 
 @settings(max_examples=50)
@@ -194,9 +188,7 @@ def test_insert_only_tables(table: _Table, originals: list[int], steps: list[Ste
             history.apply(step)
             rows = _tuples(reader.read(history.snapshot(), ("k", "v")))
             assert Counter(rows) == Counter(history.model.visible(history.snapshot()).values())
-        note(f"on disk: {sorted(path.name for path in history.folder.path.iterdir())}")
         for snapshot in [*history.snapshots.values(), *map(history.snapshot().as_of, history.versions())]:
-            note(f"{snapshot}")
             try:
                 rows = _tuples(reader.read(snapshot, ("k", "v")))
             except ConnectorError as error:
@@ -205,7 +197,8 @@ def test_insert_only_tables(table: _Table, originals: list[int], steps: list[Ste
                 if error.code not in refused or not history.is_compacted_above(snapshot.last_complete):
                     raise
             else:
-                assert Counter(rows) == Counter(history.model.visible(snapshot).values())
+                expected = Counter(history.model.visible(snapshot).values())
+                assert Counter(rows) == expected, f"{snapshot} of {history.on_disk()}"
 
 
 @settings(max_examples=50)
@@ -257,6 +250,17 @@ def _started(home: str, originals: list[int], steps: list[Step] | None = None) -
     return history
 
 
+def _check_history(table: _Table, originals: list[int], steps: list[Step]) -> None:
+    with TemporaryDirectory() as home:
+        history = _started(home, originals)
+        reader = _Reader(table, history.folder.path)
+        for step in steps:
+            history.apply(step)
+            assert reader.rows(history.snapshot()) == history.model.visible(history.snapshot())
+        for snapshot in [*history.snapshots.values(), *map(history.snapshot().as_of, history.versions())]:
+            _check(history, reader, snapshot)
+
+
 def _check(history: History, reader: _Reader, snapshot: Snapshot) -> None:
     """Right, or refused where a base has taken in what the snapshot does not see."""
     try:
@@ -265,7 +269,7 @@ def _check(history: History, reader: _Reader, snapshot: Snapshot) -> None:
         if not (error.code in _GONE and history.has_base_above(snapshot.last_complete)):
             raise
     else:
-        assert found == history.model.visible(snapshot)
+        assert found == history.model.visible(snapshot), f"{snapshot} of {history.on_disk()}"
 
 
 def _fits(domain: Domain, value: object) -> bool:
