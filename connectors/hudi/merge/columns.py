@@ -16,6 +16,8 @@ from connectors.hudi.log.record_key import virtual_record_keys
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.config import MergeConfig, PartialUpdates
 from connectors.hudi.schema import META_COLUMNS, RECORD_KEY
+from connectors.hudi.timestamp_unit import check_unit
+from connectors.toolkit.schema_adapter import SchemaAdapter
 
 __all__ = ["COMMIT_TIME", "DELETED", "KEY", "SHAPE", "MergeColumns", "merge_columns", "ordering_name"]
 
@@ -42,6 +44,7 @@ class MergeColumns:
         ordering_types: The types of the ordering fields; empty where ordering values do not count.
         partial: Whether columns may be filled from several rows.
         shapes: With partial updates: sets of columns that events have values for, as met so far.
+        adapters: From rows of a schema to ``read``, by the schemas met so far.
     """
 
     given: tuple[ColumnHandle, ...]
@@ -51,6 +54,7 @@ class MergeColumns:
     ordering_types: tuple[pa.DataType, ...]
     partial: bool
     shapes: list[frozenset[str]] = field(default_factory=list)
+    adapters: dict[pa.Schema, SchemaAdapter] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -79,6 +83,26 @@ class MergeColumns:
     def newest(self) -> frozenset[str]:
         """Columns that are taken of the row written later, whichever decides."""
         return frozenset(META_COLUMNS) if self.config.newest_meta_columns else frozenset()
+
+    def adapter(self, written: pa.Schema, path: str, where: str) -> SchemaAdapter:
+        """Brings rows of a log block of this schema into the form of ``read``.
+
+        Args:
+            written: The block's columns.
+            path: The log file, for messages.
+            where: The block in it.
+
+        Raises:
+            NotSupportedError: A column cannot be read as the table's.
+        """
+        found = self.adapters.get(written)
+        if found is None:
+            found = SchemaAdapter(written, self.read, where=where, strict=True)
+            for column, at in zip(self.read, found.positions, strict=True):
+                if at is not None:
+                    check_unit(column, written.field(at).type, path)
+            self.adapters[written] = found
+        return found
 
     def keys(self, rows: pa.Table) -> pa.Array:
         """The record keys of rows of ``read``.

@@ -25,9 +25,8 @@ from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECOR
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
 from connectors.hudi.merge.ordering import as_table_type, is_default
-from connectors.hudi.timestamp_unit import check_unit
 from connectors.toolkit.avro_schema import AvroRecordSchema
-from connectors.toolkit.schema_adapter import SchemaAdapter, find_column
+from connectors.toolkit.schema_adapter import find_column
 
 __all__ = ["read_events"]
 
@@ -60,10 +59,7 @@ def read_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> I
 
 def _row_events(block: LogBlock, rows: pa.Table, columns: MergeColumns, shape: int | None) -> pa.Table:
     where = f"{block.path}, byte {block.offset}"
-    adapter = SchemaAdapter(rows.schema, columns.read, where=where, strict=True)
-    for column, at in zip(columns.read, adapter.positions, strict=True):
-        if at is not None:
-            check_unit(column, rows.schema.field(at).type, block.path)
+    adapter = columns.adapter(rows.schema, block.path, where)
     read = [None if at is None else combined(rows.column(at)) for at in adapter.positions]
     table = pa.Table.from_arrays(
         adapter.adapt(read, len(rows)), schema=pa.schema([(column.name, column.type) for column in columns.read])
