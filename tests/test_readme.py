@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -62,9 +63,10 @@ def test_python_prints_what_is_shown(home: Path) -> None:
     if not (home / "lakeport-warehouse").exists():
         assert run_lakeport("demo", folder=home).returncode == 0
     (home / "examples.txt").write_text("\n".join(blocks("pycon")), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "doctest", "examples.txt"], cwd=home, capture_output=True, text=True, check=False
-    )
+    # The README says that the commands are on the PATH: Spark starts its Python tasks by it.
+    environment = {**os.environ, "PATH": f"{LAKEPORT.parent}{os.pathsep}{os.environ['PATH']}"}
+    command = [sys.executable, "-m", "doctest", "examples.txt"]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr[-2000:]
 
 
