@@ -25,6 +25,7 @@ __all__ = [
     "HudiTableHandle",
     "IndexUse",
     "LogFile",
+    "SourceFile",
     "WriteRange",
 ]
 
@@ -137,7 +138,11 @@ class HudiTableHandle(TableHandle):
         fields = tuple((name, self.schema.field(name).type) for name in self.config.partition_fields if name in known)
         complete = len(fields) == len(self.config.partition_fields)
         return PartitionPaths(
-            fields, self.config.path_tells_values and complete, self.config.hive_style, self.config.url_encoded
+            fields,
+            self.config.path_tells_values and complete,
+            self.config.hive_style,
+            self.config.url_encoded,
+            self.config.bootstrapped,
         )
 
 
@@ -148,6 +153,19 @@ class LogFile(PlainData):
     Attributes:
         path: The file.
         size: Bytes of it when the query was planned; what comes later is not read.
+    """
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile(PlainData):
+    """The file that holds the rows of a skeleton file, which are in the same order.
+
+    Attributes:
+        path: The file.
+        size: Bytes of it when it was bootstrapped.
     """
 
     path: str
@@ -173,6 +191,7 @@ class HudiSplit(Split):
         constants: With ``plain``: the values of asked columns that are not in the file.
         logs: The logs of the slice, in the order of merging.
         holds_inserts: The rows that are in the logs alone come with this split, and with no other of the slice.
+        source: Of a skeleton file, the one that holds its rows; such a split is a whole file.
     """
 
     path: str
@@ -189,6 +208,7 @@ class HudiSplit(Split):
     constants: tuple[tuple[str, Value | None], ...] = ()
     logs: tuple[LogFile, ...] = ()
     holds_inserts: bool = False
+    source: SourceFile | None = None
 
     @property
     def has_base(self) -> bool:
@@ -197,7 +217,8 @@ class HudiSplit(Split):
 
     @property
     def size_bytes(self) -> int:
-        return (self.length if self.has_base else 0) + sum(log.size for log in self.logs)
+        base = (self.length if self.has_base else 0) + (self.source.size if self.source is not None else 0)
+        return base + sum(log.size for log in self.logs)
 
     @property
     def plain_file(self) -> PlainFile | None:

@@ -28,6 +28,7 @@ from connectors.hudi.handles import (
 from connectors.hudi.merge.config import MERGE_MEMORY
 from connectors.hudi.merged_page_source import MergedPageSource, MergeInput
 from connectors.hudi.schema import COMMIT_TIME
+from connectors.hudi.stitched_page_source import StitchedPageSource
 from connectors.hudi.timeline.view import TimelineView
 from connectors.hudi.timestamp_unit import check_unit
 from connectors.hudi.written_in import WrittenInPageSource
@@ -110,6 +111,8 @@ class HudiPageSourceProvider(PageSourceProvider):
         columns: tuple[ColumnHandle, ...],
         predicate: TupleDomain[ColumnHandle],
     ) -> PageSource:
+        if split.source is not None:
+            return StitchedPageSource(self.files, split, split.source, table, columns, hidden_values(split))
         used = {column.name: column for column in (*dict(predicate.domains or {}), *columns)}
         told = {**dict(split.path_values), **hidden_values(split)}
         constants = {name: value for name, value in told.items() if name in used}

@@ -30,12 +30,14 @@ class PartitionPaths:
         tells_values: The path holds the fields' values; otherwise nothing is read from it.
         hive_style: Segments are ``field=value``.
         url_encoded: Values are escaped.
+        bootstrapped: The folders are named as another writer named them, which may have escaped values, too.
     """
 
     fields: tuple[tuple[str, pa.DataType], ...]
     tells_values: bool
     hive_style: bool
     url_encoded: bool
+    bootstrapped: bool = False
 
     def values(self, path: str) -> dict[str, Value | None]:
         """The values that a partition's rows have for certain, by field; fields in doubt are left out.
@@ -96,6 +98,8 @@ class PartitionPaths:
                 if not segment.startswith(f"{name}="):
                     return None
                 segment = segment[len(name) + 1 :]
+            if self.bootstrapped and "%" in segment and not self.url_encoded:
+                return None
             texts.append(unescape_path_name(segment) if self.url_encoded else segment)
         return tuple(texts)
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from connector_spi.errors import FileMissingError, NotSupportedError
 from connector_spi.predicate import Domain
 from connectors.hudi.error_codes import (
-    HUDI_BOOTSTRAP,
     HUDI_MERGE_ON_READ,
     HUDI_MISSING_BASE_FILE,
     HUDI_UNSUPPORTED_BASE_FILE,
@@ -34,9 +33,6 @@ from connectors.hudi.snapshot import HudiSnapshot
 from connectors.toolkit.filesystem import FileInfo
 
 __all__ = ["PartitionSlices", "ScanPlan", "check_readable", "plan_scan", "slices_of", "with_modified_times"]
-
-# HoodieTimeline.METADATA_BOOTSTRAP_INSTANT_TS: base files of it hold the meta columns alone.
-_METADATA_BOOTSTRAP_INSTANT = "00000000000001"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,10 +241,4 @@ def _check(snapshot: HudiSnapshot, path: str, file_slice: FileSlice, merge_on_re
         raise NotSupportedError(
             f"{file_slice.base.path} is of the format {name.format}; Parquet and ORC can be read",
             HUDI_UNSUPPORTED_BASE_FILE,
-        )
-    if name.instant == _METADATA_BOOTSTRAP_INSTANT:
-        raise NotSupportedError(
-            f"{file_slice.base.path} of a bootstrapped table holds only the meta columns (METADATA_ONLY); its rows are "
-            "in the original file, which cannot be read with it yet: rewrite the table, for one by clustering",
-            HUDI_BOOTSTRAP,
         )

@@ -17,10 +17,11 @@ from connector_spi.predicate import Domain, TupleDomain, Value
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hudi.absent_partitions import AbsentPartitions
+from connectors.hudi.bootstrap import bootstrap_sources
 from connectors.hudi.change_handles import CHANGE_COLUMNS, HudiChangesHandle, HudiChangeSplit
 from connectors.hudi.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE
 from connectors.hudi.file_group.slices import FileSlice
-from connectors.hudi.handles import FILE_MODIFIED_TIME, LOG_ONLY, HudiSplit, HudiTableHandle, LogFile
+from connectors.hudi.handles import FILE_MODIFIED_TIME, LOG_ONLY, HudiSplit, HudiTableHandle, LogFile, SourceFile
 from connectors.hudi.page_source import hidden_values
 from connectors.hudi.plain_columns import is_plain_type
 from connectors.hudi.planning import PartitionSlices, ScanPlan, check_readable, with_modified_times
@@ -69,9 +70,10 @@ class HudiSplitManager(SplitManager):
         check_readable(snapshot, table, plan)
         if FILE_MODIFIED_TIME in {column.name for column in (*columns, *dict(constraint.domains or {}))}:
             plan = with_modified_times(snapshot, plan, self._pool)
+        sources = bootstrap_sources(snapshot, plan)
         schemas = self._written_schemas(snapshot, plan)
         size = session.get_property(MAX_SPLIT_SIZE)
-        maker = _SplitMaker(table, columns, constraint, schemas, int(str(size)))
+        maker = _SplitMaker(table, columns, constraint, schemas, sources, int(str(size)))
         return HudiSplitSource(table, plan, maker)
 
     def _changes(
@@ -98,7 +100,8 @@ class HudiSplitManager(SplitManager):
         snapshot = transaction.snapshot(changes.table)
         check_readable(snapshot, changes.table, plan)
         everything = TupleDomain[ColumnHandle].all()
-        maker = _SplitMaker(changes.table, (), everything, self._written_schemas(snapshot, plan), sys.maxsize)
+        sources, schemas = bootstrap_sources(snapshot, plan), self._written_schemas(snapshot, plan)
+        maker = _SplitMaker(changes.table, (), everything, schemas, sources, sys.maxsize)
 
         def whole(partition: PartitionSlices, side: FileSlice | None) -> HudiSplit | None:
             return next(iter(maker.splits(partition, side)), None) if side is not None else None
@@ -161,6 +164,7 @@ class _SplitMaker:
         columns: tuple[ColumnHandle, ...],
         constraint: TupleDomain[ColumnHandle],
         schemas: Mapping[str, pa.Schema | None],
+        sources: Mapping[str, SourceFile],
         max_size: int,
     ) -> None:
         self._table = table
@@ -170,6 +174,7 @@ class _SplitMaker:
             column.name: domain for column, domain in dict(constraint.domains or {}).items()
         }
         self._schemas = schemas
+        self._sources = sources
         self._max_size = max_size
         self._plain: dict[tuple[str, frozenset[str]], bool] = {}
         self.files_pruned = 0
@@ -184,7 +189,7 @@ class _SplitMaker:
         plain = self._is_plain(whole, frozenset(constants))
         asked = tuple((column.name, constants[column.name]) for column in self._columns if column.name in constants)
         whole = replace(whole, plain=plain, constants=asked if plain else ())
-        step = self._max_size if whole.has_base else max(whole.length, 1)
+        step = self._max_size if whole.has_base and whole.source is None else max(whole.length, 1)
         for start in range(0, max(whole.length, 1), step):
             length = min(step, whole.length - start)
             yield replace(whole, start=start, length=length, holds_inserts=start == 0 and bool(whole.logs))
@@ -193,7 +198,11 @@ class _SplitMaker:
         file = file_slice.base if file_slice.base is not None else file_slice.logs[0]
         schema = self._schemas.get(file.name.instant) if file_slice.base is not None else None
         told = self._paths.values(partition.path)
-        if schema is not None:
+        source = self._sources.get(file.path)
+        if source is not None:
+            # Only the file itself tells whether it has the partition fields.
+            told = {}
+        elif schema is not None:
             lowered = {name.lower() for name in schema.names}
             told = {name: value for name, value in told.items() if name.lower() not in lowered}
         elif not self._table.config.drop_partition_columns:
@@ -210,11 +219,12 @@ class _SplitMaker:
             base_instant=file.name.instant if file_slice.base is not None else file_slice.base_instant,
             path_values=tuple(told.items()),
             logs=tuple(LogFile(log.path, log.size) for log in file_slice.logs),
+            source=source,
         )
 
     def _is_plain(self, file: HudiSplit, constants: frozenset[str]) -> bool:
         """Whether a reader that knows no Hudi gets the columns right from a file."""
-        if self._table.written_in is not None or file.logs:
+        if self._table.written_in is not None or file.logs or file.source is not None:
             return False
         schema = self._schemas[file.base_instant]
         if schema is None or file.format != "parquet" or _PLAIN_PATH.fullmatch(file.path) is None:

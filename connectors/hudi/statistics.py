@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from connector_spi.errors import ConnectorError
 from connector_spi.statistics import TableStatistics
+from connectors.hudi.bootstrap import bootstrap_sources
 from connectors.hudi.file_group.slices import DataFile, FileSlice, data_files
 from connectors.hudi.metadata_table.table import MetadataTable
 from connectors.hudi.planning import ScanPlan
@@ -32,6 +33,7 @@ def scan_statistics(snapshot: HudiSnapshot, plan: ScanPlan, metadata: MetadataTa
     """
     parts = {partition.path: partition.slices for partition in plan.partitions}
     size = sum(file.size for slices in parts.values() for item in slices for file in data_files(item))
+    size += _original_bytes(snapshot, plan)
     counted = [(path, file) for path, slices in parts.items() for item in slices for file in _counted(item)]
     rows = noted_rows(snapshot, metadata, counted)
     total = float(sum(rows.values()))
@@ -42,6 +44,15 @@ def scan_statistics(snapshot: HudiSnapshot, plan: ScanPlan, metadata: MetadataTa
             return TableStatistics(size_bytes=size)
         total += round(density * sum(file.size for file in left))
     return TableStatistics(total, size)
+
+
+def _original_bytes(snapshot: HudiSnapshot, plan: ScanPlan) -> int:
+    """Of the files that hold the rows of skeleton files."""
+    try:
+        return sum(source.size for source in bootstrap_sources(snapshot, plan).values())
+    except ConnectorError:
+        # Reading it will say what is wrong.
+        return 0
 
 
 def _counted(file_slice: FileSlice) -> Sequence[DataFile]:

@@ -41,6 +41,7 @@ _FAITHFUL_CLASSES = frozenset(
     )
 )
 
+_BOOTSTRAP = "hoodie.bootstrap.base.path"
 _TIMESTAMP_KEYS = ("hoodie.keygen.timebased.", "hoodie.deltastreamer.keygen.timebased.")
 
 
@@ -68,6 +69,7 @@ class TableConfig(PlainData):
         metadata_partitions: Indexes of the metadata table that are complete, such as ``files``; none where it is off.
         create_schema: Avro schema in JSON from the table's creation, or ``None``.
         properties: All properties, sorted by key.
+        bootstrapped: Hudi took over files of another writer, and the names of their folders.
     """
 
     name: str
@@ -88,6 +90,7 @@ class TableConfig(PlainData):
     metadata_partitions: tuple[str, ...]
     create_schema: str | None
     properties: tuple[tuple[str, str], ...]
+    bootstrapped: bool = False
 
 
 def is_hudi_table(files: FileSystem, location: str) -> bool:
@@ -166,6 +169,7 @@ def parse_table_config(properties: Mapping[str, str], location: str) -> TableCon
         metadata_partitions=_metadata_partitions(properties),
         create_schema=properties.get("hoodie.table.create.schema") or None,
         properties=tuple(sorted(properties.items())),
+        bootstrapped=_BOOTSTRAP in properties,
     )
 
 
@@ -273,6 +277,9 @@ def _metadata_partitions(properties: Mapping[str, str]) -> tuple[str, ...]:
 
 def _path_tells_values(properties: Mapping[str, str]) -> bool:
     if _flag(properties, "hoodie.datasource.write.slash.separated.date.partitioning", False):
+        return False
+    # The folders are those of the files taken over, "field=value" as a rule, whatever Hudi's own would be called.
+    if _BOOTSTRAP in properties and not _flag(properties, "hoodie.datasource.write.hive_style_partitioning", False):
         return False
     if any(key.startswith(_TIMESTAMP_KEYS) for key in properties):
         return False

@@ -20,6 +20,9 @@ from connectors.hudi.timeline.view import TimelineView, committed_test
 
 __all__ = ["DataFile", "FileSlice", "data_files", "latest_base_files", "latest_file_slices", "parse_listing"]
 
+# HoodieTimeline.METADATA_BOOTSTRAP_INSTANT_TS: base files of it hold the meta columns alone.
+_METADATA_BOOTSTRAP_INSTANT = "00000000000001"
+
 WrittenNames = Callable[[str], Collection[str] | None]
 
 
@@ -55,6 +58,11 @@ class FileSlice(PlainData):
     base_instant: str
     base: DataFile | None
     logs: tuple[DataFile, ...]
+
+    @property
+    def is_skeleton(self) -> bool:
+        """Whether the base file holds the meta columns alone, its rows being in a file that was bootstrapped."""
+        return self.base is not None and self.base.name.instant == _METADATA_BOOTSTRAP_INSTANT
 
 
 def data_files(file_slice: FileSlice) -> tuple[DataFile, ...]:

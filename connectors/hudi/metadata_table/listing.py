@@ -57,7 +57,9 @@ class MetadataListing:
         """Files of the wanted partitions, by path; errors as of ``list_files``."""
         paths = list_partitions(self._metadata)
         kept = [path for path in paths if self.keeps(path, complete=True)]
-        if self._domains and self._table.indexes.partition_stats and self._metadata.has_partition(PARTITION_STATS):
+        # Of a bootstrapped table they are not of all rows: skeleton files lack them.
+        use = self._table.indexes.partition_stats and not self._table.config.bootstrapped
+        if self._domains and use and self._metadata.has_partition(PARTITION_STATS):
             try:
                 self.skipped = skipped_partitions(self._metadata, self._domains, kept)
             except metadata_errors as error:

@@ -103,7 +103,8 @@ def keep_slices(metadata: MetadataTable, domains: Mapping[str, Domain], slices: 
         path: [
             file_slice
             for file_slice, names in part.items()
-            if not any(excludes(column, path, names) for column in domains)
+            # Statistics of a skeleton file are not those of its rows.
+            if file_slice.is_skeleton or not any(excludes(column, path, names) for column in domains)
         ]
         for path, part in files.items()
     }

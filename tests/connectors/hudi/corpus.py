@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from functools import cache
 from json import loads
@@ -36,11 +37,20 @@ def expected(case: str, query: str) -> pa.Table:
     return pq.read_table(HUDI / f"{case}.expected_{query}.parquet")
 
 
+def find_bootstrapped(table: Path) -> None:
+    """Lets a bootstrapped table find its original files, which were unpacked beside it."""
+    source, properties = table.parent / f"{table.name}_src", table / ".hoodie" / "hoodie.properties"
+    if source.is_dir():
+        text = re.sub("(?m)^(hoodie.bootstrap.base.path=).*$", rf"\g<1>{source}", properties.read_text())
+        properties.write_text(text)
+
+
 def opened(case: str, folder: Path) -> HudiCatalog:
     """A catalog in which the table of a case is ``s.t``."""
     with zipfile.ZipFile(HUDI / f"{case}.zip") as packed:
         packed.extractall(folder / "table")
     [table] = [path for path in (folder / "table").iterdir() if (path / ".hoodie").is_dir()]
+    find_bootstrapped(table)
     catalog = make_catalog(folder)
     catalog.register(table)
     return catalog

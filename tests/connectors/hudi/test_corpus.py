@@ -22,6 +22,7 @@ from connector_spi.errors import NotSupportedError
 from connectors.hudi.handles import HudiSplit
 from connectors.toolkit.parquet_reader import read_parquet_schema
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
+from tests.connectors.hudi.corpus import find_bootstrapped
 from tests.connectors.hudi.rows import assert_same_table
 from tests.paths import CORPUS, TABLES
 
@@ -39,6 +40,7 @@ def unpacked(archive: Path, folder: Path) -> Path:
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(folder)
     [table] = [path for path in folder.iterdir() if path.is_dir() and (path / ".hoodie").is_dir()]
+    find_bootstrapped(table)
     return table
 
 

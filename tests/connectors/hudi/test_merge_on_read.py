@@ -7,7 +7,7 @@ Where versions of Hudi disagree, the newest is followed:
 | ``v6_ordering_default_mor``, ``v6_payload_nondefaults_mor`` | rows of a log replace each other in the order of writing | 0.15, which judged them, let the greater ordering value win among log rows even where the payload class overwrites; 1.x does not |
 | ``v6_payload_mysql_mor`` | binlog files compare by number | 0.15 compares ``9.1`` and ``10.1`` as texts |
 | ``v6_payload_default_marker_mor`` | the row stays | the delete marker was an option of the writer and is in no property of the table; 0.15 deleted the row when it compacted, as it was told the option again |
-| ``*_bootstrap_meta_mor``, ``*_sor_mor`` | refused by name | rows in the original files; columns with ids |
+| ``*_sor_mor`` | refused by name | columns with ids |
 """  # noqa: E501
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.paths import CORPUS, TABLES
 
 MOR = [case for case in CASES if case.endswith("_mor")]
 SHARED = sorted(path.stem for path in (TABLES / "hudi").glob("mor_*.zip"))
-REFUSED = [case for case in MOR if "_sor_" in case or "_bootstrap_meta_" in case]
+REFUSED = [case for case in MOR if "_sor_" in case]
 # The same story, written and judged by a newer Hudi.
 NEWER = {
     "v6_ordering_default_mor": "v9_committime_mor",
@@ -85,7 +85,7 @@ def test_old_tables_are_read_as_the_newest_hudi_does(case: str, tmp_path: Path) 
 def test_what_is_not_understood_is_refused_by_name(case: str, tmp_path: Path) -> None:
     with pytest.raises(NotSupportedError) as caught:
         opened(case, tmp_path).read()
-    assert caught.value.code.name == ("HUDI_SCHEMA_ON_READ" if "_sor_" in case else "HUDI_BOOTSTRAP")
+    assert caught.value.code.name == "HUDI_SCHEMA_ON_READ"
 
 
 @pytest.mark.parametrize("case", [case for case in MOR if "_hfilelog_" in case])

@@ -35,6 +35,8 @@ def paths(
         (paths(("p", TEXT), url_encoded=True), "p=colon%3Az", {"p": "colon:z"}),
         (paths(("p", TEXT), url_encoded=True), "p=q%2525", {"p": "q%25"}),
         (paths(("p", TEXT)), "p=colon%3Az", {"p": "colon%3Az"}),
+        (PartitionPaths((("p", TEXT),), True, True, False, bootstrapped=True), "p=colon%3Az", {}),
+        (PartitionPaths((("p", TEXT),), True, True, False, bootstrapped=True), "p=plain", {"p": "plain"}),
         # A time is written in more than one way; a date as a number is none.
         (paths(("tm", pa.timestamp("us", "UTC"))), "tm=1704112200000000", {}),
         (paths(("d", pa.date32())), "d=19723", {}),

@@ -7,20 +7,17 @@ from pathlib import Path
 import pytest
 
 from catalog.metastore.model import FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
-from connector_spi.errors import NotSupportedError
 from connectors.hudi.registered_table import is_read_optimized
 from tests.connectors.hudi.corpus import CASES, expected, opened
 from tests.connectors.hudi.rows import assert_same_table
 
 MOR = [case for case in CASES if case.endswith("_mor") and "_sor_" not in case]
-SKELETONS = [case for case in MOR if "_bootstrap_meta_" in case]
-READABLE = [case for case in MOR if case not in SKELETONS]
 
 real = pytest.mark.skipif(not CASES, reason="the corpus is not here")
 
 
 @real
-@pytest.mark.parametrize("case", READABLE)
+@pytest.mark.parametrize("case", MOR)
 def test_base_files_are_what_hudi_returns(case: str, tmp_path: Path) -> None:
     catalog = opened(case, tmp_path).with_property("read_optimized", True)
     assert_same_table(catalog.read(), expected(case, "read_optimized"))
@@ -37,15 +34,6 @@ def test_base_files_are_for_the_native_reader(tmp_path: Path) -> None:
         splits = catalog.splits(transaction, table, tuple(handles.values()))
     assert splits
     assert all(split.plain_file is not None for split in splits)
-
-
-@real
-@pytest.mark.parametrize("case", SKELETONS)
-def test_skeletons_of_a_bootstrap_are_refused_by_name(case: str, tmp_path: Path) -> None:
-    catalog = opened(case, tmp_path).with_property("read_optimized", True)
-    with pytest.raises(NotSupportedError) as caught:
-        catalog.read()
-    assert caught.value.code.name == "HUDI_BOOTSTRAP"
 
 
 HUDI_INPUT = "org.apache.hudi.hadoop.HoodieParquetInputFormat"

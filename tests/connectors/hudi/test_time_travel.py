@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connector_spi.errors import InvalidArgumentError
 from connector_spi.metadata import TableVersion, VersionKind
 from connectors.hudi.timeline.instant_text import time_of_instant
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
@@ -27,17 +27,11 @@ from tests.connectors.hudi.writer import HudiWriter
 
 READABLE = [case for case in CASES if "_sor_" not in case and "_hfilelog_" not in case]
 ASKED = [(case, instant) for case in READABLE for instant in answers(case, "asof")]
-# Skeleton files of a bootstrap hold no rows of their own.
-BOOTSTRAP = [asked for asked in ASKED if "_bootstrap_meta_" in asked[0]]
 NOT_FOLLOWED = [
     ("v8_upgraded_from_v6_mor", "20261121094215978"),
     ("v6_payload_default_marker_mor", "20261121103345021"),
 ]
-ANSWERED = [
-    asked
-    for asked in ASKED
-    if not refused(asked[0], f"asof_{asked[1]}") and asked not in BOOTSTRAP and asked not in NOT_FOLLOWED
-]
+ANSWERED = [asked for asked in ASKED if not refused(asked[0], f"asof_{asked[1]}") and asked not in NOT_FOLLOWED]
 REFUSED = [(case, instant) for case, instant in ASKED if refused(case, f"asof_{instant}")]
 
 real = pytest.mark.skipif(not CASES, reason="the corpus is not here")
@@ -67,14 +61,6 @@ def test_what_was_cleaned_is_refused_and_says_what_is_left(case: str, instant: s
     with pytest.raises(InvalidArgumentError, match=r"cleaner kept .* there (is|are)") as caught:
         catalog.read(version=as_of(instant))
     assert caught.value.code.name == "HUDI_CLEANED"
-
-
-@real
-@pytest.mark.parametrize(("case", "instant"), BOOTSTRAP)
-def test_skeletons_of_a_bootstrap_are_refused_by_name(case: str, instant: str, tmp_path: Path) -> None:
-    with pytest.raises(NotSupportedError) as caught:
-        opened(case, tmp_path).read(version=as_of(instant))
-    assert caught.value.code.name == "HUDI_BOOTSTRAP"
 
 
 @real
