@@ -11,6 +11,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hudi.partition_path import PartitionPaths
+from connectors.hudi.schema_history import SchemaHistory
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.view import TimelineView
 
@@ -95,6 +96,7 @@ class HudiTableHandle(TableHandle):
         read_optimized: Base files are read without their logs.
         writes: With an incremental query: the writes whose rows are read.
         indexes: What of the metadata table is used.
+        history: The versions of the columns, where they have ids (schema on read).
         constraint: What was pushed; by handles of columns, hidden ones included.
     """
 
@@ -107,6 +109,7 @@ class HudiTableHandle(TableHandle):
     read_optimized: bool = False
     writes: WriteRange | None = None
     indexes: IndexUse = IndexUse()
+    history: SchemaHistory | None = None
     constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
 
     @property

@@ -20,8 +20,9 @@ from connectors.hudi.merge.base import LogMerge, MergedLog
 from connectors.hudi.merge.columns import MergeColumns, merge_columns
 from connectors.hudi.merge.config import MergeConfig, merge_config
 from connectors.hudi.merge.event_store import EventStore, part_of_keys
-from connectors.hudi.merge.events import read_events
+from connectors.hudi.merge.events import column_names, read_events
 from connectors.hudi.merge.merged import base_ordering, merged_log
+from connectors.hudi.schema_evolution import EvolvedColumn
 from connectors.hudi.timeline.view import committed_test
 from connectors.toolkit.file_page_source import BATCH_ROWS
 from connectors.toolkit.filesystem import FileSystem
@@ -135,13 +136,22 @@ class MergedPageSource(PageSource):
             for block in blocks:
                 if block.path not in opened:
                     opened[block.path] = stack.enter_context(self._input.files.open(block.path))
-                for table in read_events(block, block_content(opened[block.path], block), columns):
+                content = block_content(opened[block.path], block)
+                for table in read_events(block, content, columns, self._evolved(block, columns)):
                     store.add(table, min(block.content_length, PART_BYTES))
                 self._bytes += block.content_length
             for file in opened.values():
                 file.close()
             stack.pop_all()
         return store
+
+    def _evolved(self, block: LogBlock, columns: MergeColumns) -> tuple[EvolvedColumn, ...] | None:
+        """Where columns are in a block of a table with schema on read."""
+        history = self._input.table.history
+        if history is None or not block.type.has_rows:
+            return None
+        history.check_names(block.instant_time, column_names(block), block.path)
+        return history.evolve(block.instant_time, columns.read)
 
     def _part(self, log: MergedLog | None, columns: MergeColumns, part: int, parts: int) -> Iterator[pa.RecordBatch]:
         split = self._input.split

@@ -23,10 +23,11 @@ from connectors.hudi.change_handles import HudiChangesHandle
 from connectors.hudi.config import READ_OPTIMIZED, index_use
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
-from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle
+from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle, IndexUse
 from connectors.hudi.read_options import parse_read_options
 from connectors.hudi.registered_table import hudi_location, is_read_optimized
 from connectors.hudi.schema import PARTITION_PATH, RECORD_KEY
+from connectors.hudi.schema_commits import read_schema_history
 from connectors.hudi.snapshot import HudiSnapshot, trimmed
 from connectors.hudi.statistics import scan_statistics
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
@@ -187,16 +188,21 @@ class HudiMetadata(ConnectorMetadata):
         self, session: ConnectorSession, name: SchemaTableName, table: Table, snapshot: HudiSnapshot
     ) -> HudiTableHandle:
         merge_on_read = snapshot.config.merge_on_read
+        schema = snapshot.table_schema()
+        history = read_schema_history(snapshot, schema)
+        indexes = index_use(session)
         read_optimized = merge_on_read and (is_read_optimized(table) or session.flag(READ_OPTIMIZED))
         return HudiTableHandle(
             name=name,
             location=snapshot.location,
             config=trimmed(snapshot.config),
             view=snapshot.view,
-            schema=snapshot.table_schema(),
+            schema=schema,
             metastore_partitions=bool(table.partition_keys),
             read_optimized=read_optimized,
-            indexes=index_use(session),
+            # Statistics and keys go by names, which may have meant other columns.
+            indexes=indexes if history is None else IndexUse(files=indexes.files),
+            history=history,
         )
 
     def _key_values(self, handle: HudiTableHandle, path: str) -> tuple[Value | None, ...]:

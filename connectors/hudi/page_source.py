@@ -15,7 +15,8 @@ from connector_spi.predicate import TupleDomain, Value
 from connector_spi.session import ConnectorSession
 from connectors.hudi.change_handles import HudiChangesHandle, HudiChangeSplit
 from connectors.hudi.change_page_source import ChangePageSource
-from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
+from connectors.hudi.error_codes import HUDI_BOOTSTRAP, HUDI_PARTITION_VALUE
+from connectors.hudi.evolved_page_source import EvolvedPageSource, written_predicate
 from connectors.hudi.handles import (
     FILE_MODIFIED_TIME,
     FILE_SIZE,
@@ -28,6 +29,8 @@ from connectors.hudi.handles import (
 from connectors.hudi.merge.config import MERGE_MEMORY
 from connectors.hudi.merged_page_source import MergedPageSource, MergeInput
 from connectors.hudi.schema import COMMIT_TIME
+from connectors.hudi.schema_evolution import EvolvedColumn
+from connectors.hudi.schema_history import SchemaHistory
 from connectors.hudi.stitched_page_source import StitchedPageSource
 from connectors.hudi.timeline.view import TimelineView
 from connectors.hudi.timestamp_unit import check_unit
@@ -112,7 +115,50 @@ class HudiPageSourceProvider(PageSourceProvider):
         predicate: TupleDomain[ColumnHandle],
     ) -> PageSource:
         if split.source is not None:
+            if table.history is not None:
+                raise NotSupportedError(
+                    f"{split.path} of a bootstrapped table holds only the meta columns, and the table has a schema "
+                    "history (schema on read), of which no answer is known; rewrite the table",
+                    HUDI_BOOTSTRAP,
+                )
             return StitchedPageSource(self.files, split, split.source, table, columns, hidden_values(split))
+        if table.history is not None:
+            return self._open_evolved(table.history, split, table, start, length, columns, predicate)
+        return self._open_file(split, table, start, length, columns, predicate)
+
+    def _open_evolved(
+        self,
+        history: SchemaHistory,
+        split: HudiSplit,
+        table: HudiTableHandle,
+        start: int,
+        length: int,
+        columns: tuple[ColumnHandle, ...],
+        predicate: TupleDomain[ColumnHandle],
+    ) -> PageSource:
+        """A file of a table with schema on read: columns are found by their ids."""
+        told = {**dict(split.path_values), **hidden_values(split)}
+
+        def evolved(asked: tuple[ColumnHandle, ...]) -> tuple[EvolvedColumn, ...]:
+            by_column = dict(zip(asked, history.evolve(split.base_instant, asked), strict=True))
+            return tuple(
+                EvolvedColumn(column, column) if column.name in told else by_column[column] for column in asked
+            )
+
+        in_file = written_predicate(predicate, evolved(tuple(dict(predicate.domains or {}))))
+        return EvolvedPageSource(
+            lambda asked: self._open_file(split, table, start, length, asked, in_file), evolved(columns)
+        )
+
+    def _open_file(
+        self,
+        split: HudiSplit,
+        table: HudiTableHandle,
+        start: int,
+        length: int,
+        columns: tuple[ColumnHandle, ...],
+        predicate: TupleDomain[ColumnHandle],
+    ) -> PageSource:
         used = {column.name: column for column in (*dict(predicate.domains or {}), *columns)}
         told = {**dict(split.path_values), **hidden_values(split)}
         constants = {name: value for name, value in told.items() if name in used}
@@ -147,6 +193,8 @@ class _FileCheck:
         Raises:
             NotSupportedError: A value could only be guessed.
         """
+        if self.table.history is not None:
+            self.table.history.check_names(self.split.base_instant, schema.names, self.split.path)
         for column in self.used:
             if column.name not in _HIDDEN_NAMES:
                 self._check(column, find_column(schema, column.name), schema)

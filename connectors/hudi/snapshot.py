@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import pyarrow as pa
 
-from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
-from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE, HUDI_SCHEMA_ON_READ
+from connector_spi.errors import CorruptFileError
+from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE
 from connectors.hudi.merge.config import is_merge_property
 from connectors.hudi.schema import arrow_schema, table_schema
 from connectors.hudi.table_config import TableConfig, read_table_config
@@ -148,11 +148,12 @@ class HudiSnapshot:
         newest write that made one.
 
         Raises:
-            NotSupportedError: The table's columns have ids, or a type is not understood.
+            NotSupportedError: A type is not understood.
             CorruptFileError: No schema can be found.
         """
         config = self.config
-        avro = self._written_avro() or config.create_schema
+        newest = self.newest_schema_write()
+        avro = newest.schema if newest is not None else config.create_schema
         written = arrow_schema(avro, self.location) if avro is not None else self._newest_footer()
         if written is None:
             raise CorruptFileError(
@@ -162,14 +163,17 @@ class HudiSnapshot:
         dropped = config.partition_fields if config.drop_partition_columns else ()
         return table_schema(written, config.populate_meta_fields, dropped, config.create_schema, self.location)
 
-    def _written_avro(self) -> str | None:
+    def newest_writes(self) -> Iterator[CommitMetadata]:
+        """What the writes did from the newest back to the one that the table takes its schema from, that included."""
         for instant in reversed(self.view.instants):
             commit = self.commit(instant)
-            if commit.has_schema_history:
-                raise self._schema_history()
+            yield commit
             if commit.may_update_schema and commit.schema:
-                return commit.schema
-        return None
+                return
+
+    def newest_schema_write(self) -> CommitMetadata | None:
+        """The newest write that the table takes its schema from."""
+        return next((commit for commit in self.newest_writes() if commit.may_update_schema and commit.schema), None)
 
     def _newest_footer(self) -> pa.Schema | None:
         for instant in reversed(self.view.instants):
@@ -177,26 +181,6 @@ class HudiSnapshot:
                 if stat.path and stat.path.endswith((".parquet", ".orc")):
                     return _read_schema(self.files, join_path(self.location, stat.path))
         return None
-
-    def refuse_schema_history(self) -> None:
-        """Refuses a table whose columns were renamed, dropped or retyped by id (schema on read).
-
-        Raises:
-            NotSupportedError: There is such a history.
-        """
-        try:
-            listing = self.files.list(join_path(self.location, ".hoodie/.schema"))
-        except FileMissingError:
-            return
-        if any(info.name.endswith(".schemacommit") for info in listing):
-            raise self._schema_history()
-
-    def _schema_history(self) -> NotSupportedError:
-        return NotSupportedError(
-            f"{self.location} has a schema history (schema on read: columns renamed, dropped or retyped by ALTER "
-            "TABLE), which cannot be read yet; rewrite the table to read it",
-            HUDI_SCHEMA_ON_READ,
-        )
 
 
 def open_snapshot(files: FileSystem, location: str) -> HudiSnapshot:
@@ -210,9 +194,7 @@ def open_snapshot(files: FileSystem, location: str) -> HudiSnapshot:
     instants = list_instants(files, location, config)
     view = timeline_view(instants)
     _refuse_equal_instants(view, location)
-    snapshot = HudiSnapshot(files, location, config, view, tuple(instants))
-    snapshot.refuse_schema_history()
-    return snapshot
+    return HudiSnapshot(files, location, config, view, tuple(instants))
 
 
 def trimmed(config: TableConfig) -> TableConfig:

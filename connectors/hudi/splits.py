@@ -88,7 +88,8 @@ class HudiSplitManager(SplitManager):
             return ListSplitSource((), ScanSummary(snapshot=changes.words, partitions_kept=0, files_kept=0))
         # Logs of changes have the rows without the meta columns and the hidden ones.
         user = set(changes.table.schema.names) - set(META_COLUMNS) | {name for name, _ in CHANGE_COLUMNS}
-        by_logs = changes.change_logs and all(column.name in user for column in columns)
+        by_logs = changes.change_logs and changes.table.history is None
+        by_logs = by_logs and all(column.name in user for column in columns)
         found = transaction.plan_changes(replace(changes, constraint=constraint), by_logs)
         plan = ScanPlan(
             tuple(
@@ -233,8 +234,15 @@ class _SplitMaker:
         if key not in self._plain:
             self._plain[key] = all(
                 column.name in constants or self._is_plain_column(column.name, schema) for column in self._columns
-            )
+            ) and self._is_same_version(file.base_instant, constants)
         return self._plain[key]
+
+    def _is_same_version(self, requested: str, constants: frozenset[str]) -> bool:
+        """Whether the files of a write have the columns by the names and types of the query."""
+        if self._table.history is None:
+            return True
+        in_file = tuple(column for column in self._columns if column.name not in constants)
+        return all(column.is_same for column in self._table.history.evolve(requested, in_file))
 
     def _is_plain_column(self, name: str, written: pa.Schema) -> bool:
         if name in META_COLUMNS:

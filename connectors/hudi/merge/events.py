@@ -10,7 +10,7 @@ The columns of an event are those that the merge gives out, of the table's types
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -25,10 +25,12 @@ from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECOR
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
 from connectors.hudi.merge.ordering import as_table_type, is_default
+from connectors.hudi.schema_evolution import EvolvedColumn
+from connectors.hudi.timestamp_unit import check_unit
 from connectors.toolkit.avro_schema import AvroRecordSchema
-from connectors.toolkit.schema_adapter import find_column
+from connectors.toolkit.schema_adapter import SchemaAdapter, find_column
 
-__all__ = ["read_events"]
+__all__ = ["column_names", "read_events"]
 
 _IS_DELETED = "_hoodie_is_deleted"
 _OPERATION = "_hoodie_operation"
@@ -37,8 +39,16 @@ _DELETING = pa.array(["D", "-U"])
 _TRUE, _FALSE = pa.scalar(True, pa.bool_()), pa.scalar(False, pa.bool_())
 
 
-def read_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> Iterator[pa.Table]:
+def read_events(
+    block: LogBlock, content: pa.Buffer, columns: MergeColumns, evolved: Sequence[EvolvedColumn] | None = None
+) -> Iterator[pa.Table]:
     """The events of a data or delete block, in its order; those of a large block in several tables.
+
+    Args:
+        block: The block.
+        content: Its content.
+        columns: The columns of the merge.
+        evolved: Where each of ``columns.read`` is in the block; by its own name where nothing is said.
 
     Raises:
         CorruptFileError: The block is damaged, or a row has no key.
@@ -47,23 +57,50 @@ def read_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> I
     if block.type is BlockType.DELETE:
         yield _delete_events(block, content, columns)
         return
-    written = pa.schema([pa.field(name, pa.null()) for name in _field_names(block.schema or "{}")])
-    found = {column.name: find_column(written, column.name) for column in columns.read}
+    written = pa.schema([pa.field(name, pa.null()) for name in column_names(block)])
+    names = [column.name for column in columns.read] if evolved is None else [_name(item) for item in evolved]
+    places = [None if name is None else find_column(written, name) for name in names]
+    found = {column.name: at for column, at in zip(columns.read, places, strict=True)}
     markers = [name for name in (_IS_DELETED, _OPERATION, columns.config.delete_field) if name in written.names]
     asked = {written.names[at] for at in found.values() if at is not None} | {name for name in markers if name}
     present = frozenset(name for name, at in found.items() if at is not None)
     shape = columns.shape(present if block.is_partial else None)
     for rows in read_data_block_parts(block, content, asked):
-        yield _row_events(block, rows, columns, shape)
+        arrays = _arrays(block, rows, columns) if evolved is None else _evolved_arrays(block, rows, evolved)
+        yield _row_events(block, rows, arrays, columns, shape)
 
 
-def _row_events(block: LogBlock, rows: pa.Table, columns: MergeColumns, shape: int | None) -> pa.Table:
-    where = f"{block.path}, byte {block.offset}"
-    adapter = columns.adapter(rows.schema, block.path, where)
+def column_names(block: LogBlock) -> tuple[str, ...]:
+    """Names of the columns of a data block; none where its header is damaged, which its reader tells."""
+    return _field_names(block.schema or "{}")
+
+
+def _name(column: EvolvedColumn) -> str | None:
+    return None if column.written is None else column.written.name
+
+
+def _arrays(block: LogBlock, rows: pa.Table, columns: MergeColumns) -> list[pa.Array]:
+    adapter = columns.adapter(rows.schema, block.path, f"{block.path}, byte {block.offset}")
     read = [None if at is None else combined(rows.column(at)) for at in adapter.positions]
-    table = pa.Table.from_arrays(
-        adapter.adapt(read, len(rows)), schema=pa.schema([(column.name, column.type) for column in columns.read])
-    )
+    return adapter.adapt(read, len(rows))
+
+
+def _evolved_arrays(block: LogBlock, rows: pa.Table, evolved: Sequence[EvolvedColumn]) -> list[pa.Array]:
+    columns = [item.written for item in evolved if item.written is not None]
+    adapter = SchemaAdapter(rows.schema, columns, where=f"{block.path}, byte {block.offset}", strict=True)
+    for column, at in zip(columns, adapter.positions, strict=True):
+        if at is not None:
+            check_unit(column, rows.schema.field(at).type, block.path)
+    read = [None if at is None else combined(rows.column(at)) for at in adapter.positions]
+    arrays = dict(zip((column.name for column in columns), adapter.adapt(read, len(rows)), strict=True))
+    return [item.adapt(arrays.get(_name(item) or ""), len(rows)) for item in evolved]
+
+
+def _row_events(
+    block: LogBlock, rows: pa.Table, arrays: list[pa.Array], columns: MergeColumns, shape: int | None
+) -> pa.Table:
+    where = f"{block.path}, byte {block.offset}"
+    table = pa.Table.from_arrays(arrays, schema=pa.schema([(column.name, column.type) for column in columns.read]))
     keys = columns.keys(table)
     if keys.null_count:
         raise CorruptFileError(f"{where}: a row has no record key", HUDI_BAD_LOG_FILE)

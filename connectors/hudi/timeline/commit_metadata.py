@@ -74,9 +74,9 @@ class CommitMetadata(PlainData):
         return self.operation not in _KEEP_SCHEMA
 
     @property
-    def has_schema_history(self) -> bool:
-        """Whether the write belongs to a table whose columns have ids (schema on read)."""
-        return bool(dict(self.extra).get("latest_schema"))
+    def internal_schema(self) -> str | None:
+        """The columns with their ids, as JSON, of a table with schema on read; else ``None``."""
+        return dict(self.extra).get("latest_schema") or None
 
 
 def parse_commit_metadata(data: bytes, where: str) -> CommitMetadata:

@@ -5,7 +5,6 @@ Where answers disagree, or are plainly a bug of the judge:
 | case | choice | reason |
 |---|---|---|
 | ``*_typedparts_cow`` | the timestamp of the file, where Hudi returns NULL | its path holds the instant as a number, which Hudi tries to read as text and gives up on; the file holds the value written |
-| ``*_sor_cow`` | refused by name | columns have ids (schema on read), which needs its own issue |
 """  # noqa: E501
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connector_spi.errors import NotSupportedError
 from connectors.hudi.handles import HudiSplit
 from connectors.toolkit.parquet_reader import read_parquet_schema
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
@@ -27,10 +25,8 @@ from tests.connectors.hudi.rows import assert_same_table
 from tests.paths import CORPUS, TABLES
 
 COW = sorted(path.stem for path in (CORPUS / "hudi").glob("*_cow.zip"))
-SCHEMA_ON_READ = [case for case in COW if case.endswith("_sor_cow")]
-READABLE = [case for case in COW if case not in SCHEMA_ON_READ]
 SHARED = sorted(path.stem for path in (TABLES / "hudi").glob("cow_*.zip"))
-VERSION_6 = [case for case in READABLE if case.startswith("v6_")]
+VERSION_6 = [case for case in COW if case.startswith("v6_")]
 
 pytestmark = pytest.mark.skipif(not COW or not SHARED, reason=f"no tables in {CORPUS} and {TABLES}")
 
@@ -52,7 +48,7 @@ def opened(archive: Path, folder: Path) -> HudiCatalog:
     return catalog
 
 
-@pytest.mark.parametrize("case", READABLE)
+@pytest.mark.parametrize("case", COW)
 def test_snapshot_is_what_hudi_returns(case: str, tmp_path: Path) -> None:
     catalog = opened(CORPUS / "hudi" / f"{case}.zip", tmp_path)
     expected = pq.read_table(CORPUS / "hudi" / f"{case}.expected_snapshot.parquet")
@@ -90,14 +86,7 @@ def test_version_5_reads_like_version_6(case: str, tmp_path: Path) -> None:
     assert_same_table(catalog.read("five"), as_six)
 
 
-@pytest.mark.parametrize("case", SCHEMA_ON_READ)
-def test_schema_on_read_is_refused_by_name(case: str, tmp_path: Path) -> None:
-    with pytest.raises(NotSupportedError, match="schema history") as caught:
-        opened(CORPUS / "hudi" / f"{case}.zip", tmp_path)
-    assert caught.value.code.name == "HUDI_SCHEMA_ON_READ"
-
-
-@pytest.mark.parametrize("case", READABLE)
+@pytest.mark.parametrize("case", COW)
 def test_plain_files_hold_the_columns_with_the_tables_types(case: str, tmp_path: Path) -> None:
     """A split is called plain without opening its file; here the footer is the judge."""
     catalog = opened(CORPUS / "hudi" / f"{case}.zip", tmp_path)

@@ -33,7 +33,7 @@ from tests.connectors.hudi.corpus import CASES, HUDI, answers, expected, opened,
 from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
 
-READABLE = [case for case in CASES if "_sor_" not in case and "_hfilelog_" not in case]
+READABLE = [case for case in CASES if "_hfilelog_" not in case]
 COW = [case for case in READABLE if case.endswith("_cow")]
 ASKED = [(case, between) for case in READABLE for between in answers(case, "incremental")]
 REFUSED = [asked for asked in ASKED if refused(asked[0], f"incremental_{asked[1]}")]

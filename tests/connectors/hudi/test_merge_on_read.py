@@ -7,7 +7,6 @@ Where versions of Hudi disagree, the newest is followed:
 | ``v6_ordering_default_mor``, ``v6_payload_nondefaults_mor`` | rows of a log replace each other in the order of writing | 0.15, which judged them, let the greater ordering value win among log rows even where the payload class overwrites; 1.x does not |
 | ``v6_payload_mysql_mor`` | binlog files compare by number | 0.15 compares ``9.1`` and ``10.1`` as texts |
 | ``v6_payload_default_marker_mor`` | the row stays | the delete marker was an option of the writer and is in no property of the table; 0.15 deleted the row when it compacted, as it was told the option again |
-| ``*_sor_mor`` | refused by name | columns with ids |
 """  # noqa: E501
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
@@ -31,7 +29,6 @@ from tests.paths import CORPUS, TABLES
 
 MOR = [case for case in CASES if case.endswith("_mor")]
 SHARED = sorted(path.stem for path in (TABLES / "hudi").glob("mor_*.zip"))
-REFUSED = [case for case in MOR if "_sor_" in case]
 # The same story, written and judged by a newer Hudi.
 NEWER = {
     "v6_ordering_default_mor": "v9_committime_mor",
@@ -53,7 +50,7 @@ def steps(case: str) -> list[list[list[int]]]:
     return [step["rows"] for step in loads((HUDI / f"{case}.json").read_text())["steps"]]
 
 
-@pytest.mark.parametrize("case", [case for case in MOR if case not in REFUSED and case not in NEWER])
+@pytest.mark.parametrize("case", [case for case in MOR if case not in NEWER])
 def test_snapshot_is_what_hudi_returns(case: str, tmp_path: Path) -> None:
     if refused(case, "snapshot"):
         pytest.skip("Hudi itself cannot read it")
@@ -79,13 +76,6 @@ def test_snapshot_is_what_another_reader_returns(case: str, tmp_path: Path) -> N
 def test_old_tables_are_read_as_the_newest_hudi_does(case: str, tmp_path: Path) -> None:
     met = opened(case, tmp_path).read()
     assert_same_table(user_columns(met), user_columns(expected(NEWER[case], "snapshot")))
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_is_not_understood_is_refused_by_name(case: str, tmp_path: Path) -> None:
-    with pytest.raises(NotSupportedError) as caught:
-        opened(case, tmp_path).read()
-    assert caught.value.code.name == "HUDI_SCHEMA_ON_READ"
 
 
 @pytest.mark.parametrize("case", [case for case in MOR if "_hfilelog_" in case])

@@ -7,11 +7,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from tests.connectors.hudi.rows import assert_same_table
-from tests.connectors.hudi.test_corpus import READABLE, opened
+from tests.connectors.hudi.test_corpus import COW, opened
 from tests.paths import CORPUS
 
 
-@pytest.mark.parametrize("case", [case for case in READABLE if "alltypes" in case or "droppartcols" in case])
+@pytest.mark.parametrize("case", [case for case in COW if "alltypes" in case or "droppartcols" in case])
 def test_spark_reads_plain_files_alike(case: str, tmp_path: Path, spark: SparkSession) -> None:
     catalog = opened(CORPUS / "hudi" / f"{case}.zip", tmp_path)
     with catalog.metadata() as (transaction, metadata):

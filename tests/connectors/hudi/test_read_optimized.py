@@ -11,7 +11,7 @@ from connectors.hudi.registered_table import is_read_optimized
 from tests.connectors.hudi.corpus import CASES, expected, opened
 from tests.connectors.hudi.rows import assert_same_table
 
-MOR = [case for case in CASES if case.endswith("_mor") and "_sor_" not in case]
+MOR = [case for case in CASES if case.endswith("_mor")]
 
 real = pytest.mark.skipif(not CASES, reason="the corpus is not here")
 

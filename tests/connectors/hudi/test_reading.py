@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -239,13 +238,6 @@ def test_a_cut_off_replacecommit_is_an_error(catalog: HudiCatalog, writer: HudiW
     [path] = (path for path in writer.timeline.glob("*.replacecommit"))
     path.write_bytes(path.read_bytes()[:25])
     with pytest.raises(CorruptFileError, match=path.name):
-        read(catalog, writer)
-
-
-def test_a_schema_history_is_refused(catalog: HudiCatalog, writer: HudiWriter) -> None:
-    history = json.dumps({"max_column_id": 3})
-    writer.commit({("part=a", "g1"): rows([1])}, extra={"latest_schema": history})
-    with pytest.raises(NotSupportedError, match="schema history"):
         read(catalog, writer)
 
 

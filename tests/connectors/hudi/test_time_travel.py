@@ -25,14 +25,16 @@ from tests.connectors.hudi.corpus import CASES, answers, expected, opened, refus
 from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.writer import HudiWriter
 
-READABLE = [case for case in CASES if "_sor_" not in case and "_hfilelog_" not in case]
+READABLE = [case for case in CASES if "_hfilelog_" not in case]
 ASKED = [(case, instant) for case in READABLE for instant in answers(case, "asof")]
 NOT_FOLLOWED = [
     ("v8_upgraded_from_v6_mor", "20261121094215978"),
     ("v6_payload_default_marker_mor", "20261121103345021"),
 ]
 ANSWERED = [asked for asked in ASKED if not refused(asked[0], f"asof_{asked[1]}") and asked not in NOT_FOLLOWED]
-REFUSED = [(case, instant) for case, instant in ASKED if refused(case, f"asof_{instant}")]
+# Hudi 0.15 looks for the columns of today in the log-free files of the first write, and fails.
+BEFORE_RENAMING = ("v6_sor_mor", "20261121092117272")
+REFUSED = [asked for asked in ASKED if refused(asked[0], f"asof_{asked[1]}") and asked != BEFORE_RENAMING]
 
 real = pytest.mark.skipif(not CASES, reason="the corpus is not here")
 
@@ -61,6 +63,16 @@ def test_what_was_cleaned_is_refused_and_says_what_is_left(case: str, instant: s
     with pytest.raises(InvalidArgumentError, match=r"cleaner kept .* there (is|are)") as caught:
         catalog.read(version=as_of(instant))
     assert caught.value.code.name == "HUDI_CLEANED"
+
+
+@real
+def test_columns_before_they_were_renamed(tmp_path: Path) -> None:
+    """The same rows were written in the copy-on-write case, which Hudi reads."""
+    case, instant = BEFORE_RENAMING
+    met = opened(case, tmp_path).read(version=as_of(instant))
+    answer = expected("v6_sor_cow", f"asof_{answers('v6_sor_cow', 'asof')[0]}")
+    own = [name for name in answer.column_names if not name.startswith("_hoodie_")]
+    assert_same_table(met.select(own), answer.select(own))
 
 
 @real
