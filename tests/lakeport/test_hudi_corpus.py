@@ -16,7 +16,7 @@ from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.test_merge_on_read import MOR, NEWER
 from tests.paths import CORPUS
 
-READ = [case for case in MOR if case not in NEWER and "_sor_" not in case and "_hfilelog_" not in case]
+READ = [case for case in MOR if case not in NEWER and "_hfilelog_" not in case]
 
 pytestmark = pytest.mark.skipif(not MOR, reason=f"no tables in {CORPUS}")
 
