@@ -23,6 +23,7 @@ BENCHMARKS = (
     "many_queries",
     *_ACID,
     "hudi_merge_on_read",
+    "hudi_merge_memory",
 )
 
 
