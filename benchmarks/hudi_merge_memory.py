@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import resource
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -98,8 +96,10 @@ def _sums(session: lakeport.Session, table: str) -> tuple[float, ...]:
 
 
 def _peak_megabytes() -> float:
-    # Linux counts in kilobytes, macOS in bytes.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    # ru_maxrss would tell of the parent's memory too, which the process held until it began as one of its own.
+    status = Path("/proc/self/status").read_text()
+    [line] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    return float(line.split()[1]) / 1024
 
 
 if __name__ == "__main__":
