@@ -12,9 +12,10 @@ from catalog.metastore.call_statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
 from catalog.metastore.embedded import EmbeddedMetastore, open_store
 from catalog.metastore.embedded_transactions import EmbeddedTransactions
+from catalog.metastore.endpoints import parse_uris
 from catalog.metastore.retry import RetryingMetastore, RetryingTransactions, RetryPolicy
 from catalog.metastore.thrift_client import ThriftMetastore
-from catalog.metastore.thrift_connection import ThriftConnections, parse_uris
+from catalog.metastore.thrift_connection import ThriftConnections
 from catalog.metastore.thrift_transactions import ThriftTransactions
 from catalog.metastore.thrift_writer import ThriftMetastoreWriter
 from connector_spi.errors import InvalidPropertyError

@@ -1,9 +1,7 @@
-"""Connections to a metastore over Thrift: addresses, timeouts, and a pool."""
+"""Connections to a metastore over Thrift: a pool of them over one or more addresses."""
 
 from __future__ import annotations
 
-import re
-import socket
 import struct
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,22 +11,22 @@ from typing import TypeVar
 
 from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
 from thrift.Thrift import TApplicationException, TException
-from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport
 
 from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore, ttypes
 from catalog.metastore.call_statistics import CallStatistics
+from catalog.metastore.endpoints import ThriftEndpoint
+from catalog.metastore.security.settings import SecuritySettings
 from catalog.metastore.thrift_errors import ANSWERS, Timeouts, is_timeout, mapped_errors, reason
-from connector_spi.errors import ConnectorError, InvalidPropertyError, MetastoreError
+from catalog.metastore.thrift_transport import open_transport
+from connector_spi.errors import ConnectorError, MetastoreError
 
 __all__ = [
     "ABILITIES",
     "ENGINE",
     "IDENTIFIER",
     "ThriftConnections",
-    "ThriftEndpoint",
-    "parse_uris",
 ]
 
 ResultT = TypeVar("ResultT")
@@ -48,41 +46,7 @@ IDENTIFIER = "lakeport"
 ENGINE = "hive"
 """Whose statistics Hive 4 gives."""
 
-_DEFAULT_PORT = 9083
 _MAX_IDLE = 16
-_SCHEME = r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://)?"
-_HOST = r"(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^:/\[\]]+))"
-_URI = re.compile(_SCHEME + _HOST + r"(?::(?P<port>\d+))?/?")
-
-
-@dataclass(frozen=True, slots=True)
-class ThriftEndpoint:
-    """One address of a metastore."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"thrift://{host}:{self.port}"
-
-
-def parse_uris(text: str) -> tuple[ThriftEndpoint, ...]:
-    """Reads ``thrift://host:port,thrift://host2:port2``; the port is 9083 if left out.
-
-    Raises:
-        InvalidPropertyError: The text is empty, or an address is not of this form.
-    """
-    endpoints = []
-    for uri in filter(None, (part.strip() for part in text.split(","))):
-        match = _URI.fullmatch(uri)
-        port = int(match["port"] or _DEFAULT_PORT) if match else 0
-        if match is None or (match["scheme"] or "thrift") != "thrift" or not 0 < port < 65536:
-            raise InvalidPropertyError(f"hive.metastore.uri holds {uri!r}; expected thrift://host:port")
-        endpoints.append(ThriftEndpoint(match["v6"] or match["host"], port))
-    if not endpoints:
-        raise InvalidPropertyError("hive.metastore.uri is empty; expected thrift://host:port, or several with commas")
-    return tuple(endpoints)
 
 
 class ThriftConnections:
@@ -96,15 +60,22 @@ class ThriftConnections:
         connect_timeout: Seconds to wait for a connection, for each address.
         read_timeout: Seconds of silence after which a call fails.
         username: Whom the metastore shall take us for (``set_ugi``).
+        security: How connections are secured; not at all if not given.
     """
 
     def __init__(
-        self, endpoints: tuple[ThriftEndpoint, ...], connect_timeout: float, read_timeout: float, username: str
+        self,
+        endpoints: tuple[ThriftEndpoint, ...],
+        connect_timeout: float,
+        read_timeout: float,
+        username: str,
+        security: SecuritySettings | None = None,
     ) -> None:
         self.statistics = CallStatistics()
         self._endpoints = endpoints
         self._timeouts = Timeouts(connect_timeout, read_timeout)
         self._username = username
+        self._security = security or SecuritySettings()
         self._lock = Lock()
         self._idle: list[_Connection] = []
         self._preferred = 0
@@ -136,7 +107,7 @@ class ThriftConnections:
                     self._give_back(connection)
                     raise
                 except BaseException:
-                    connection.socket.close()
+                    connection.transport.close()
                     self._prefer_another_than(connection.endpoint)
                     raise
             self._give_back(connection)
@@ -165,7 +136,7 @@ class ThriftConnections:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
-            connection.socket.close()
+            connection.transport.close()
 
     def _take(self, method: str) -> _Connection:
         while True:
@@ -174,7 +145,7 @@ class ThriftConnections:
                 first = self._preferred
             if connection is None:
                 return self._connect(method, first)
-            if connection.socket.isOpen():
+            if connection.transport.isOpen():
                 return connection
 
     def _give_back(self, connection: _Connection) -> None:
@@ -182,7 +153,7 @@ class ThriftConnections:
             if not self._closed and len(self._idle) < _MAX_IDLE:
                 self._idle.append(connection)
                 return
-        connection.socket.close()
+        connection.transport.close()
 
     def _prefer_another_than(self, endpoint: ThriftEndpoint) -> None:
         with self._lock:
@@ -212,20 +183,14 @@ class ThriftConnections:
         ) from cause
 
     def _open(self, endpoint: ThriftEndpoint) -> _Connection:
-        # Not TSocket.open: it writes to the log of its own accord.
-        handle = socket.create_connection((endpoint.host, endpoint.port), self._timeouts.connect)
+        transport = open_transport(endpoint, self._security, self._timeouts)
         try:
-            handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            transport = TSocket(endpoint.host, endpoint.port)
-            transport.setHandle(handle)
-            transport.setTimeout(self._timeouts.read * 1000)
-            protocol = TBinaryProtocolAccelerated(TBufferedTransport(transport, 1 << 16))
-            client = ThriftHiveMetastore.Client(protocol)
+            client = ThriftHiveMetastore.Client(TBinaryProtocolAccelerated(transport))
             # A metastore that takes no set_ugi says so in a whole answer, and serves us all the same.
             with suppress(ttypes.MetaException, TApplicationException):
                 client.set_ugi(self._username, [self._username])
         except BaseException:
-            handle.close()
+            transport.close()
             raise
         return _Connection(endpoint, transport, client)
 
@@ -233,5 +198,5 @@ class ThriftConnections:
 @dataclass(frozen=True, slots=True)
 class _Connection:
     endpoint: ThriftEndpoint
-    socket: TSocket
+    transport: TBufferedTransport
     client: ThriftHiveMetastore.Client

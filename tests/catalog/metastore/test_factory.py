@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from catalog.metastore.endpoints import ThriftEndpoint, parse_uris
 from catalog.metastore.factory import MetastoreConfig, connect, create_metastore
-from catalog.metastore.thrift_connection import ThriftEndpoint, parse_uris
 from connector_spi.errors import InvalidPropertyError
 from tests.catalog.metastore.loopback import never_answer, serving
 
