@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from catalog.metastore.model import FieldSchema, Table
 from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import NotSupportedError
@@ -9,6 +11,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connectors.hive import error_codes
+from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.table_formats import check_readable, is_insert_only, is_transactional, table_location
 from connectors.hive.text_types import text_rule
@@ -26,15 +29,18 @@ def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
     Raises:
         NotSupportedError: It cannot be read right, or a column has a type that is not supported.
     """
-    file_format = check_readable(table, files)
+    file_storage = check_readable(table, files)
     name = SchemaTableName(table.database, table.name)
     fields = (*table.storage.columns, *table.partition_keys)
     rules = ((field.name, text_rule(field.type)) for field in fields)
+    columns = tuple(_handle(field, name) for field in table.storage.columns)
+    declared = pa.schema([(column.name, column.type) for column in columns])
+    format_named(file_storage.format).check(file_storage, declared, f"table {name}")
     return HiveTableHandle(
         name,
-        file_format,
+        file_storage,
         table_location(table),
-        tuple(_handle(field, name) for field in table.storage.columns),
+        columns,
         partition_key_handles(table),
         tuple((column, rule) for column, rule in rules if rule is not None),
         insert_only=is_transactional(table.parameters) and is_insert_only(table),

@@ -14,6 +14,7 @@ from connector_spi.properties import PropertyMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connectors.hive.config import CONFIG_PROPERTIES, TRANSACTIONAL_READ_LOCK, HiveConfig, session_properties
+from connectors.hive.formats.file_format import FormatSettings
 from connectors.hive.heartbeats import Heartbeats
 from connectors.hive.metadata import HiveMetadata
 from connectors.hive.page_source import HivePageSourceProvider
@@ -38,9 +39,8 @@ class HiveConnector(Connector):
         self._config = config
         self._files = FileSystem(config.storage_options)
         self._split_manager = HiveSplitManager(config, self._files)
-        self._page_source_provider = HivePageSourceProvider(
-            self._files, config.orc_by_name, config.parquet_by_name, config.parquet_zone
-        )
+        settings = FormatSettings(config.orc_by_name, config.parquet_by_name, config.parquet_zone)
+        self._page_source_provider = HivePageSourceProvider(self._files, settings)
         self._heartbeats = Heartbeats(metastore.transactions, config.heartbeat_interval)
         self.metastore = metastore
 

@@ -14,6 +14,7 @@ from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, FileChange, RowChanges
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.acid.valid_ids import AcidSnapshot
+from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.text_types import TextRule
 
 __all__ = ["FILE_MODIFIED_TIME", "FILE_SIZE", "HIDDEN_COLUMNS", "PARTITION", "PATH", "HiveSplit", "HiveTableHandle"]
@@ -39,7 +40,7 @@ class HiveTableHandle(TableHandle):
 
     Attributes:
         name: Schema and table.
-        format: ``orc`` or ``parquet``: of the table; a partition may have another.
+        storage: How the table's files are written; a partition's may be written otherwise.
         location: The table's folder.
         data_columns: Columns that the files hold, in the metastore's order.
         partition_keys: Partition keys, in order.
@@ -52,7 +53,7 @@ class HiveTableHandle(TableHandle):
     """
 
     name: SchemaTableName
-    format: str
+    storage: FileStorage
     location: str
     data_columns: tuple[ColumnHandle, ...]
     partition_keys: tuple[ColumnHandle, ...] = ()
@@ -62,6 +63,11 @@ class HiveTableHandle(TableHandle):
     snapshot: AcidSnapshot | None = None
     insert_only: bool = False
     changes: ChangeSpan | None = None
+
+    @property
+    def format(self) -> str:
+        """Name of the table's file format, such as ``orc``."""
+        return self.storage.format
 
     @property
     def all_columns(self) -> tuple[ColumnHandle, ...]:
@@ -90,11 +96,14 @@ class HiveSplit(Split):
         length: Bytes of the range.
         file_size: Bytes of the file.
         modified_millis: Modification time, milliseconds since 1970, UTC.
-        format: ``orc`` or ``parquet``.
+        format: Name of the file format.
         partition: Name of the partition, such as ``ds=2024-01-01``; empty where the table has no partition keys.
         partition_values: Typed value of each partition key, by name.
         partition_columns: The partition's own names of the columns in the files, in order; ``None`` where they are
             the table's.
+        partition_types: The partition's own types of these columns, where they differ from the table's and the files
+            do not tell them; as many as the partition has columns.
+        storage: How the partition's files are written; ``None`` where it is as the table's.
         plain: The rows of the columns asked are those of the file as they stand.
         plain_constants: With ``plain``: which of the columns asked are not in the file.
         acid: Of a full ACID table: which rows of the file count; ``None`` where all do and nobody asks for row ids.
@@ -110,6 +119,8 @@ class HiveSplit(Split):
     partition: str = ""
     partition_values: tuple[tuple[str, Value | None], ...] = ()
     partition_columns: tuple[str, ...] | None = None
+    partition_types: tuple[pa.DataType, ...] | None = None
+    storage: FileStorage | None = None
     plain: bool = False
     plain_constants: tuple[str, ...] = ()
     acid: AcidFile | None = None

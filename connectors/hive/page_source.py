@@ -14,38 +14,33 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
+from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.acid_page_source import AcidPageSource
 from connectors.hive.acid.change_page_source import ChangePageSource
 from connectors.hive.acid.changes import CHANGE_COLUMNS, RowChanges
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.acid.valid_ids import AcidSnapshot
-from connectors.hive.file_columns import file_sources
+from connectors.hive.formats.file_format import FileRequest, FormatSettings, declared_columns
+from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.text_types import TextRule, apply_text_rule
 from connectors.toolkit.filesystem import FileSystem
-from connectors.toolkit.orc_reader import OrcPageSource
-from connectors.toolkit.parquet_reader import ParquetPageSource
-from connectors.toolkit.schema_adapter import ColumnSource
 
 __all__ = ["HivePageSourceProvider"]
 
 
 @dataclass(frozen=True, slots=True)
 class HivePageSourceProvider(PageSourceProvider):
-    """Opens ranges of ORC and Parquet files.
+    """Opens ranges of data files.
 
     Attributes:
         files: Storage.
-        orc_by_name: Find columns of ORC files by name.
-        parquet_by_name: Find columns of Parquet files by name.
-        parquet_zone: Zone of Parquet's instants where the file names none; empty for the session's.
+        settings: What the catalog says of formats.
     """
 
     files: FileSystem
-    orc_by_name: bool = True
-    parquet_by_name: bool = True
-    parquet_zone: str = ""
+    settings: FormatSettings
 
     def create_page_source(
         self,
@@ -63,48 +58,60 @@ class HivePageSourceProvider(PageSourceProvider):
         predicate = predicate.keep(lambda column: column.name not in rules or column in table.partition_keys)
         used = {column.name for column in (*columns, *dict(predicate.domains or {}))}
         constants = {name: value for name, value in split.constants().items() if name in used}
-        by_name = self.orc_by_name if split.format == "orc" else self.parquet_by_name
-        if split.acid is not None and not split.acid.original:
-            # Hive finds the columns of ACID files by their places, also renamed ones, and so does Trino.
-            by_name = False
-        predicate = predicate.keep(lambda column: column not in ACID_HIDDEN_COLUMNS)
-        names = [column.name for column in table.data_columns]
-
-        def sources(schema: pa.Schema) -> Mapping[str, ColumnSource]:
-            return file_sources(schema, names, split.partition_columns, by_name=by_name)
-
-        zone = self.parquet_zone or session.time_zone
+        request = FileRequest(
+            self.files,
+            split.path,
+            split.start,
+            split.length,
+            columns,
+            constants,
+            predicate.keep(lambda column: column not in ACID_HIDDEN_COLUMNS),
+            split.storage or table.storage,
+            declared_columns(table.data_columns, split.partition_columns, split.partition_types),
+            tuple(column.name for column in table.data_columns),
+            split.partition_columns,
+            session.time_zone,
+            self.settings,
+        )
         texts = {column.name: rules[column.name] for column in columns if column.name in rules}
-        place = split.start, split.length
         if split.acid is None or table.snapshot is None:
-            read = OrcPageSource if split.format == "orc" else ParquetPageSource
-            source: PageSource = read(
-                self.files, split.path, *place, columns, constants, predicate, sources=sources, zone=zone
-            )
+            source = format_named(split.format).page_source(request)
         else:
-            make = _acid_source(table, split, table.snapshot)
-            source = make(
-                self.files,
-                split.acid,
-                *place,
-                columns,
-                constants,
-                predicate.keep(lambda column: column not in CHANGE_COLUMNS),
-                sources=sources,
-                delete_memory=cast(int, session.get_property(MAX_DELETE_MEMORY)),
-                zone=zone,
-            )
+            source = _acid_source(table, split, split.acid, table.snapshot, request, session)
         return _TextPageSource(source, texts) if texts else source
 
 
-def _acid_source(table: HiveTableHandle, split: HiveSplit, snapshot: AcidSnapshot) -> Callable[..., PageSource]:
+def _acid_source(
+    table: HiveTableHandle,
+    split: HiveSplit,
+    acid: AcidFile,
+    snapshot: AcidSnapshot,
+    request: FileRequest,
+    session: ConnectorSession,
+) -> PageSource:
     """What reads a file of a full ACID table, or what became of its rows."""
+    make: Callable[..., PageSource]
     if table.changes is None:
-        return partial(AcidPageSource, visible=snapshot.visible)
-    if not isinstance(split.changes, RowChanges):
+        make = partial(AcidPageSource, visible=snapshot.visible)
+    elif isinstance(split.changes, RowChanges):
+        visible = snapshot.at(max(table.changes.last, 0)).visible
+        make = partial(ChangePageSource, visible=visible, changes=split.changes, span=table.changes)
+    else:
         raise InternalError(f"the split of {split.path} tells no changes, and those of {table.name} are read")
-    visible = snapshot.at(max(table.changes.last, 0)).visible
-    return partial(ChangePageSource, visible=visible, changes=split.changes, span=table.changes)
+    # Hive finds the columns of ACID files by their places, also renamed ones, and so does Trino.
+    by_name = request.settings.orc_by_name and acid.original
+    return make(
+        request.files,
+        acid,
+        request.start,
+        request.length,
+        request.columns,
+        request.constants,
+        request.predicate.keep(lambda column: column not in CHANGE_COLUMNS),
+        sources=request.sources(by_name=by_name),
+        delete_memory=cast(int, session.get_property(MAX_DELETE_MEMORY)),
+        zone=request.settings.parquet_zone or request.zone,
+    )
 
 
 class _TextPageSource(PageSource):

@@ -10,7 +10,8 @@ import pyarrow as pa
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import Partition, Table
 from catalog.metastore.partition_names import parse_partition_name, prune_partition_names
-from connector_spi.errors import ExternalError, MetastoreError
+from catalog.metastore.types import parse_hive_type
+from connector_spi.errors import ExternalError, MetastoreError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hive import error_codes
@@ -18,7 +19,14 @@ from connectors.hive.handles import HiveTableHandle
 from connectors.hive.text_types import TextRule, apply_text_rule
 from connectors.toolkit.partition_values import partition_value
 
-__all__ = ["PartitionName", "PrunedPartitions", "get_partitions", "partition_columns", "prune_partitions"]
+__all__ = [
+    "PartitionName",
+    "PrunedPartitions",
+    "get_partitions",
+    "partition_columns",
+    "partition_types",
+    "prune_partitions",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +100,23 @@ def partition_columns(partition: Partition, table: Table) -> tuple[str, ...] | N
     """The partition's own names of the columns in its files, where they or their number are not the table's."""
     own = tuple(field.name.lower() for field in partition.storage.columns)
     return None if own == tuple(field.name.lower() for field in table.storage.columns) else own
+
+
+def partition_types(partition: Partition, table: Table, name: str) -> tuple[pa.DataType, ...] | None:
+    """The partition's own types of the columns in its files, where they or their number are not the table's.
+
+    Raises:
+        NotSupportedError: One is not supported (code ``HIVE_UNSUPPORTED_TYPE``).
+    """
+    own, of_table = partition.storage.columns, table.storage.columns
+    if [field.type.lower() for field in own] == [field.type.lower() for field in of_table]:
+        return None
+    try:
+        return tuple(parse_hive_type(field.type) for field in own)
+    except NotSupportedError as error:
+        raise NotSupportedError(
+            f"partition {name} of {table.database}.{table.name}: {error.message}", error_codes.HIVE_UNSUPPORTED_TYPE
+        ) from error
 
 
 class _ValueReader:

@@ -63,10 +63,10 @@ class PlainFiles:
 
         Args:
             path: The file, not empty.
-            file_format: ``orc`` or ``parquet``.
+            file_format: Name of the format; of others than ORC and Parquet no file is plain.
             partition_columns: The partition's own names of its columns, where they differ from the table's.
         """
-        if self._never or partition_columns is not None or not self._by_name[file_format]:
+        if self._never or partition_columns is not None or not self._by_name.get(file_format, False):
             return False
         if self._has_dates and file_format == "orc":
             return False

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
 
+import pyarrow as pa
+
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import Partition, Table
 from connector_spi.connector_transaction import ConnectorTransaction
@@ -19,11 +21,20 @@ from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, Spl
 from connectors.hive import error_codes
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
+from connectors.hive.formats.file_format import declared_columns
+from connectors.hive.formats.file_storage import FileStorage
+from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing import FolderLister, file_ranges
-from connectors.hive.partitions import PartitionName, get_partitions, partition_columns, prune_partitions
+from connectors.hive.partitions import (
+    PartitionName,
+    get_partitions,
+    partition_columns,
+    partition_types,
+    prune_partitions,
+)
 from connectors.hive.plainness import PlainFiles
-from connectors.hive.table_formats import is_transactional, storage_format
+from connectors.hive.table_formats import is_transactional, partition_storage
 from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.hive.transactional_listing import DataFile, TransactionalLister, snapshot_text
 from connectors.toolkit.filesystem import FileSystem
@@ -53,14 +64,15 @@ class _Folder:
     """A folder to be listed."""
 
     location: str
-    format: str
+    storage: FileStorage
     partition: str = ""
     values: tuple[tuple[str, Value | None], ...] = ()
     columns: tuple[str, ...] | None = None
+    types: tuple[pa.DataType, ...] | None = None
 
 
 class HiveSplitManager(SplitManager):
-    """Makes splits of ORC and Parquet tables.
+    """Makes splits of tables.
 
     Args:
         config: The catalog's settings.
@@ -161,19 +173,26 @@ class _Scan:
             raise MetastoreError(f"the metastore has no location for {where}", error_codes.HIVE_BAD_PARTITION)
         if self.table.snapshot is None and is_transactional(partition.parameters):
             raise InternalError(f"{where} says that it is transactional, and its table does not")
-        file_format = storage_format(partition.storage, where)
-        if self.table.full_acid and file_format != self.table.format:
+        storage = partition_storage(partition, entry, name.name)
+        if self.table.full_acid and storage.format != self.table.format:
             raise MetastoreError(
-                f"{where} is of the format {file_format}; expected {self.table.format}, the table's, since the table "
-                "is transactional: drop the partition",
+                f"{where} is of the format {storage.format}; expected {self.table.format}, the table's, since the "
+                "table is transactional: drop the partition",
                 error_codes.HIVE_BAD_PARTITION,
             )
+        columns, types = partition_columns(partition, entry), None
+        file_format = format_named(storage.format)
+        if file_format.declared_columns:
+            types = partition_types(partition, entry, name.name)
+        if storage != self.table.storage or columns is not None or types is not None:
+            file_format.check(storage, declared_columns(self.table.data_columns, columns, types), where)
         return _Folder(
             partition.storage.location,
-            file_format,
+            storage,
             name.name,
             name.values,
-            partition_columns(partition, entry),
+            columns,
+            types,
         )
 
     def _file_splits(self, folder: _Folder, file: DataFile) -> list[HiveSplit]:
@@ -184,10 +203,12 @@ class _Scan:
             info.size,
             info.size,
             info.modified_millis,
-            folder.format,
+            folder.storage.format,
             folder.partition,
             folder.values,
             folder.columns,
+            folder.types,
+            None if folder.storage == self.table.storage else folder.storage,
             acid=file.acid,
             changes=file.changes,
         )
@@ -195,13 +216,13 @@ class _Scan:
         domains = dict(self.constraint.domains or {})
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
-        plain = (
-            file.acid is None and file.changes is None and self.plain.is_plain(info.path, folder.format, folder.columns)
-        )
+        plain = file.acid is None and file.changes is None
+        plain = plain and self.plain.is_plain(info.path, folder.storage.format, folder.columns)
         names = tuple(column.name for column in self.columns if column.name in constants) if plain else ()
+        cut = format_named(folder.storage.format).splittable(info.path, folder.storage)
+        ranges = file_ranges(info.size, self.max_split_bytes) if cut else [(0, info.size)]
         return [
-            replace(whole, start=start, length=length, plain=plain, plain_constants=names)
-            for start, length in file_ranges(info.size, self.max_split_bytes)
+            replace(whole, start=start, length=length, plain=plain, plain_constants=names) for start, length in ranges
         ]
 
 
@@ -245,7 +266,7 @@ class _HiveSplitSource(SplitSource):
 
     def _folders(self) -> Iterator[_Folder]:
         if self._partitions is None:
-            yield _Folder(self._scan.table.location, self._scan.table.format)
+            yield _Folder(self._scan.table.location, self._scan.table.storage)
             return
         for start in range(0, len(self._partitions), _PARTITION_BATCH):
             yield from self._scan.folders(self._partitions[start : start + _PARTITION_BATCH])

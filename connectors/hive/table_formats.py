@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from catalog.metastore.model import StorageDescriptor, Table
+from catalog.metastore.model import Partition, StorageDescriptor, Table
 from connector_spi.errors import ErrorCode, MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
+from connectors.hive.formats.file_storage import FileStorage
+from connectors.hive.formats.registry import find_format
 from connectors.toolkit.filesystem import FileSystem, join_path
 
 __all__ = [
@@ -16,23 +18,31 @@ __all__ = [
     "is_hudi_entry",
     "is_insert_only",
     "is_transactional",
-    "storage_format",
+    "partition_storage",
     "table_location",
+    "table_storage",
 ]
 
-_FORMATS = {
-    "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat": "orc",
-    "org.apache.hadoop.hive.ql.io.orc.VectorizedOrcInputFormat": "orc",
-    "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat": "parquet",
-    "org.apache.hadoop.hive.ql.io.parquet.VectorizedParquetInputFormat": "parquet",
-    "parquet.hive.DeprecatedParquetInputFormat": "parquet",
-    "parquet.hive.MapredParquetInputFormat": "parquet",
-}
-_SERDES = {
-    "org.apache.hadoop.hive.ql.io.orc.OrcSerde": "orc",
-    "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe": "parquet",
-    "parquet.hive.serde.ParquetHiveSerDe": "parquet",
-}
+# Entries of tables and partitions that say nothing of how files are written.
+_STATISTICS = frozenset(
+    {
+        "COLUMN_STATS_ACCURATE",
+        "EXTERNAL",
+        "bucketing_version",
+        "comment",
+        "last_modified_by",
+        "last_modified_time",
+        "numFiles",
+        "numFilesErasureCoded",
+        "numPartitions",
+        "numRows",
+        "rawDataSize",
+        "totalSize",
+        "transient_lastDdlTime",
+    }
+)
+# Hive takes these from the table, whatever a partition says (``Utilities.getHeaderCount``).
+_TABLE_ONLY = ("skip.header.line.count", "skip.footer.line.count")
 # Every input format of Hudi lives in one of these packages (org.apache.hudi.hadoop, before 0.5 com.uber.hoodie.hadoop).
 _HUDI_PACKAGES = ("org.apache.hudi.", "com.uber.hoodie.")
 _NOT_IN_FILES = {
@@ -42,11 +52,11 @@ _NOT_IN_FILES = {
 _TRANSACTIONAL_KINDS = {"default", "insert_only", "split_update", "hash_merge"}
 
 
-def check_readable(table: Table, files: FileSystem) -> str:
+def check_readable(table: Table, files: FileSystem) -> FileStorage:
     """Makes sure that the folder of a table holds its rows, no more and no less.
 
     Returns:
-        The format: ``orc`` or ``parquet``.
+        How its files are written.
 
     Raises:
         NotSupportedError: It is a view, of another table format or of an unknown file format, or transactional in an
@@ -65,11 +75,11 @@ def check_readable(table: Table, files: FileSystem) -> str:
             error_codes.HIVE_HUDI_TABLE,
         )
     _refuse_other_formats(table, name, files)
-    found = storage_format(table.storage, f"table {name}")
-    if is_transactional(table.parameters) and not is_insert_only(table) and found != "orc":
+    found = table_storage(table)
+    if is_transactional(table.parameters) and not is_insert_only(table) and found.format != "orc":
         raise NotSupportedError(
-            f"{name} is a transactional table with updates and deletes, of the format {found}: expected ORC, which "
-            "alone Hive writes them in",
+            f"{name} is a transactional table with updates and deletes, of the format {found.format}: expected ORC, "
+            "which alone Hive writes them in",
             error_codes.HIVE_TRANSACTIONAL_TABLE,
         )
     return found
@@ -111,23 +121,32 @@ def is_hudi(table: Table, files: FileSystem) -> bool:
     return is_hudi_entry(table) or _has_folder(table, files, ".hoodie")
 
 
-def storage_format(storage: StorageDescriptor, where: str) -> str:
-    """The file format of a table or partition.
-
-    Args:
-        storage: Its storage.
-        where: Names it for the message.
+def table_storage(table: Table) -> FileStorage:
+    """How the files of a table are written.
 
     Raises:
-        NotSupportedError: The input format or SerDe is not one of ORC's and Parquet's.
+        NotSupportedError: The input format or SerDe is not known (code ``HIVE_UNSUPPORTED_FORMAT``).
     """
-    input_format, serde = storage.input_format or "", storage.serde.serialization_lib
-    found = _FORMATS.get(input_format)
-    if found is None:
-        raise _unsupported(where, "input format", input_format or "(none)")
-    if serde and _SERDES.get(serde) != found:
-        raise _unsupported(where, "SerDe", serde)
-    return found
+    where = f"table {SchemaTableName(table.database, table.name)}"
+    return _file_storage(table.storage, {**table.storage.serde.parameters, **table.parameters}, where)
+
+
+def partition_storage(partition: Partition, table: Table, name: str) -> FileStorage:
+    """How the files of a partition are written: by its own classes, told its own properties over the table's.
+
+    Args:
+        partition: The partition.
+        table: Its table.
+        name: The partition's name, for messages.
+
+    Raises:
+        NotSupportedError: The input format or SerDe is not known (code ``HIVE_UNSUPPORTED_FORMAT``).
+    """
+    of_table = {**table.storage.serde.parameters, **table.parameters}
+    own = {**partition.storage.serde.parameters, **partition.parameters}
+    kept = {key: value for key, value in own.items() if key not in _TABLE_ONLY}
+    where = f"partition {name} of {SchemaTableName(table.database, table.name)}"
+    return _file_storage(partition.storage, {**of_table, **kept}, where)
 
 
 def table_location(table: Table) -> str:
@@ -158,7 +177,11 @@ def _refuse_other_formats(table: Table, name: SchemaTableName, files: FileSystem
         raise _other_table(name, words, code)
     handler = table.parameters.get("storage_handler")
     if handler:
-        raise _unsupported(f"table {name}", "storage handler", handler)
+        raise NotSupportedError(
+            f"table {name} has the storage handler {handler}, so its rows are not in files; query the system that "
+            "holds them",
+            error_codes.HIVE_UNSUPPORTED_FORMAT,
+        )
 
 
 def _other_table(name: SchemaTableName, words: str, code: ErrorCode) -> NotSupportedError:
@@ -170,12 +193,15 @@ def _has_folder(table: Table, files: FileSystem, folder: str) -> bool:
     return bool(location) and files.exists(join_path(location or "", folder))
 
 
-def _unsupported(where: str, part: str, name: str) -> NotSupportedError:
-    return NotSupportedError(
-        f"{where} has the {part} {name}, which cannot be read; expected ORC or Parquet: copy the rows with Hive into "
-        "a table STORED AS ORC",
-        error_codes.HIVE_UNSUPPORTED_FORMAT,
-    )
+def _file_storage(storage: StorageDescriptor, properties: Mapping[str, str], where: str) -> FileStorage:
+    input_format, serde = storage.input_format or "", storage.serde.serialization_lib
+    found = find_format(input_format, serde, where)
+    told = {
+        key: value
+        for key, value in properties.items()
+        if key not in _STATISTICS and not key.startswith(("spark.sql.", "transactional"))
+    }
+    return FileStorage(found.name, input_format, serde, tuple(sorted(told.items())))
 
 
 def _sql(table: Table) -> str:

@@ -1,0 +1,211 @@
+"""What a file format has to do for the hive connector. Executor side.
+
+A new format is a module with a subclass of ``HiveFileFormat`` and an entry in ``registry``. A format whose files are
+made of records that a SerDe decodes one by one (text, SequenceFile) asks ``registry.row_serde`` for the SerDe.
+"""
+
+from __future__ import annotations
+
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pyarrow as pa
+
+from connector_spi.errors import ConnectorError, CorruptFileError
+from connector_spi.handles import ColumnHandle
+from connector_spi.page_source import PageSource
+from connector_spi.predicate import TupleDomain, Value
+from connectors.hive.file_columns import file_sources
+from connectors.hive.formats.file_storage import FileStorage
+from connectors.toolkit.file_page_source import FilePageSource, SourceResolver, resolve_sources
+from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.schema_adapter import ColumnSource, SchemaAdapter
+
+__all__ = ["DeclaredPageSource", "FileRequest", "FormatSettings", "HiveFileFormat", "declared_columns", "file_errors"]
+
+
+@dataclass(frozen=True, slots=True)
+class FormatSettings:
+    """What a catalog says of its formats.
+
+    Attributes:
+        orc_by_name: Find columns of ORC files by name.
+        parquet_by_name: Find columns of Parquet files by name.
+        parquet_zone: Zone of Parquet's instants where the file names none; empty for the session's.
+    """
+
+    orc_by_name: bool = True
+    parquet_by_name: bool = True
+    parquet_zone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRequest:
+    """A range of a file to be read.
+
+    Attributes:
+        files: Storage.
+        path: The file.
+        start: First byte of the range.
+        length: Bytes of the range.
+        columns: What to read, in output order; nested types may be narrowed.
+        constants: Values of the columns that are not read from the file, by name.
+        predicate: Parts of the file that hold no row of it may be skipped.
+        storage: How the file is written.
+        declared: The columns that the partition, or else the table, declares for the file, in order. Formats whose
+            files do not tell their columns read by it.
+        table_columns: Names of the table's columns that files hold, in order.
+        partition_columns: The partition's own names of them, where they differ.
+        zone: The session's time zone.
+        settings: The catalog's.
+    """
+
+    files: FileSystem
+    path: str
+    start: int
+    length: int
+    columns: tuple[ColumnHandle, ...]
+    constants: Mapping[str, Value | None]
+    predicate: TupleDomain[ColumnHandle]
+    storage: FileStorage
+    declared: pa.Schema
+    table_columns: tuple[str, ...]
+    partition_columns: tuple[str, ...] | None
+    zone: str
+    settings: FormatSettings
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """What the SerDe is told."""
+        return dict(self.storage.properties)
+
+    def sources(self, *, by_name: bool) -> SourceResolver:
+        """Where the table's columns are in a file; see ``file_sources``."""
+
+        def resolve(schema: pa.Schema) -> Mapping[str, ColumnSource]:
+            return file_sources(schema, self.table_columns, self.partition_columns, by_name=by_name)
+
+        return resolve
+
+
+class HiveFileFormat(ABC):
+    """A file format.
+
+    Attributes:
+        name: Its name, lower case.
+        input_formats: Java classes of the input formats that it serves.
+        serdes: Java classes of the SerDes that it serves; ``serves`` may know more.
+        declared_columns: The files do not tell their columns, or only together with those that are declared.
+    """
+
+    name: ClassVar[str]
+    input_formats: ClassVar[frozenset[str]]
+    serdes: ClassVar[frozenset[str]] = frozenset()
+    declared_columns: ClassVar[bool] = True
+
+    def serves(self, serde: str) -> bool:
+        """Whether files of this format can be read with a SerDe."""
+        return serde in self.serdes
+
+    def check(self, storage: FileStorage, declared: pa.Schema, where: str) -> None:
+        """Refuses by name what ``page_source`` would refuse, before a query is planned.
+
+        Args:
+            storage: How files are written.
+            declared: The columns in order, of Arrow's types.
+            where: Names the table or partition for messages.
+
+        Raises:
+            NotSupportedError: A property, or a column's type, is not understood.
+        """
+
+    def splittable(self, path: str, storage: FileStorage) -> bool:
+        """Whether ranges of a file can be read apart; else there is one range, all of the file."""
+        return True
+
+    @abstractmethod
+    def page_source(self, request: FileRequest) -> PageSource:
+        """Reads a range of a file. Ranges that cover a file partition its rows. Opens nothing yet."""
+
+
+class DeclaredPageSource(FilePageSource):
+    """Reads a file whose columns are those that the metastore declares.
+
+    A subclass gives the declared columns that are asked, in their declared types; they are brought into the form of
+    the table's columns here, where the partition's differ or nested types are narrowed.
+    """
+
+    def __init__(self, request: FileRequest) -> None:
+        super().__init__(
+            request.files,
+            request.path,
+            request.start,
+            request.length,
+            request.columns,
+            request.constants,
+            request.predicate,
+            sources=request.sources(by_name=True),
+            zone=request.zone,
+        )
+        self.request = request
+
+    @abstractmethod
+    def read_declared(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
+        """Opens the file, gives its rows in batches and closes it, also when the generator is closed.
+
+        Args:
+            wanted: Positions of declared columns, sorted; may be empty, and then rows are counted.
+
+        Returns:
+            For each batch one array for each of ``wanted``, and the number of rows.
+        """
+
+    def read(self) -> Generator[pa.RecordBatch, None, None]:
+        adapter = SchemaAdapter(
+            self.request.declared,
+            self.file_columns,
+            sources=resolve_sources(self.sources, self.request.declared),
+            where=self.where.path,
+        )
+        wanted = sorted({position for position in adapter.positions if position is not None})
+        with closing(self.read_declared(wanted)) as batches:
+            for arrays, rows in batches:
+                known = dict(zip(wanted, arrays, strict=True))
+                found = [None if at is None else known[at] for at in adapter.positions]
+                yield self.batch(adapter.adapt(found, rows), rows)
+
+    def errors(self) -> AbstractContextManager[None]:
+        return file_errors(self.where.path, self.request.storage.format)
+
+
+def declared_columns(
+    table_columns: Sequence[ColumnHandle], names: Sequence[str] | None, types: Sequence[pa.DataType] | None
+) -> pa.Schema:
+    """The columns that a partition, or else its table, declares for files.
+
+    Args:
+        table_columns: The table's columns that files hold, in order.
+        names: The partition's own names, or ``None`` where they are the table's.
+        types: Its own types, or ``None`` where they are the table's or the files tell them.
+    """
+    own_names = [column.name for column in table_columns] if names is None else list(names)
+    own_types = [column.type for column in table_columns] if types is None else list(types)
+    return pa.schema(list(zip(own_names, own_types, strict=False)))
+
+
+@contextmanager
+def file_errors(path: str, kind: str) -> Iterator[None]:
+    """Maps what pyarrow and codecs raise about a file to CorruptFileError."""
+    try:
+        yield
+    except ConnectorError:
+        raise
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise CorruptFileError(
+            f"{path} cannot be read as {kind}: {reason}; it is truncated, damaged or of another format"
+        ) from error

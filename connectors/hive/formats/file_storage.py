@@ -1,0 +1,28 @@
+"""How the files of a table or of one partition are written. Both sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from connector_spi.plain_data import PlainData
+
+__all__ = ["FileStorage"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileStorage(PlainData):
+    """The classes that Hive would read the files with, and what they are told.
+
+    Attributes:
+        format: Name of the format in the registry, such as ``orc`` or ``textfile``.
+        input_format: Java class of the input format.
+        serde: Java class of the SerDe; may be empty for ORC and Parquet.
+        properties: What the SerDe is told, sorted by key: the SerDe's properties, over them the table's, over them the
+            partition's (``MetaStoreUtils.getSchema``, ``SerDeUtils.createOverlayedProperties``). Statistics are left
+            out.
+    """
+
+    format: str
+    input_format: str = ""
+    serde: str = ""
+    properties: tuple[tuple[str, str], ...] = ()

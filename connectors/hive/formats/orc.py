@@ -1,0 +1,36 @@
+"""ORC files. Executor side."""
+
+from __future__ import annotations
+
+from connector_spi.page_source import PageSource
+from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
+from connectors.toolkit.orc_reader import OrcPageSource
+
+__all__ = ["OrcFormat"]
+
+
+class OrcFormat(HiveFileFormat):
+    """``STORED AS ORC``."""
+
+    name = "orc"
+    input_formats = frozenset(
+        {
+            "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
+            "org.apache.hadoop.hive.ql.io.orc.VectorizedOrcInputFormat",
+        }
+    )
+    serdes = frozenset({"", "org.apache.hadoop.hive.ql.io.orc.OrcSerde"})
+    declared_columns = False
+
+    def page_source(self, request: FileRequest) -> PageSource:
+        return OrcPageSource(
+            request.files,
+            request.path,
+            request.start,
+            request.length,
+            request.columns,
+            request.constants,
+            request.predicate,
+            sources=request.sources(by_name=request.settings.orc_by_name),
+            zone=request.settings.parquet_zone or request.zone,
+        )

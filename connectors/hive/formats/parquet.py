@@ -1,0 +1,44 @@
+"""Parquet files. Executor side."""
+
+from __future__ import annotations
+
+from connector_spi.page_source import PageSource
+from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
+from connectors.toolkit.parquet_reader import ParquetPageSource
+
+__all__ = ["ParquetFormat"]
+
+
+class ParquetFormat(HiveFileFormat):
+    """``STORED AS PARQUET``."""
+
+    name = "parquet"
+    input_formats = frozenset(
+        {
+            "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+            "org.apache.hadoop.hive.ql.io.parquet.VectorizedParquetInputFormat",
+            "parquet.hive.DeprecatedParquetInputFormat",
+            "parquet.hive.MapredParquetInputFormat",
+        }
+    )
+    serdes = frozenset(
+        {
+            "",
+            "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+            "parquet.hive.serde.ParquetHiveSerDe",
+        }
+    )
+    declared_columns = False
+
+    def page_source(self, request: FileRequest) -> PageSource:
+        return ParquetPageSource(
+            request.files,
+            request.path,
+            request.start,
+            request.length,
+            request.columns,
+            request.constants,
+            request.predicate,
+            sources=request.sources(by_name=request.settings.parquet_by_name),
+            zone=request.settings.parquet_zone or request.zone,
+        )
