@@ -223,6 +223,11 @@ struct PartitionsStatsResult {
   1: required map<string, list<ColumnStatisticsObj>> partStats
 }
 
+struct AggrStats {
+  1: required list<ColumnStatisticsObj> colStats
+  2: required i64 partsFound
+}
+
 // ---- requests for tables and partitions ----
 
 enum ClientCapability {
@@ -250,6 +255,46 @@ struct GetTableResult {
   1: required Table table
 }
 
+struct DropPartitionsExpr {
+  1: required binary expr
+  2: optional i32 partArchiveLevel
+}
+
+union RequestPartsSpec {
+  1: list<string> names
+  2: list<DropPartitionsExpr> exprs
+}
+
+struct DropPartitionsRequest {
+  1: required string dbName
+  2: required string tblName
+  3: required RequestPartsSpec parts
+  4: optional bool deleteData
+  5: optional bool ifExists = true
+  6: optional bool ignoreProtection
+  7: optional EnvironmentContext environmentContext
+  8: optional bool needResult = true
+  9: optional string catName  // Hive 3
+}
+
+struct DropPartitionsResult {
+  1: optional list<Partition> partitions
+}
+
+// Hive 4
+struct AlterTableRequest {
+  1: optional string catName
+  2: required string dbName
+  3: required string tableName
+  4: required Table table
+  5: optional EnvironmentContext environmentContext
+  8: optional list<string> processorCapabilities
+  9: optional string processorIdentifier
+}
+
+struct AlterTableResponse {
+}
+
 struct GetPartitionsByNamesRequest {
   1: required string db_name
   2: required string tbl_name
@@ -262,6 +307,88 @@ struct GetPartitionsByNamesRequest {
 
 struct GetPartitionsByNamesResult {
   1: required list<Partition> partitions
+}
+
+// ---- partitions without all that they hold: Hive 4 for those of a filter, Hive 2.3 for the values of keys ----
+
+struct PartitionValuesRequest {
+  1: required string dbName
+  2: required string tblName
+  3: required list<FieldSchema> partitionKeys
+  4: optional bool applyDistinct = true
+  5: optional string filter
+  6: optional list<FieldSchema> partitionOrder
+  7: optional bool ascending = true
+  8: optional i64 maxParts = -1
+  9: optional string catName  // Hive 3
+}
+
+struct PartitionValuesRow {
+  1: required list<string> row
+}
+
+struct PartitionValuesResponse {
+  1: required list<PartitionValuesRow> partitionValues
+}
+
+struct PartitionWithoutSD {
+  1: list<string> values
+  2: i32 createTime
+  3: i32 lastAccessTime
+  4: string relativePath
+  5: map<string, string> parameters
+}
+
+struct PartitionSpecWithSharedSD {
+  1: list<PartitionWithoutSD> partitions
+  2: StorageDescriptor sd
+}
+
+struct PartitionListComposingSpec {
+  1: list<Partition> partitions
+}
+
+struct PartitionSpec {
+  1: string dbName
+  2: string tableName
+  3: string rootPath
+  4: optional PartitionSpecWithSharedSD sharedSDPartitionSpec
+  5: optional PartitionListComposingSpec partitionList
+  6: optional string catName
+}
+
+struct GetProjectionsSpec {
+  1: list<string> fieldList
+  2: string includeParamKeyPattern
+  3: string excludeParamKeyPattern
+}
+
+enum PartitionFilterMode {
+  BY_NAMES
+  BY_VALUES
+  BY_EXPR
+}
+
+struct GetPartitionsFilterSpec {
+  7: optional PartitionFilterMode filterMode
+  8: optional list<string> filters
+}
+
+struct GetPartitionsRequest {
+  1: optional string catName
+  2: string dbName
+  3: string tblName
+  4: optional bool withAuth
+  5: optional string user
+  6: optional list<string> groupNames
+  7: GetProjectionsSpec projectionSpec
+  8: GetPartitionsFilterSpec filterSpec
+  9: optional list<string> processorCapabilities
+  10: optional string processorIdentifier
+}
+
+struct GetPartitionsResponse {
+  1: list<PartitionSpec> partitionSpec
 }
 
 struct EnvironmentContext {
@@ -513,6 +640,10 @@ exception NoSuchLockException {
 service ThriftHiveMetastore {
   string getVersion()
   list<string> set_ugi(1: string user_name, 2: list<string> group_names) throws (1: MetaException o1)
+  string get_delegation_token(1: string token_owner, 2: string renewer_kerberos_principal_name)
+      throws (1: MetaException o1)
+  i64 renew_delegation_token(1: string token_str_form) throws (1: MetaException o1)
+  void cancel_delegation_token(1: string token_str_form) throws (1: MetaException o1)
   string getMetaConf(1: string key) throws (1: MetaException o1)
   string get_config_value(1: string name, 2: string defaultValue) throws (1: ConfigValSecurityException o1)
 
@@ -535,9 +666,16 @@ service ThriftHiveMetastore {
     1: string db_name, 2: string tbl_name, 3: string filter, 4: i16 max_parts = -1)
     throws (1: MetaException o1, 2: NoSuchObjectException o2)
 
+  PartitionValuesResponse get_partition_values(1: PartitionValuesRequest request)
+    throws (1: MetaException o1, 2: NoSuchObjectException o2)
+  GetPartitionsResponse get_partitions_with_specs(1: GetPartitionsRequest request)
+    throws (1: MetaException o1)
+
   TableStatsResult get_table_statistics_req(1: TableStatsRequest request)
     throws (1: NoSuchObjectException o1, 2: MetaException o2)
   PartitionsStatsResult get_partitions_statistics_req(1: PartitionsStatsRequest request)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2)
+  AggrStats get_aggr_stats_for(1: PartitionsStatsRequest request)
     throws (1: NoSuchObjectException o1, 2: MetaException o2)
   bool update_table_column_statistics(1: ColumnStatistics stats_obj)
     throws (1: NoSuchObjectException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: InvalidInputException o4)
@@ -556,6 +694,17 @@ service ThriftHiveMetastore {
     throws (1: NoSuchObjectException o1, 2: MetaException o3)
   void alter_table(1: string dbname, 2: string tbl_name, 3: Table new_tbl)
     throws (1: InvalidOperationException o1, 2: MetaException o2)
+  void drop_table_with_environment_context(
+    1: string dbname, 2: string name, 3: bool deleteData, 4: EnvironmentContext environment_context)
+    throws (1: NoSuchObjectException o1, 2: MetaException o3)
+  void alter_database(1: string dbname, 2: Database db) throws (1: MetaException o1, 2: NoSuchObjectException o2)
+  void alter_table_with_environment_context(
+    1: string dbname, 2: string tbl_name, 3: Table new_tbl, 4: EnvironmentContext environment_context)
+    throws (1: InvalidOperationException o1, 2: MetaException o2)
+  AlterTableResponse alter_table_req(1: AlterTableRequest req)
+    throws (1: InvalidOperationException o1, 2: MetaException o2)
+  DropPartitionsResult drop_partitions_req(1: DropPartitionsRequest req)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2)
   i32 add_partitions(1: list<Partition> new_parts)
     throws (1: InvalidObjectException o1, 2: AlreadyExistsException o2, 3: MetaException o3)
   AddPartitionsResult add_partitions_req(1: AddPartitionsRequest request)
