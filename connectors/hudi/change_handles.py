@@ -13,7 +13,7 @@ from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain
 from connectors.hudi.handles import HudiSplit, HudiTableHandle, LogFile
 
-__all__ = ["CHANGE_COLUMNS", "ChangedWrite", "HudiChangeSplit", "HudiChangesHandle"]
+__all__ = ["CHANGE_COLUMNS", "FEED_COLUMNS", "ChangedWrite", "HudiChangeSplit", "HudiChangesHandle"]
 
 CHANGE_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     (CHANGE_TYPE, pa.string()),
@@ -21,6 +21,12 @@ CHANGE_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     (COMMIT_TIMESTAMP, pa.timestamp("us", "UTC")),
 )
 """Name and type of the columns that tell a change; the version is the write's requested time."""
+
+FEED_COLUMNS: tuple[tuple[str, pa.DataType], ...] = tuple(
+    (name, pa.string()) for name in ("op", "ts_ms", "before", "after")
+)
+"""Name and type of the columns of Hudi's own change feed (CDCRelation.FULL_CDC_SPARK_SCHEMA): operation ``i``, ``u`` or
+``d``, requested time of the write, and the row before and after it as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class HudiChangesHandle(TableHandle):
         writes: In the order of the history.
         words: The range, for ``EXPLAIN``.
         change_logs: The table records before and after of each change in logs of their own.
+        is_feed: The changes come with the columns of Hudi's own change feed, a row for each.
         constraint: What was pushed.
     """
 
@@ -52,6 +59,7 @@ class HudiChangesHandle(TableHandle):
     writes: tuple[ChangedWrite, ...]
     words: str
     change_logs: bool = False
+    is_feed: bool = False
     constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
 
 

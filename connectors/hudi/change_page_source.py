@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +14,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connectors.hudi.change_handles import CHANGE_COLUMNS, ChangedWrite, HudiChangeSplit
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
-from connectors.hudi.handles import HudiSplit, LogFile
+from connectors.hudi.handles import HudiSplit
 from connectors.hudi.log.block import BlockType
 from connectors.hudi.log.data_block import read_data_block
 from connectors.hudi.log.reader import block_content, read_log_blocks
@@ -23,7 +24,7 @@ from connectors.hudi.timeline.write_range import views_around
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.schema_adapter import SchemaAdapter
 
-__all__ = ["ChangePageSource", "changed_rows"]
+__all__ = ["ChangePageSource", "GroupChanges", "changed_rows"]
 
 OpenSlice = Callable[[HudiSplit, TimelineView, tuple[ColumnHandle, ...]], PageSource]
 Told = tuple[ChangeType, pa.Table]
@@ -40,31 +41,63 @@ _BOTH_SIDES = (
 )
 
 
-class ChangePageSource(PageSource):
-    """Gives the changes of a split; both slices of the group are in memory while they are compared.
+@dataclass(frozen=True, slots=True)
+class GroupChanges:
+    """What one write did to one file group, as storage tells it.
 
-    Args:
+    Attributes:
         files: Storage.
         split: The split.
-        columns: The asked columns, in order.
         view: The timeline, with the write.
         open_slice: Opens a slice of the table as it is at a view of the timeline, all of its rows.
     """
 
-    def __init__(
-        self,
-        files: FileSystem,
-        split: HudiChangeSplit,
-        columns: Sequence[ColumnHandle],
-        view: TimelineView,
-        open_slice: OpenSlice,
-    ) -> None:
-        self._files = files
-        self._split = split
+    files: FileSystem
+    split: HudiChangeSplit
+    view: TimelineView
+    open_slice: OpenSlice
+
+    def compared(self, columns: tuple[ColumnHandle, ...]) -> list[Told]:
+        """The changes, found by comparing the slices before and after the write, with columns and meta columns."""
+        read = (*columns, *(column for column in (_KEY, _TIME) if column not in columns))
+        schema = pa.schema([pa.field(column.name, column.type) for column in read])
+        write = next(item for item in self.view.instants if item.requested == self.split.write.requested)
+        before, after = (
+            self._rows(side, view, read, schema)
+            for side, view in zip((self.split.before, self.split.after), views_around(self.view, write), strict=True)
+        )
+        return changed_rows(before, after, write.requested)
+
+    def logged(self) -> Iterator[tuple[pa.Table, str]]:
+        """The records of the logs of changes, ``op``, ``before`` and ``after`` among their columns, with the log."""
+        for log in self.split.change_logs:
+            with self.files.open(log.path) as file:
+                for block in read_log_blocks(file, log.path, log.size):
+                    if block.type is BlockType.CDC_DATA and block.instant_time == self.split.write.requested:
+                        yield _checked(read_data_block(block, block_content(file, block)), log.path), log.path
+
+    def _rows(
+        self, side: HudiSplit | None, view: TimelineView, read: tuple[ColumnHandle, ...], schema: pa.Schema
+    ) -> pa.Table:
+        if side is None:
+            return schema.empty_table()
+        # In timeline layout 1 the logs of later writes lie in the same slice; the view tells which blocks count.
+        with self.open_slice(side, view, read) as source:
+            return pa.Table.from_batches(list(source), schema)
+
+
+class ChangePageSource(PageSource):
+    """Gives the changes of a split; both slices of the group are in memory while they are compared.
+
+    Args:
+        changes: The changes of a file group.
+        columns: The asked columns, in order.
+    """
+
+    def __init__(self, changes: GroupChanges, columns: Sequence[ColumnHandle]) -> None:
+        self._changes = changes
         self._columns = tuple(column for column in columns if column.name not in _ADDED)
         self._schema = pa.schema([pa.field(column.name, column.type) for column in columns])
-        self._view = view
-        self._open_slice = open_slice
         self._batches: Iterator[pa.RecordBatch] = self._read()
 
     @property
@@ -75,51 +108,19 @@ class ChangePageSource(PageSource):
         return next(self._batches)
 
     def _read(self) -> Iterator[pa.RecordBatch]:
-        for change, rows in self._logged() if self._split.change_logs else self._compared():
-            told = _told(rows, change, self._split.write, self._schema)
+        split = self._changes.split
+        for change, rows in self._logged() if split.change_logs else self._changes.compared(self._columns):
+            told = _told(rows, change, split.write, self._schema)
             for batch in told.to_batches(_BATCH_ROWS):
                 # A batch of no columns keeps its number of rows.
                 yield batch.select(self._schema.names)
 
-    def _compared(self) -> Iterator[Told]:
-        read = (*self._columns, *(column for column in (_KEY, _TIME) if column not in self._columns))
-        schema = pa.schema([pa.field(column.name, column.type) for column in read])
-        write = next(item for item in self._view.instants if item.requested == self._split.write.requested)
-        before, after = (
-            self._rows(side, view, read, schema)
-            for side, view in zip((self._split.before, self._split.after), views_around(self._view, write), strict=True)
-        )
-        yield from changed_rows(before, after, write.requested)
-
-    def _rows(
-        self, side: HudiSplit | None, view: TimelineView, read: tuple[ColumnHandle, ...], schema: pa.Schema
-    ) -> pa.Table:
-        if side is None:
-            return schema.empty_table()
-        # In timeline layout 1 the logs of later writes lie in the same slice; the view tells which blocks count.
-        with self._open_slice(side, view, read) as source:
-            return pa.Table.from_batches(list(source), schema)
-
     def _logged(self) -> Iterator[Told]:
-        for log in self._split.change_logs:
-            for records in self._blocks(log):
-                for operation, side, change in _BOTH_SIDES:
-                    chosen = records.filter(pc.equal(records.column("op"), operation)).column(side)
-                    if len(chosen):
-                        yield change, self._adapted(chosen.combine_chunks(), log.path)
-
-    def _blocks(self, log: LogFile) -> Iterator[pa.Table]:
-        with self._files.open(log.path) as file:
-            for block in read_log_blocks(file, log.path, log.size):
-                if block.type is BlockType.CDC_DATA and block.instant_time == self._split.write.requested:
-                    records = read_data_block(block, block_content(file, block))
-                    if not {"op", "before", "after"} <= set(records.column_names):
-                        raise CorruptFileError(
-                            f"{log.path} tells of changes only {', '.join(records.column_names)}; expected op, before "
-                            "and after: the table's mode of logging changes is not that of its logs",
-                            HUDI_BAD_LOG_FILE,
-                        )
-                    yield records
+        for records, path in self._changes.logged():
+            for operation, side, change in _BOTH_SIDES:
+                chosen = records.filter(pc.equal(records.column("op"), operation)).column(side)
+                if len(chosen):
+                    yield change, self._adapted(chosen.combine_chunks(), path)
 
     def _adapted(self, images: pa.StructArray, path: str) -> pa.Table:
         if images.null_count:
@@ -150,6 +151,16 @@ def changed_rows(before: pa.Table, after: pa.Table, write: str) -> list[Told]:
         (ChangeType.UPDATE_PREIMAGE, before.filter(is_changed)),
         (ChangeType.UPDATE_POSTIMAGE, written.filter(was_there)),
     ]
+
+
+def _checked(records: pa.Table, path: str) -> pa.Table:
+    if not {"op", "before", "after"} <= set(records.column_names):
+        raise CorruptFileError(
+            f"{path} tells of changes only {', '.join(records.column_names)}; expected op, before and after: the "
+            "table's mode of logging changes is not that of its logs",
+            HUDI_BAD_LOG_FILE,
+        )
+    return records
 
 
 def _keys(rows: pa.Table) -> pa.Array:

@@ -19,8 +19,10 @@ from connectors.hudi.change_handles import ChangedWrite, HudiChangesHandle
 from connectors.hudi.error_codes import HUDI_CLEANED, HUDI_NO_META_FIELDS
 from connectors.hudi.file_group.slices import FileSlice
 from connectors.hudi.handles import HudiTableHandle, LogFile
+from connectors.hudi.incremental import archived_writes, asked_writes
 from connectors.hudi.listing import PartitionWalk
 from connectors.hudi.planning import slices_of
+from connectors.hudi.read_options import HudiReadOptions
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.hudi.time_travel import what_is_left
 from connectors.hudi.timeline.commit_metadata import CommitMetadata
@@ -29,7 +31,7 @@ from connectors.hudi.timeline.instant_text import instant_of_text, instant_of_ti
 from connectors.hudi.timeline.write_range import EARLIEST, is_earliest, range_key, views_around
 from connectors.toolkit.filesystem import FileInfo, join_path
 
-__all__ = ["GroupChange", "changes_handle", "plan_changes"]
+__all__ = ["GroupChange", "changes_handle", "feed_handle", "plan_changes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,7 @@ def changes_handle(
         InvalidArgumentError: A bound is no instant, or the end is before the start.
         NotSupportedError: The table has no commit times.
     """
-    if not table.config.populate_meta_fields:
-        raise NotSupportedError(
-            f"{table.name} has no meta columns (hoodie.populate.meta.fields is false), without which nobody can tell "
-            "which rows a write changed; read its snapshots",
-            HUDI_NO_META_FIELDS,
-        )
+    _check_meta_columns(table)
     zone = timeline_zone(table.config.utc_timeline, session_zone)
     active = snapshot.view.instants
     start = _bound(change_range.start, active, zone)
@@ -84,13 +81,34 @@ def changes_handle(
         change_range.check_order(start <= end)
     history = sorted([*archived, *active], key=range_key)
     writes = [item for item in history if _is_in(range_key(item), start, end, change_range)]
-    mode = dict(snapshot.config.properties)
-    return HudiChangesHandle(
-        table=replace(table, view=replace(table.view, instants=(*archived, *active)), metastore_partitions=False),
-        writes=tuple(ChangedWrite(item.requested, time_of_instant(range_key(item), zone)) for item in writes),
-        words=f"changes {change_range}",
-        change_logs=_records_changes(mode) and not table.config.drop_partition_columns,
-    )
+    return _handle(snapshot, table, (*archived, *active), writes, f"changes {change_range}", zone)
+
+
+def feed_handle(
+    snapshot: HudiSnapshot, table: HudiTableHandle, options: HudiReadOptions, session_zone: str
+) -> HudiChangesHandle:
+    """The changes of a range of writes as Hudi's own change feed tells them (CDCRelation).
+
+    Hudi has it of tables with ``hoodie.table.cdc.enabled`` alone; file slices tell as much of every other.
+
+    Args:
+        snapshot: The table at its newest write, its timeline listed.
+        table: Its handle.
+        options: Of an incremental query.
+        session_zone: Zone of times where the timeline has none.
+
+    Raises:
+        InvalidArgumentError: The bounds are no instants, or in the wrong order; or a write of the range is not
+            finished.
+        NotSupportedError: The table has no commit times.
+    """
+    _check_meta_columns(table)
+    asked = asked_writes(snapshot, table, options, session_zone)
+    zone = timeline_zone(table.config.utc_timeline, session_zone)
+    archived = archived_writes(snapshot, asked)
+    writes = sorted([*archived, *asked.active], key=range_key)
+    words = f"changes after {asked.begin}" + (f" up to {asked.end}" if asked.end is not None else "")
+    return replace(_handle(snapshot, table, (*archived, *snapshot.view.instants), writes, words, zone), is_feed=True)
 
 
 def plan_changes(
@@ -196,6 +214,31 @@ class _WriteChanges:
 
     def _gone(self, what: str) -> InvalidArgumentError:
         return _cleaned(self._snapshot, self._changes, f"{what} {self._write.requested} is not on storage")
+
+
+def _handle(
+    snapshot: HudiSnapshot,
+    table: HudiTableHandle,
+    instants: Sequence[Instant],
+    writes: Sequence[Instant],
+    words: str,
+    zone: tzinfo,
+) -> HudiChangesHandle:
+    return HudiChangesHandle(
+        table=replace(table, view=replace(table.view, instants=tuple(instants)), metastore_partitions=False),
+        writes=tuple(ChangedWrite(item.requested, time_of_instant(range_key(item), zone)) for item in writes),
+        words=words,
+        change_logs=_records_changes(dict(snapshot.config.properties)) and not table.config.drop_partition_columns,
+    )
+
+
+def _check_meta_columns(table: HudiTableHandle) -> None:
+    if not table.config.populate_meta_fields:
+        raise NotSupportedError(
+            f"{table.name} has no meta columns (hoodie.populate.meta.fields is false), without which nobody can tell "
+            "which rows a write changed; read its snapshots",
+            HUDI_NO_META_FIELDS,
+        )
 
 
 def _bound(version: TableVersion | None, instants: Sequence[Instant], zone: tzinfo) -> str | None:

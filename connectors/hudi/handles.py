@@ -56,6 +56,7 @@ class WriteRange(PlainData):
         instants: Requested times of the writes in the range.
         whole: The range is all writes of the table: its rows are those of the snapshot.
         full_scan: Files of the range are gone; its rows are looked for in the newest state.
+        path_glob: Only of files whose paths end like this, in Hadoop's patterns; empty is any.
     """
 
     begin: str
@@ -63,6 +64,7 @@ class WriteRange(PlainData):
     instants: tuple[str, ...]
     whole: bool = False
     full_scan: bool = False
+    path_glob: str = ""
 
 
 @dataclass(frozen=True, slots=True)

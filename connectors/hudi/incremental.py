@@ -5,10 +5,11 @@ Deleted rows do not come. The rows are found by ``_hoodie_commit_time`` in the f
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
@@ -18,20 +19,39 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, ValueSet
 from connectors.hudi.error_codes import HUDI_BAD_OPTION, HUDI_CLEANED, HUDI_NO_META_FIELDS, HUDI_PENDING_WRITE
 from connectors.hudi.file_group.names import parse_base_file_name
-from connectors.hudi.file_group.slices import latest_file_slices, parse_listing
+from connectors.hudi.file_group.slices import FileSlice, latest_file_slices, parse_listing
 from connectors.hudi.handles import HudiTableHandle, WriteRange
 from connectors.hudi.listing import PartitionWalk
 from connectors.hudi.planning import PartitionSlices, ScanPlan
-from connectors.hudi.read_options import FALLBACK, HOLES, HolesPolicy, HudiReadOptions
+from connectors.hudi.read_options import FALLBACK, HOLES, HolesPolicy, HudiReadOptions, hadoop_glob
 from connectors.hudi.schema import COMMIT_TIME
+from connectors.hudi.schema_commits import read_schema_history
+from connectors.hudi.schema_history import SchemaHistory
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.hudi.time_travel import pending_writes, what_is_left
 from connectors.hudi.timeline.instant import WRITE_ACTIONS, Instant
 from connectors.hudi.timeline.instant_text import instant_of_text, timeline_zone
-from connectors.hudi.timeline.write_range import EARLIEST, is_earliest, range_key, writes_in_range
+from connectors.hudi.timeline.write_range import EARLIEST, is_earliest, range_key, views_around, writes_in_range
 from connectors.toolkit.filesystem import FileInfo, join_path
 
-__all__ = ["incremental_handle", "plan_writes"]
+__all__ = ["AskedWrites", "archived_writes", "asked_writes", "incremental_handle", "plan_writes"]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWrites:
+    """The writes that an incremental query is about.
+
+    Attributes:
+        begin: Exclusive.
+        end: Inclusive; ``None`` is the newest write.
+        active: Those on the active timeline, by requested time.
+        is_whole: From the beginning of the table to its newest write.
+    """
+
+    begin: str
+    end: str | None
+    active: tuple[Instant, ...]
+    is_whole: bool
 
 
 def incremental_handle(
@@ -56,6 +76,33 @@ def incremental_handle(
             "when a row was written; read its snapshot",
             HUDI_NO_META_FIELDS,
         )
+    asked = asked_writes(snapshot, table, options, session_zone)
+    if options.end_schema:
+        schema, history = _columns_at_end(snapshot, table, asked.active)
+        table = replace(table, schema=schema, history=history)
+    table = replace(table, metastore_partitions=False)
+    if asked.is_whole and not options.path_glob:
+        # From the beginning to the newest write: all rows, and it does not matter what was archived or cleaned.
+        return replace(table, writes=WriteRange(asked.begin, asked.end, (), whole=True))
+    archived = archived_writes(snapshot, asked)
+    writes = tuple(item.requested for item in [*archived, *asked.active])
+    return replace(
+        table,
+        view=replace(table.view, instants=(*archived, *table.view.instants)),
+        writes=WriteRange(asked.begin, asked.end, writes, path_glob=options.path_glob),
+        constraint=_written_in(writes),
+    )
+
+
+def asked_writes(
+    snapshot: HudiSnapshot, table: HudiTableHandle, options: HudiReadOptions, session_zone: str
+) -> AskedWrites:
+    """The writes that an incremental query is about.
+
+    Raises:
+        InvalidArgumentError: The bounds are no instants, or in the wrong order; or a write of the range is not
+            finished.
+    """
     zone = timeline_zone(table.config.utc_timeline, session_zone)
     given = options.begin or EARLIEST
     begin = EARLIEST if is_earliest(given) else instant_of_text(given, zone)
@@ -67,18 +114,18 @@ def incremental_handle(
         )
     end = _before_holes(snapshot, table, begin, end, options.holes)
     active = writes_in_range(snapshot.view.instants, begin, end)
-    if begin == EARLIEST and len(active) == len(snapshot.view.instants):
-        # From the beginning to the newest write: all rows, and it does not matter what was archived or cleaned.
-        return replace(table, writes=WriteRange(begin, end, (), whole=True), metastore_partitions=False)
-    archived = _archived_writes(snapshot, begin, end)
-    writes = tuple(item.requested for item in [*archived, *active])
-    return replace(
-        table,
-        view=replace(table.view, instants=(*archived, *table.view.instants)),
-        writes=WriteRange(begin, end, writes),
-        constraint=_written_in(writes),
-        metastore_partitions=False,
-    )
+    is_whole = begin == EARLIEST and len(active) == len(snapshot.view.instants)
+    return AskedWrites(begin, end, tuple(active), is_whole)
+
+
+def archived_writes(snapshot: HudiSnapshot, asked: AskedWrites) -> list[Instant]:
+    """Those of the asked writes that the active timeline no longer has."""
+    view = snapshot.view
+    first = next((item for item in view.instants if item.requested == view.start), None)
+    if first is not None and asked.begin >= range_key(first):
+        return []
+    older = [item for item in snapshot.archive().instants if item.action in WRITE_ACTIONS]
+    return writes_in_range([item for item in older if item.requested not in view.completed], asked.begin, asked.end)
 
 
 def plan_writes(
@@ -98,24 +145,36 @@ def plan_writes(
     instants = [item for item in snapshot.view.instants if item.requested in wanted]
     written, replaced = _written_files(snapshot, instants)
     listed = _listed(snapshot, table, walk, written, replaced)
+    is_asked = _path_test(table.writes.path_glob)
     partitions = []
     for path, contents in listed.items():
         data = parse_listing((info.path, info.size, info.modified_millis) for info in contents)
         gone = frozenset(replaced.get(path, ()))
         names = partial(snapshot.written_names, path)
         slices = latest_file_slices(data, snapshot.view, snapshot.config.layout, gone, names)
-        partitions.append(PartitionSlices(path, tuple(slices)))
+        partitions.append(PartitionSlices(path, tuple(item for item in slices if is_asked(item))))
     return ScanPlan(tuple(partitions), walk.pruned)
 
 
-def _archived_writes(snapshot: HudiSnapshot, begin: str, end: str | None) -> list[Instant]:
-    """The writes of a range that the active timeline no longer has."""
-    view = snapshot.view
-    first = next((item for item in view.instants if item.requested == view.start), None)
-    if first is not None and begin >= range_key(first):
-        return []
-    older = [item for item in snapshot.archive().instants if item.action in WRITE_ACTIONS]
-    return writes_in_range([item for item in older if item.requested not in view.completed], begin, end)
+def _path_test(glob: str) -> Callable[[FileSlice], bool]:
+    """Whether a slice is asked by the path of its base file, else of its newest log (IncrementalRelationV2,
+    MergeOnReadIncrementalRelationV2)."""
+    if not glob:
+        return lambda file_slice: True
+    matches = re.compile(hadoop_glob(f"*{glob}"), re.DOTALL).fullmatch
+    return lambda file_slice: matches((file_slice.base or file_slice.logs[-1]).path) is not None
+
+
+def _columns_at_end(
+    snapshot: HudiSnapshot, table: HudiTableHandle, writes: Sequence[Instant]
+) -> tuple[pa.Schema, SchemaHistory | None]:
+    """The columns that the table had after the last of the writes; of no writes, those that it has now."""
+    if not writes:
+        return table.schema, table.history
+    _, after = views_around(snapshot.view, max(writes, key=range_key))
+    then = snapshot.with_view(after)
+    schema = then.table_schema()
+    return schema, read_schema_history(then, schema)
 
 
 def _before_holes(

@@ -19,7 +19,7 @@ from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
-from connectors.hudi.change_handles import HudiChangesHandle
+from connectors.hudi.change_handles import FEED_COLUMNS, HudiChangesHandle
 from connectors.hudi.config import READ_OPTIMIZED, index_use
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
@@ -100,7 +100,7 @@ class HudiMetadata(ConnectorMetadata):
 
     def apply_read_options(
         self, session: ConnectorSession, table: TableHandle, options: Mapping[str, str]
-    ) -> HudiTableHandle:
+    ) -> HudiTableHandle | HudiChangesHandle:
         """Under the names that Hudi's own data source has."""
         handle = _hudi(table)
         return self._transaction.with_options(handle, parse_read_options(handle.name, options), session.time_zone)
@@ -117,15 +117,18 @@ class HudiMetadata(ConnectorMetadata):
         return TableChanges(changes, row_id=(RECORD_KEY, PARTITION_PATH), pairs_updates=True)
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
+        if isinstance(table, HudiChangesHandle) and table.is_feed:
+            columns = tuple(ColumnMetadata(name, arrow) for name, arrow in FEED_COLUMNS)
+            return TableMetadata(table.table.name, columns)
         if isinstance(table, HudiChangesHandle):
             return with_change_columns(self.get_table_metadata(session, table.table), pa.string())
         handle = _hudi(table)
-        columns = [
+        shown = [
             ColumnMetadata(field.name, field.type, hidden=field.name.lower() in self._columns_to_hide)
             for field in handle.schema
         ]
-        columns.sort(key=lambda column: column.hidden)
-        columns += [ColumnMetadata(name, arrow, nullable=False, hidden=True) for name, arrow in HIDDEN_COLUMNS]
+        shown.sort(key=lambda column: column.hidden)
+        shown += [ColumnMetadata(name, arrow, nullable=False, hidden=True) for name, arrow in HIDDEN_COLUMNS]
         config = handle.config
         properties = {
             "location": handle.location,
@@ -133,7 +136,7 @@ class HudiMetadata(ConnectorMetadata):
             "type": "merge_on_read" if config.merge_on_read else "copy_on_write",
             "table_version": str(config.version),
         }
-        return TableMetadata(handle.name, tuple(columns), _keys(handle), None, tuple(properties.items()))
+        return TableMetadata(handle.name, tuple(shown), _keys(handle), None, tuple(properties.items()))
 
     def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
         columns = self.get_table_metadata(session, table).columns

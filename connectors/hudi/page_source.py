@@ -13,8 +13,9 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.session import ConnectorSession
+from connectors.hudi.change_feed_page_source import ChangeFeedPageSource
 from connectors.hudi.change_handles import HudiChangesHandle, HudiChangeSplit
-from connectors.hudi.change_page_source import ChangePageSource
+from connectors.hudi.change_page_source import ChangePageSource, GroupChanges
 from connectors.hudi.error_codes import HUDI_BOOTSTRAP, HUDI_PARTITION_VALUE
 from connectors.hudi.evolved_page_source import EvolvedPageSource, written_predicate
 from connectors.hudi.handles import (
@@ -65,9 +66,12 @@ class HudiPageSourceProvider(PageSourceProvider):
         dynamic_filter: TupleDomain[ColumnHandle],
     ) -> PageSource:
         if isinstance(split, HudiChangeSplit) and isinstance(table, HudiChangesHandle):
-            return ChangePageSource(
-                self.files, split, columns, table.table.view, partial(self._open_side, session, table.table)
-            )
+            open_side = partial(self._open_side, session, table.table)
+            changes = GroupChanges(self.files, split, table.table.view, open_side)
+            if table.is_feed:
+                of_table = tuple(ColumnHandle(field.name, field.type) for field in table.table.schema)
+                return ChangeFeedPageSource(changes, columns, of_table)
+            return ChangePageSource(changes, columns)
         if not isinstance(split, HudiSplit) or not isinstance(table, HudiTableHandle):
             raise InternalError(f"expected a Hudi split and table, met {type(split).__name__}, {type(table).__name__}")
         memory = int(str(session.get_property(MERGE_MEMORY)))

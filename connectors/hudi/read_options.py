@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -14,13 +15,18 @@ from connectors.hudi.error_codes import HUDI_BAD_OPTION
 __all__ = [
     "AS_OF",
     "BEGIN",
+    "COLUMN_OPTIONS",
     "END",
+    "END_SCHEMA",
     "FALLBACK",
+    "FORMAT",
     "HOLES",
+    "PATH_GLOB",
     "QUERY_TYPE",
     "HolesPolicy",
     "HudiReadOptions",
     "QueryType",
+    "hadoop_glob",
     "parse_read_options",
 ]
 
@@ -30,16 +36,19 @@ BEGIN = "hoodie.datasource.read.begin.instanttime"
 END = "hoodie.datasource.read.end.instanttime"
 FALLBACK = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 HOLES = "hoodie.read.timeline.holes.resolution.policy"
-_FORMAT = "hoodie.datasource.query.incremental.format"
+FORMAT = "hoodie.datasource.query.incremental.format"
 _FILTERS = "hoodie.datasource.read.incr.filters"
-_GLOB = "hoodie.datasource.read.incr.path.glob"
-_END_SCHEMA = "hoodie.datasource.read.schema.use.end.instanttime"
+PATH_GLOB = "hoodie.datasource.read.incr.path.glob"
+END_SCHEMA = "hoodie.datasource.read.schema.use.end.instanttime"
 _MERGE = "hoodie.datasource.merge.type"
 
 _OLDER_NAMES = {
     "hoodie.datasource.view.type": QUERY_TYPE,
     "hoodie.datasource.read.handle.hollow.commit": HOLES,
 }
+COLUMN_OPTIONS = frozenset({QUERY_TYPE, BEGIN, END, FORMAT, END_SCHEMA, HOLES, *_OLDER_NAMES})
+"""Names of the options that choose which columns a table shows, with those that such a choice depends on."""
+
 # These choose how Hudi's reader works, never which rows there are.
 _WITHOUT_EFFECT = frozenset(
     {
@@ -56,7 +65,8 @@ _WITHOUT_EFFECT = frozenset(
         "hoodie.metadata.enable",
     }
 )
-_KNOWN = (QUERY_TYPE, AS_OF, BEGIN, END, FALLBACK, HOLES, _FORMAT, _FILTERS, _GLOB, _END_SCHEMA, _MERGE)
+_KNOWN = (QUERY_TYPE, AS_OF, BEGIN, END, FALLBACK, HOLES, FORMAT, _FILTERS, PATH_GLOB, END_SCHEMA, _MERGE)
+_GLOB_PARTS = {"*": ".*", "?": ".", "{": "(?:", "}": ")", ",": "|", "[": "["}
 
 
 _Choice = TypeVar("_Choice", bound=Enum)
@@ -77,6 +87,11 @@ class HolesPolicy(Enum):
     BLOCK = "BLOCK"
 
 
+class _IncrementalFormat(Enum):
+    LATEST_STATE = "latest_state"
+    CDC = "cdc"
+
+
 @dataclass(frozen=True, slots=True)
 class HudiReadOptions:
     """The options of one use of a table.
@@ -88,6 +103,9 @@ class HudiReadOptions:
         end: Where it ends, inclusive; ``None`` is the newest write.
         full_scan: Where files of the range are gone, the rows are looked for in the newest state of the table.
         holes: What to do about older writes that are not finished.
+        feed: An incremental query gives what changed, in the columns of Hudi's change feed (``cdc``).
+        path_glob: An incremental query reads only files whose paths end like this; empty is any.
+        end_schema: An incremental query has the columns that the table had after its last write.
     """
 
     query_type: QueryType | None = None
@@ -96,6 +114,9 @@ class HudiReadOptions:
     end: str | None = None
     full_scan: bool = False
     holes: HolesPolicy = HolesPolicy.FAIL
+    feed: bool = False
+    path_glob: str = ""
+    end_schema: bool = False
 
 
 def parse_read_options(table: object, options: Mapping[str, str]) -> HudiReadOptions:
@@ -122,35 +143,68 @@ def parse_read_options(table: object, options: Mapping[str, str]) -> HudiReadOpt
         end=given.get(END),
         full_scan=_flag(table, given, FALLBACK),
         holes=_choice(table, given, HOLES, HolesPolicy) or HolesPolicy.FAIL,
+        feed=_choice(table, given, FORMAT, _IncrementalFormat) is _IncrementalFormat.CDC,
+        path_glob=given.get(PATH_GLOB, ""),
+        end_schema=_flag(table, given, END_SCHEMA),
     )
-    if kind is QueryType.INCREMENTAL and parsed.as_of is not None:
-        raise _invalid(table, f"'{AS_OF}' does not fit an incremental query; say '{END}'")
-    if kind is QueryType.INCREMENTAL and parsed.begin is None:
-        raise _invalid(table, f"an incremental query needs '{BEGIN}'; 'earliest' is the beginning of the table")
-    if kind is not QueryType.INCREMENTAL and (parsed.begin or parsed.end):
-        raise _invalid(table, f"'{BEGIN}' and '{END}' need '{QUERY_TYPE}' incremental")
+    if kind is QueryType.INCREMENTAL:
+        _check_incremental(table, parsed)
+        return parsed
+    alone = [name for name in (BEGIN, END, FORMAT, PATH_GLOB, END_SCHEMA) if name in given]
+    if parsed.begin or parsed.end or parsed.feed or parsed.path_glob or parsed.end_schema:
+        raise _invalid(table, f"{' and '.join(map(repr, alone))} need '{QUERY_TYPE}' incremental")
     return parsed
 
 
-def _refuse(table: object, given: Mapping[str, str]) -> None:
-    ways = {
-        _FILTERS: "put them into WHERE",
-        _GLOB: "put a condition on the partition columns into WHERE",
-    }
-    for name, way in ways.items():
-        if given.get(name):
-            raise NotSupportedError(f"{table}: option '{name}' is not supported; {way}", HUDI_BAD_OPTION)
-    if given.get(_FORMAT, "latest_state").lower() != "latest_state":
-        raise NotSupportedError(
-            f"{table}: option '{_FORMAT}' is {given[_FORMAT]!r}, which would be other columns; read the changes with "
-            "CHANGES FROM VERSION ... TO VERSION ..., or with session.changes",
-            HUDI_BAD_OPTION,
+def hadoop_glob(pattern: str) -> str:
+    """The regular expression of a path pattern of Hadoop's (GlobPattern), to match whole paths.
+
+    ``*`` and ``?`` match slashes, too; ``[abc]``, ``[^a-c]``, ``[!a-c]``, ``{one,other}`` and a backslash before a
+    character are known.
+
+    Raises:
+        InvalidArgumentError: The pattern is not closed.
+    """
+    regex, braces, brackets = "", 0, False
+    letters = iter(pattern)
+    for letter in letters:
+        if letter == "\\":
+            following = next(letters, None)
+            if following is None:
+                raise _unclosed(pattern)
+            regex += re.escape(following)
+        elif brackets:
+            regex += "^" if letter == "!" and regex.endswith("[") else letter if letter in "^-]" else re.escape(letter)
+            brackets = letter != "]"
+        elif letter in _GLOB_PARTS and (letter not in ",}" or braces):
+            regex += _GLOB_PARTS[letter]
+            braces += {"{": 1, "}": -1}.get(letter, 0)
+            brackets = letter == "["
+        else:
+            regex += re.escape(letter)
+    if braces or brackets:
+        raise _unclosed(pattern)
+    return regex
+
+
+def _check_incremental(table: object, parsed: HudiReadOptions) -> None:
+    if parsed.as_of is not None:
+        raise _invalid(table, f"'{AS_OF}' does not fit an incremental query; say '{END}'")
+    if parsed.begin is None:
+        raise _invalid(table, f"an incremental query needs '{BEGIN}'; 'earliest' is the beginning of the table")
+    if parsed.feed and (parsed.path_glob or parsed.end_schema or parsed.full_scan):
+        raise _invalid(
+            table, f"'{FORMAT}' cdc does not go with '{PATH_GLOB}', '{END_SCHEMA}' or '{FALLBACK}'; leave these out"
         )
-    if _flag(table, given, _END_SCHEMA):
+    if parsed.path_glob and parsed.full_scan:
+        raise _invalid(table, f"'{PATH_GLOB}' does not go with '{FALLBACK}'; leave one out")
+
+
+def _refuse(table: object, given: Mapping[str, str]) -> None:
+    if given.get(_FILTERS):
+        # Any SQL of Spark's, split at commas; Hudi's own newer readers pass over it.
         raise NotSupportedError(
-            f"{table}: option '{_END_SCHEMA}' is true, which would be other columns; the table's newest columns can "
-            "be read",
-            HUDI_BAD_OPTION,
+            f"{table}: option '{_FILTERS}' is not supported; put the conditions into WHERE", HUDI_BAD_OPTION
         )
     if given.get(_MERGE, "payload_combine").lower() != "payload_combine":
         raise NotSupportedError(
@@ -174,6 +228,12 @@ def _flag(table: object, given: Mapping[str, str], name: str) -> bool:
     if text not in ("true", "false"):
         raise _invalid(table, f"option '{name}' is {text!r}; expected true or false")
     return text == "true"
+
+
+def _unclosed(pattern: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"option '{PATH_GLOB}' is {pattern!r}, in which a bracket, brace or backslash is not closed", HUDI_BAD_OPTION
+    )
 
 
 def _invalid(table: object, what: str) -> InvalidArgumentError:

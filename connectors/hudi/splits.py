@@ -89,7 +89,7 @@ class HudiSplitManager(SplitManager):
         # Logs of changes have the rows without the meta columns and the hidden ones.
         user = set(changes.table.schema.names) - set(META_COLUMNS) | {name for name, _ in CHANGE_COLUMNS}
         by_logs = changes.change_logs and changes.table.history is None
-        by_logs = by_logs and all(column.name in user for column in columns)
+        by_logs = by_logs and (changes.is_feed or all(column.name in user for column in columns))
         found = transaction.plan_changes(replace(changes, constraint=constraint), by_logs)
         plan = ScanPlan(
             tuple(

@@ -14,7 +14,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import ConnectorMetadata, TableVersion, VersionKind
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hudi.change_handles import HudiChangesHandle
-from connectors.hudi.changes import GroupChange, changes_handle, plan_changes
+from connectors.hudi.changes import GroupChange, changes_handle, feed_handle, plan_changes
 from connectors.hudi.error_codes import HUDI_BAD_OPTION
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.incremental import incremental_handle, plan_writes
@@ -72,8 +72,10 @@ class HudiTransaction(ConnectorTransaction):
         with self._guard:
             return self._snapshots.setdefault((location, found.view), found)
 
-    def with_options(self, table: HudiTableHandle, options: HudiReadOptions, session_zone: str) -> HudiTableHandle:
-        """The table as read options ask for it; the columns stay.
+    def with_options(
+        self, table: HudiTableHandle, options: HudiReadOptions, session_zone: str
+    ) -> HudiTableHandle | HudiChangesHandle:
+        """The table as read options ask for it; some choose other columns.
 
         Raises:
             InvalidArgumentError: The options name no instants of the table that can still be read.
@@ -87,6 +89,9 @@ class HudiTransaction(ConnectorTransaction):
                 f"{table.name} is read AS OF an instant and with options that name another; leave one out",
                 HUDI_BAD_OPTION,
             )
+        if options.feed:
+            whole = replace(table, read_optimized=False)
+            return feed_handle(self.snapshot(whole), whole, options, session_zone)
         if options.query_type is QueryType.INCREMENTAL:
             made = incremental_handle(self.snapshot(table), table, options, session_zone)
             return self._covered(made) if options.full_scan else made
@@ -117,7 +122,8 @@ class HudiTransaction(ConnectorTransaction):
 
     def plan_changes(self, changes: HudiChangesHandle, by_logs: bool) -> list[GroupChange]:
         """What has to be read to tell changes; ``by_logs`` as of ``changes.plan_changes``."""
-        domains = partition_domains(changes.table, changes.constraint)
+        # The columns of a change feed are not those of the table, even where they have the names of partition fields.
+        domains = {} if changes.is_feed else partition_domains(changes.table, changes.constraint)
         return plan_changes(self.snapshot(changes.table), changes, domains, by_logs, self._pool)
 
     def snapshot(self, table: HudiTableHandle) -> HudiSnapshot:
