@@ -6,6 +6,7 @@ from connector_spi.errors import ErrorCode, ErrorType
 
 __all__ = [
     "ALREADY_EXISTS",
+    "CLOSED",
     "CONNECTION_FAILED",
     "NO_SUCH_CALL",
     "NO_WRITE_IDS",
@@ -15,6 +16,8 @@ __all__ = [
 ]
 
 ALREADY_EXISTS = ErrorCode("METASTORE_ALREADY_EXISTS", ErrorType.USER_ERROR)
+CLOSED = ErrorCode("METASTORE_CLOSED", ErrorType.USER_ERROR)
+"""The client was closed, perhaps while the call waited."""
 CONNECTION_FAILED = ErrorCode("METASTORE_CONNECTION_FAILED", ErrorType.EXTERNAL)
 """No connection, or it was lost. The call may be repeated if it is safe to do twice."""
 TIMED_OUT = ErrorCode("METASTORE_TIMED_OUT", ErrorType.EXTERNAL)

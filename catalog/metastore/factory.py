@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from catalog.metastore.availability import Availability
 from catalog.metastore.call_statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
 from catalog.metastore.embedded import EmbeddedMetastore, open_store
 from catalog.metastore.embedded_transactions import EmbeddedTransactions
 from catalog.metastore.endpoints import parse_uris
-from catalog.metastore.retry import RetryingMetastore, RetryingTransactions, RetryPolicy
+from catalog.metastore.retry import RetryPolicy
 from catalog.metastore.thrift_client import ThriftMetastore
-from catalog.metastore.thrift_connection import ThriftConnections
+from catalog.metastore.thrift_connection import ConnectionSettings, ThriftConnections
+from catalog.metastore.thrift_errors import Timeouts
 from catalog.metastore.thrift_transactions import ThriftTransactions
 from catalog.metastore.thrift_writer import ThriftMetastoreWriter
 from connector_spi.errors import InvalidPropertyError
@@ -37,6 +39,7 @@ class MetastoreConfig:
         max_retries: Most repetitions of a read that lost its connection
             (``hive.metastore.thrift.client.max-retries``).
         username: Whom the metastore takes us for; empty for the user of this process (``hive.metastore.username``).
+        availability: Waits, repetitions, connections, addresses, and the metastore's catalog.
     """
 
     kind: Literal["thrift", "embedded"] = "thrift"
@@ -46,6 +49,7 @@ class MetastoreConfig:
     read_timeout: float = 60.0
     max_retries: int = 3
     username: str = ""
+    availability: Availability = field(default_factory=Availability)
 
     def place(self) -> str:
         """The kind and where it is, for people; no secret."""
@@ -89,13 +93,12 @@ def connect(config: MetastoreConfig) -> Metastore:
     if not config.uri:
         raise InvalidPropertyError("hive.metastore=thrift needs hive.metastore.uri, such as thrift://host:9083")
     username = config.username or getpass.getuser()
-    connections = ThriftConnections(parse_uris(config.uri), config.connect_timeout, config.read_timeout, username)
-    policy = RetryPolicy(config.max_retries)
-    reads = RetryingMetastore(ThriftMetastore(connections), policy)
+    connections = ThriftConnections(parse_uris(config.uri), _connection_settings(config), username)
+    reads = ThriftMetastore(connections)
     return Metastore(
         reads,
         ThriftMetastoreWriter(connections, reads, username),
-        RetryingTransactions(ThriftTransactions(connections), policy),
+        ThriftTransactions(connections),
         connections.statistics,
     )
 
@@ -121,6 +124,18 @@ def create_metastore(properties: Mapping[str, str]) -> Metastore:
             max_retries=_count(properties, prefix + "max-retries", defaults.max_retries),
             username=properties.get("hive.metastore.username", ""),
         )
+    )
+
+
+def _connection_settings(config: MetastoreConfig) -> ConnectionSettings:
+    wanted = config.availability
+    return ConnectionSettings(
+        Timeouts(config.connect_timeout, config.read_timeout, wanted.max_wait),
+        RetryPolicy(config.max_retries, wanted.min_backoff, wanted.max_backoff),
+        wanted.max_connections,
+        wanted.selection,
+        wanted.max_message_size,
+        wanted.catalog,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from catalog.metastore.availability import AVAILABILITY_PROPERTIES, availability_from, availability_texts
 from catalog.metastore.factory import MetastoreConfig
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
@@ -38,6 +39,7 @@ METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
         _DEFAULTS.max_retries,
         minimum=0,
     ),
+    *AVAILABILITY_PROPERTIES,
     string_property("hive.metastore.username", "Whom the metastore takes us for; the user of this process if not set."),
 )
 """Descriptors for a connector's ``config_properties``."""
@@ -64,6 +66,7 @@ def metastore_config(properties: Mapping[str, object]) -> MetastoreConfig:
         read_timeout=float(_text(properties[f"{_CLIENT}read-timeout"])),
         max_retries=int(_text(properties[f"{_CLIENT}max-retries"])),
         username=_text(properties["hive.metastore.username"]),
+        availability=availability_from(properties),
     )
 
 
@@ -77,6 +80,7 @@ def metastore_properties(config: MetastoreConfig) -> tuple[tuple[str, str], ...]
         f"{_CLIENT}read-timeout": f"{config.read_timeout}s",
         f"{_CLIENT}max-retries": str(config.max_retries),
         "hive.metastore.username": config.username,
+        **availability_texts(config.availability),
     }
     return tuple((key, text) for key, text in texts.items() if text)
 

@@ -47,49 +47,55 @@ class ThriftMetastore(MetastoreClient):
         self._partition_batch_size = partition_batch_size
 
     def get_databases(self) -> list[str]:
-        return sorted(self._connections.call("get_all_databases", lambda client: client.get_all_databases()))
+        if self._connections.catalog is None:
+            return self._connections.call("get_all_databases", lambda client: sorted(client.get_all_databases()))
+        pattern = self._connections.database_name("")
+        return self._connections.call("get_databases", lambda client: sorted(client.get_databases(pattern)))
 
     def get_database(self, name: str) -> Database | None:
         try:
-            raw = self._connections.call(
-                "get_database", lambda client: client.get_database(name.lower()), SchemaNotFoundError
+            return self._connections.call(
+                "get_database",
+                lambda client: database_from_thrift(client.get_database(self._connections.database_name(name))),
+                SchemaNotFoundError,
             )
         except SchemaNotFoundError:
             return None
-        return database_from_thrift(raw)
 
     def get_table_names(self, database: str) -> list[str]:
-        names = self._connections.call("get_all_tables", lambda client: client.get_all_tables(database.lower()))
+        within = self._connections.database_name(database)
+        names = self._connections.call("get_all_tables", lambda client: sorted(client.get_all_tables(within)))
         # The metastore answers "none" for a database that is not there.
         if not names and self.get_database(database) is None:
             raise no_database(database)
-        return sorted(names)
+        return names
 
     def get_table(self, database: str, name: str) -> Table | None:
+        within = self._connections.database_name(database)
         request = ttypes.GetTableRequest(
             database.lower(),
             name.lower(),
             ttypes.ClientCapabilities([ttypes.ClientCapability.INSERT_ONLY_TABLES]),
+            catName=self._connections.catalog,
             processorCapabilities=ABILITIES,
             processorIdentifier=IDENTIFIER,
         )
         try:
             # Hive 1.2 has get_table only, Hive 4.0.1 and later get_table_req only (HIVE-26537).
-            raw = self._connections.call_first_known(
-                ("get_table_req", lambda client: client.get_table_req(request).table),
-                ("get_table", lambda client: client.get_table(database.lower(), name.lower())),
+            return self._connections.call_first_known(
+                ("get_table_req", lambda client: table_from_thrift(client.get_table_req(request).table)),
+                ("get_table", lambda client: table_from_thrift(client.get_table(within, name.lower()))),
                 TableNotFoundError,
             )
         except TableNotFoundError:
             return None
-        return table_from_thrift(raw)
 
     def get_partition_names(self, database: str, table: str) -> list[str]:
         return self._list_partitions(
             database,
             table,
             "get_partition_names",
-            lambda client: client.get_partition_names(database.lower(), table.lower(), -1),
+            lambda client: client.get_partition_names(self._connections.database_name(database), table.lower(), -1),
         )
 
     def get_partition_names_by_filter(
@@ -108,7 +114,9 @@ class ThriftMetastore(MetastoreClient):
             database,
             table,
             "get_partition_names_ps",
-            lambda client: client.get_partition_names_ps(database.lower(), table.lower(), pattern, -1),
+            lambda client: client.get_partition_names_ps(
+                self._connections.database_name(database), table.lower(), pattern, -1
+            ),
         )
         return prune_partition_names(names, predicate)
 
@@ -117,8 +125,7 @@ class ThriftMetastore(MetastoreClient):
         found: dict[tuple[str, ...], Partition] = {}
         reader = PartitionReader()
         for batch in _batches(dict.fromkeys(wanted), self._partition_batch_size):
-            for raw in self._get_partitions(database.lower(), table.lower(), batch):
-                partition = reader.read(raw)
+            for partition in self._get_partitions(database, table, batch, reader):
                 found[partition.values] = partition
         if wanted and not found:
             return self._nothing_in(database, table)
@@ -129,13 +136,15 @@ class ThriftMetastore(MetastoreClient):
         names = [column.lower() for column in columns]
         if not names:
             return []
-        request = ttypes.TableStatsRequest(database.lower(), table.lower(), names, engine=ENGINE)
-        raw = self._connections.call(
+        request = ttypes.TableStatsRequest(
+            database.lower(), table.lower(), names, catName=self._connections.catalog, engine=ENGINE
+        )
+        found = self._connections.call(
             "get_table_statistics_req",
-            lambda client: client.get_table_statistics_req(request).tableStats,
+            lambda client: _in_order(client.get_table_statistics_req(request).tableStats, names),
             lambda _: no_table(database, table),
         )
-        return _in_order(raw or self._nothing_in(database, table), names)
+        return found or self._nothing_in(database, table)
 
     def get_partition_statistics(
         self, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
@@ -145,9 +154,10 @@ class ThriftMetastore(MetastoreClient):
         if not names:
             return found
         for batch in _batches(partitions, self._partition_batch_size):
-            request = ttypes.PartitionsStatsRequest(database.lower(), table.lower(), names, batch, engine=ENGINE)
-            raw = self._get_partition_statistics(request)
-            found.update({name: _in_order(columns_of, names) for name, columns_of in raw.items() if columns_of})
+            request = ttypes.PartitionsStatsRequest(
+                database.lower(), table.lower(), names, batch, catName=self._connections.catalog, engine=ENGINE
+            )
+            found.update(self._get_partition_statistics(request))
         if partitions and not found:
             self._nothing_in(database, table)
         return {name: found[name] for name in partitions if name in found}
@@ -159,8 +169,10 @@ class ThriftMetastore(MetastoreClient):
         self, database: str, table: str, method: str, request: Callable[[ThriftHiveMetastore.Client], list[str]]
     ) -> list[str]:
         with self._about_table(database, table):
-            names = self._connections.call(method, request, lambda _: no_table(database, table))
-        return sorted(names or self._nothing_in(database, table))
+            names = self._connections.call(
+                method, lambda client: sorted(request(client)), lambda _: no_table(database, table)
+            )
+        return names or self._nothing_in(database, table)
 
     @contextmanager
     def _about_table(self, database: str, table: str) -> Iterator[None]:
@@ -172,24 +184,30 @@ class ThriftMetastore(MetastoreClient):
                 raise no_table(database, table) from error
             raise
 
-    def _get_partition_statistics(
-        self, request: ttypes.PartitionsStatsRequest
-    ) -> Mapping[str, list[ttypes.ColumnStatisticsObj]]:
-        answer: Mapping[str, list[ttypes.ColumnStatisticsObj]] = self._connections.call(
-            "get_partitions_statistics_req",
-            lambda client: client.get_partitions_statistics_req(request).partStats,
-            lambda _: no_table(request.dbName, request.tblName),
-        )
-        return answer
+    def _get_partition_statistics(self, request: ttypes.PartitionsStatsRequest) -> Mapping[str, list[ColumnStatistics]]:
+        def ask(client: ThriftHiveMetastore.Client) -> Mapping[str, list[ColumnStatistics]]:
+            raw = client.get_partitions_statistics_req(request).partStats
+            return {name: _in_order(columns, request.colNames) for name, columns in raw.items() if columns}
 
-    def _get_partitions(self, database: str, table: str, names: list[str]) -> list[ttypes.Partition]:
+        return self._connections.call(
+            "get_partitions_statistics_req", ask, lambda _: no_table(request.dbName, request.tblName)
+        )
+
+    def _get_partitions(self, database: str, table: str, names: list[str], reader: PartitionReader) -> list[Partition]:
+        within, name = self._connections.database_name(database), table.lower()
         request = ttypes.GetPartitionsByNamesRequest(
-            database, table, names, processorCapabilities=ABILITIES, processorIdentifier=IDENTIFIER, engine=ENGINE
+            within, name, names, processorCapabilities=ABILITIES, processorIdentifier=IDENTIFIER, engine=ENGINE
         )
         with self._about_table(database, table):
             return self._connections.call_first_known(
-                ("get_partitions_by_names", lambda client: client.get_partitions_by_names(database, table, names)),
-                ("get_partitions_by_names_req", lambda client: client.get_partitions_by_names_req(request).partitions),
+                (
+                    "get_partitions_by_names",
+                    lambda client: reader.read_all(client.get_partitions_by_names(within, name, names)),
+                ),
+                (
+                    "get_partitions_by_names_req",
+                    lambda client: reader.read_all(client.get_partitions_by_names_req(request).partitions),
+                ),
                 lambda _: no_table(database, table),
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from catalog.metastore._thrift.lakeport_metastore import ttypes
 from catalog.metastore.model import (
@@ -90,6 +90,10 @@ class PartitionReader:
 
     def __init__(self) -> None:
         self._columns: dict[tuple[tuple[str, str, str | None], ...], tuple[FieldSchema, ...]] = {}
+
+    def read_all(self, raw: Iterable[ttypes.Partition]) -> list[Partition]:
+        """Reads partitions in their order."""
+        return [self.read(one) for one in raw]
 
     def read(self, raw: ttypes.Partition) -> Partition:
         """Reads one partition."""

@@ -15,7 +15,17 @@ from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ttypes
 from connector_spi.errors import ConnectorError, MetastoreError, SchemaNotFoundError, TableNotFoundError
 
-__all__ = ["ANSWERS", "Timeouts", "is_timeout", "mapped_errors", "no_database", "no_table", "reason"]
+__all__ = [
+    "ANSWERS",
+    "BROKEN",
+    "Timeouts",
+    "is_timeout",
+    "is_unknown_call",
+    "mapped_answers",
+    "no_database",
+    "no_table",
+    "reason",
+]
 
 _MISSING = (ttypes.NoSuchObjectException, ttypes.UnknownTableException, ttypes.UnknownDBException)
 _CODES = {
@@ -38,21 +48,32 @@ ANSWERS = (
 """Errors that are a whole answer: after them the connection is still in step with the server."""
 
 
+BROKEN = (OSError, EOFError, TException, struct.error, ArithmeticError, ValueError, TypeError, LookupError,
+          AttributeError, MemoryError, RecursionError)  # fmt: skip
+"""Errors of a connection that is of no more use: it broke, or what came through it is no answer of a metastore."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds to wait for a connection to one address, and for the next bytes of an answer."""
+    """Seconds to wait.
+
+    Attributes:
+        connect: For a connection to one address.
+        read: For the next bytes of an answer.
+        total: For one call in all, its repetitions included.
+    """
 
     connect: float
     read: float
+    total: float = 300.0
 
 
 @contextmanager
-def mapped_errors(what: str, timeouts: Timeouts, missing: Callable[[str], ConnectorError]) -> Iterator[None]:
-    """Turns every error of Thrift, of sockets and of the metastore into one of ours.
+def mapped_answers(what: str, missing: Callable[[str], ConnectorError]) -> Iterator[None]:
+    """Turns the errors that are a metastore's answer into ours.
 
     Args:
         what: The call and the address, for the message.
-        timeouts: For the message.
         missing: Makes the error for "no such object" out of the message.
     """
     try:
@@ -60,15 +81,16 @@ def mapped_errors(what: str, timeouts: Timeouts, missing: Callable[[str], Connec
     except _MISSING as error:
         raise missing(f"{what} says: {error.message}") from error
     except TApplicationException as error:
-        unknown = error.type == TApplicationException.UNKNOWN_METHOD
-        code = error_codes.NO_SUCH_CALL if unknown else error_codes.REFUSED_REQUEST
+        code = error_codes.NO_SUCH_CALL if is_unknown_call(error) else error_codes.REFUSED_REQUEST
         raise MetastoreError(f"{what} says: {error.message}", code) from error
     except ANSWERS as error:
         code = _CODES.get(type(error), error_codes.REFUSED_REQUEST)
         raise MetastoreError(f"{what} says: {error.message}", code) from error
-    except (OSError, EOFError, TException, struct.error, ValueError, MemoryError) as error:
-        code = error_codes.TIMED_OUT if is_timeout(error) else error_codes.CONNECTION_FAILED
-        raise MetastoreError(f"{what}: {reason(error, timeouts)}", code) from error
+
+
+def is_unknown_call(error: TException) -> bool:
+    """Whether the server says that it does not have the call."""
+    return isinstance(error, TApplicationException) and error.type == TApplicationException.UNKNOWN_METHOD
 
 
 def reason(error: Exception, timeouts: Timeouts) -> str:
@@ -79,12 +101,18 @@ def reason(error: Exception, timeouts: Timeouts) -> str:
         return f"no answer within {timeouts.read:g} s"
     if isinstance(error, TTransportException) and error.type == TTransportException.END_OF_FILE:
         return "it closed the connection"
+    if isinstance(error, TTransportException) and error.type == TTransportException.SIZE_LIMIT:
+        return str(error.message)
     if isinstance(error, TTransportException) and error.inner is not None:
         return f"the connection broke: {error.inner}"
     if isinstance(error, OSError):
         return error.strerror or str(error)
-    if isinstance(error, (TProtocolException, struct.error, ValueError)):
-        return f"it does not speak Thrift's binary protocol without SASL or TLS: {error}"
+    if isinstance(error, MemoryError):
+        return "there is no memory for its answer"
+    if isinstance(error, (TProtocolException, struct.error, ValueError, ArithmeticError, RecursionError, EOFError)):
+        return f"it does not speak Thrift's binary protocol as this catalog does: {error}"
+    if isinstance(error, (TypeError, LookupError, AttributeError)):
+        return f"its answer is not one of a metastore: {type(error).__name__}: {error}"
     return str(error) or type(error).__name__
 
 

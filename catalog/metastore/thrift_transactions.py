@@ -7,7 +7,7 @@ import socket
 from collections.abc import Mapping, Sequence
 
 from catalog.metastore import error_codes
-from catalog.metastore._thrift.lakeport_metastore import ttypes
+from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore, ttypes
 from catalog.metastore.client import TransactionClient
 from catalog.metastore.thrift_connection import ThriftConnections
 from catalog.metastore.transactions import (
@@ -43,7 +43,7 @@ class ThriftTransactions(TransactionClient):
 
     def open_transaction(self, user: str, agent: str) -> int:
         request = ttypes.OpenTxnRequest(1, user, socket.gethostname(), agent)
-        return int(self._connections.call("open_txns", lambda client: client.open_txns(request).txn_ids[0]))
+        return self._connections.call("open_txns", lambda client: int(client.open_txns(request).txn_ids[0]))
 
     def commit(self, transaction: int) -> None:
         request = ttypes.CommitTxnRequest(transaction)
@@ -54,47 +54,37 @@ class ThriftTransactions(TransactionClient):
         self._connections.call("abort_txn", lambda client: client.abort_txn(request))
 
     def get_valid_transactions(self, current: int = 0) -> ValidTransactions:
-        answer = self._connections.call("get_open_txns", lambda client: client.get_open_txns())
-        if answer.open_txns is None or answer.abortedBits is None:
-            raise NotSupportedError(
-                "the metastore is of Hive 2 or older, which has no write ids; transactional tables need Hive 3",
-                error_codes.NO_WRITE_IDS,
-            )
-        high_watermark = answer.txn_high_water_mark
-        still_open, aborted = _split(answer.open_txns, answer.abortedBits)
-        if current:
-            high_watermark = min(current, high_watermark)
-            still_open = tuple(one for one in still_open if one < current)
-            aborted = tuple(one for one in aborted if one < current)
-        minimum = NO_MINIMUM if answer.min_open_txn is None else answer.min_open_txn
-        return ValidTransactions(high_watermark, still_open, aborted, minimum)
+        return self._connections.call("get_open_txns", lambda client: _valid(client.get_open_txns(), current))
 
     def get_valid_write_ids(
         self, tables: Sequence[tuple[str, str]], transactions: ValidTransactions
     ) -> list[ValidWriteIds]:
         names = [f"{database}.{table}".lower() for database, table in tables]
         request = ttypes.GetValidWriteIdsRequest(names, transactions.to_text())
-        answer = self._connections.call(
-            "get_valid_write_ids", lambda client: client.get_valid_write_ids(request).tblValidWriteIds
-        )
-        found = {one.fullTableName.lower(): one for one in answer}
-        return [_write_ids(name, found[name]) for name in names]
+
+        def ask(client: ThriftHiveMetastore.Client) -> list[ValidWriteIds]:
+            found = {one.fullTableName.lower(): one for one in client.get_valid_write_ids(request).tblValidWriteIds}
+            return [_write_ids(name, found[name]) for name in names]
+
+        return self._connections.call("get_valid_write_ids", ask)
 
     def allocate_write_ids(self, transactions: Sequence[int], database: str, table: str) -> Mapping[int, int]:
         request = ttypes.AllocateTableWriteIdsRequest(database.lower(), table.lower(), list(transactions))
-        answer = self._connections.call(
-            "allocate_table_write_ids", lambda client: client.allocate_table_write_ids(request).txnToWriteIds
+        return self._connections.call(
+            "allocate_table_write_ids",
+            lambda client: {
+                pair.txnId: pair.writeId for pair in client.allocate_table_write_ids(request).txnToWriteIds
+            },
         )
-        return {pair.txnId: pair.writeId for pair in answer}
 
     def lock(self, transaction: int, components: Sequence[LockComponent], user: str, agent: str) -> LockedObject:
         wanted = [_component(component) for component in components]
         request = ttypes.LockRequest(wanted, transaction, user, socket.gethostname(), agent)
-        return _locked(self._connections.call("lock", lambda client: client.lock(request)))
+        return self._connections.call("lock", lambda client: _locked(client.lock(request)))
 
     def check_lock(self, lock: int, transaction: int) -> LockedObject:
         request = ttypes.CheckLockRequest(lock, transaction)
-        return _locked(self._connections.call("check_lock", lambda client: client.check_lock(request)))
+        return self._connections.call("check_lock", lambda client: _locked(client.check_lock(request)))
 
     def unlock(self, lock: int) -> None:
         request = ttypes.UnlockRequest(lock)
@@ -106,9 +96,11 @@ class ThriftTransactions(TransactionClient):
 
     def show_locks(self, database: str, table: str) -> list[HeldLock]:
         request = ttypes.ShowLocksRequest(database.lower())
-        answer = self._connections.call("show_locks", lambda client: client.show_locks(request).locks)
+        found = self._connections.call(
+            "show_locks", lambda client: [(raw.dbname.lower(), _held(raw)) for raw in client.show_locks(request).locks]
+        )
         # Hive 2 gives the locks of everything, whatever it is asked for.
-        shown = [_held(raw) for raw in answer if raw.dbname.lower() == database.lower()]
+        shown = [lock for within, lock in found if within == database.lower()]
         return [lock for lock in shown if lock.table in (None, table.lower())]
 
     def timeout_seconds(self) -> float:
@@ -127,6 +119,22 @@ class ThriftTransactions(TransactionClient):
             if error.code in (error_codes.REFUSED_REQUEST, error_codes.NO_SUCH_CALL):
                 return ""
             raise
+
+
+def _valid(answer: ttypes.GetOpenTxnsResponse, current: int) -> ValidTransactions:
+    if answer.open_txns is None or answer.abortedBits is None:
+        raise NotSupportedError(
+            "the metastore is of Hive 2 or older, which has no write ids; transactional tables need Hive 3",
+            error_codes.NO_WRITE_IDS,
+        )
+    high_watermark = answer.txn_high_water_mark
+    still_open, aborted = _split(answer.open_txns, answer.abortedBits)
+    if current:
+        high_watermark = min(current, high_watermark)
+        still_open = tuple(one for one in still_open if one < current)
+        aborted = tuple(one for one in aborted if one < current)
+    minimum = NO_MINIMUM if answer.min_open_txn is None else answer.min_open_txn
+    return ValidTransactions(high_watermark, still_open, aborted, minimum)
 
 
 def _write_ids(name: str, raw: ttypes.TableValidWriteIds) -> ValidWriteIds:

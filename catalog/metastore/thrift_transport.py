@@ -3,42 +3,169 @@
 from __future__ import annotations
 
 import socket
+from typing import Protocol
 
-from thrift.transport.TSocket import TSocket
-from thrift.transport.TTransport import TBufferedTransport
+from thrift.transport.TTransport import TTransportBase, TTransportException
 
+from catalog.metastore import error_codes
 from catalog.metastore.endpoints import ThriftEndpoint
+from catalog.metastore.lifeline import Lifeline
+from catalog.metastore.security.errors import AuthenticationError
+from catalog.metastore.security.http import HttpChannel, request_headers
+from catalog.metastore.security.identity import Identity
+from catalog.metastore.security.sasl import ByteChannel, SaslChannel
 from catalog.metastore.security.settings import SecuritySettings
+from catalog.metastore.security.sockets import SocketChannel, is_quiet
+from catalog.metastore.security.tls import secured
 from catalog.metastore.thrift_errors import Timeouts
+from connector_spi.errors import MetastoreError
 
-__all__ = ["open_transport"]
-
-_BUFFER = 1 << 16
+__all__ = ["ByteTransport", "open_transport"]
 
 
-def open_transport(endpoint: ThriftEndpoint, settings: SecuritySettings, timeouts: Timeouts) -> TBufferedTransport:
+class ByteTransport(Protocol):
+    """What Thrift's transports have in common."""
+
+    def isOpen(self) -> bool:  # noqa: N802  # Thrift's name
+        """Whether the other side has not hung up."""
+
+    def close(self) -> None:
+        """Ends the connection."""
+
+    def read(self, sz: int) -> bytes:
+        """At least one byte, at most ``sz``."""
+
+    def write(self, buf: bytes) -> None:
+        """Takes bytes to send."""
+
+    def flush(self) -> None:
+        """Sends them."""
+
+
+def open_transport(
+    endpoint: ThriftEndpoint, settings: SecuritySettings, timeouts: Timeouts, lifeline: Lifeline, identity: Identity
+) -> ByteTransport:
     """Connects to an address, and proves who we are where the settings ask for it.
 
     Args:
         endpoint: Where.
         settings: How the connection is secured.
-        timeouts: The connection has to stand within ``connect`` seconds; later reads wait for ``read`` seconds.
-
-    Returns:
-        An open transport with ``isOpen``, ``close``, ``read``, ``write``, ``flush``.
+        timeouts: Each step until the connection stands may take ``connect`` seconds; later reads wait for ``read``.
+        lifeline: Makes the socket, so that a wait on it can be ended from outside.
+        identity: As whom.
 
     Raises:
         OSError: The address cannot be reached.
-        TException: The other side refuses us, or speaks otherwise.
+        MetastoreError: Of code ``METASTORE_AUTHENTICATION_FAILED``, if one side does not believe the other.
     """
-    # Not TSocket.open: it writes to the log of its own accord.
-    handle = socket.create_connection((endpoint.host, endpoint.port), timeouts.connect)
     try:
-        handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        transport = TSocket(endpoint.host, endpoint.port)
-        transport.setHandle(handle)
-        transport.setTimeout(timeouts.read * 1000)
+        if endpoint.is_http:
+            return _HttpTransport(endpoint, settings, timeouts, lifeline, identity)
+        return _open_binary(endpoint, settings, timeouts, lifeline, identity)
+    except AuthenticationError as error:
+        raise _failed(error) from error
+
+
+def _open_binary(
+    endpoint: ThriftEndpoint, settings: SecuritySettings, timeouts: Timeouts, lifeline: Lifeline, identity: Identity
+) -> ByteTransport:
+    handle = _connected(endpoint, settings, timeouts, lifeline, settings.tls)
+    try:
+        channel: ByteChannel = SocketChannel(handle)
+        mechanism = identity.mechanism(endpoint.host)
+        if mechanism is not None:
+            sasl = SaslChannel(channel, mechanism, f"the metastore at {endpoint}")
+            try:
+                sasl.negotiate()
+            except AuthenticationError:
+                identity.refused()
+                raise
+            channel = sasl
+        handle.settimeout(timeouts.read)
     except BaseException:
         handle.close()
         raise
-    return TBufferedTransport(transport, _BUFFER)
+    return _SocketTransport(handle, channel)
+
+
+def _connected(
+    endpoint: ThriftEndpoint, settings: SecuritySettings, timeouts: Timeouts, lifeline: Lifeline, tls: bool
+) -> socket.socket:
+    handle = lifeline.connect(endpoint.host, endpoint.port, timeouts.connect)
+    try:
+        return secured(handle, endpoint.host, settings) if tls else handle
+    except BaseException:
+        handle.close()
+        raise
+
+
+def _failed(error: AuthenticationError) -> MetastoreError:
+    return MetastoreError(str(error), error_codes.AUTHENTICATION_FAILED)
+
+
+class _SocketTransport(TTransportBase):  # type: ignore[misc]  # thrift has no types
+    def __init__(self, handle: socket.socket, channel: ByteChannel) -> None:
+        self._handle = handle
+        self._channel = channel
+        self._written = bytearray()
+
+    def isOpen(self) -> bool:  # noqa: N802  # Thrift's name
+        return is_quiet(self._handle)
+
+    def close(self) -> None:
+        self._handle.close()
+
+    def read(self, sz: int) -> bytes:
+        data = self._channel.read(sz)
+        if not data:
+            raise TTransportException(TTransportException.END_OF_FILE, "it closed the connection")
+        return data
+
+    def write(self, buf: bytes) -> None:
+        self._written += buf
+
+    def flush(self) -> None:
+        data, self._written = bytes(self._written), bytearray()
+        self._channel.write(data)
+
+
+class _HttpTransport(TTransportBase):  # type: ignore[misc]  # thrift has no types
+    def __init__(
+        self,
+        endpoint: ThriftEndpoint,
+        settings: SecuritySettings,
+        timeouts: Timeouts,
+        lifeline: Lifeline,
+        identity: Identity,
+    ) -> None:
+        def connect() -> socket.socket:
+            lifeline.release()
+            handle = _connected(endpoint, settings, timeouts, lifeline, endpoint.scheme == "https")
+            handle.settimeout(timeouts.read)
+            return handle
+
+        self._channel = HttpChannel(
+            endpoint.host, endpoint.port, endpoint.path, connect, lambda: request_headers(settings, identity.user)
+        )
+        self._channel.open()
+
+    def isOpen(self) -> bool:  # noqa: N802  # Thrift's name
+        return True
+
+    def close(self) -> None:
+        self._channel.close()
+
+    def read(self, sz: int) -> bytes:
+        data = self._channel.read(sz)
+        if not data:
+            raise TTransportException(TTransportException.END_OF_FILE, "the answer is cut short")
+        return data
+
+    def write(self, buf: bytes) -> None:
+        self._channel.write(buf)
+
+    def flush(self) -> None:
+        try:
+            self._channel.flush()
+        except AuthenticationError as error:
+            raise _failed(error) from error

@@ -648,6 +648,7 @@ service ThriftHiveMetastore {
   string get_config_value(1: string name, 2: string defaultValue) throws (1: ConfigValSecurityException o1)
 
   list<string> get_all_databases() throws (1: MetaException o1)
+  list<string> get_databases(1: string pattern) throws (1: MetaException o1)
   Database get_database(1: string name) throws (1: NoSuchObjectException o1, 2: MetaException o2)
   list<string> get_all_tables(1: string db_name) throws (1: MetaException o1)
   Table get_table(1: string dbname, 2: string tbl_name) throws (1: MetaException o1, 2: NoSuchObjectException o2)

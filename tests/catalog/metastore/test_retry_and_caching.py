@@ -1,4 +1,4 @@
-"""The decorators, around an embedded metastore that a test lets fail."""
+"""The cache, around an embedded metastore that a test lets fail."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from catalog.metastore.embedded import EmbeddedMetastore, open_store
 from catalog.metastore.embedded_transactions import EmbeddedTransactions
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Database, Partition, Table
-from catalog.metastore.retry import RetryingMetastore, RetryingTransactions, RetryPolicy
-from connector_spi.errors import ErrorCode, MetastoreError, TableNotFoundError
+from connector_spi.errors import MetastoreError, TableNotFoundError
 from connector_spi.predicate import Domain, TupleDomain
 from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
 
@@ -47,52 +46,6 @@ def unsteady(tmp_path: Path) -> Iterator[Unsteady]:
     metastore = Unsteady(open_store(tmp_path / "metastore.db"))
     yield metastore
     metastore.close()
-
-
-def test_a_lost_connection_is_tried_again_after_growing_waits(unsteady: Unsteady) -> None:
-    waits: list[float] = []
-    reads = RetryingMetastore(unsteady, RetryPolicy(4, first_wait=1, max_wait=3, sleep=waits.append))
-    unsteady.failures = 4
-    assert reads.get_table("default", "no_such") is None
-    assert len(waits) == 4
-    assert all(longest / 2 <= wait <= longest for wait, longest in zip(waits, [1, 2, 3, 3], strict=True))
-
-
-def test_trying_again_has_an_end(unsteady: Unsteady) -> None:
-    unsteady.failures = 9
-    with pytest.raises(MetastoreError, match="lost"):
-        RetryingMetastore(unsteady, RetryPolicy(2, sleep=lambda _: None)).get_table("default", "t")
-    assert unsteady.calls == 3
-
-
-@pytest.mark.parametrize("code", [error_codes.TIMED_OUT, error_codes.REFUSED_REQUEST])
-def test_what_would_fail_again_is_not_tried_again(unsteady: Unsteady, code: ErrorCode) -> None:
-    unsteady.failures, unsteady.code = 1, code
-    with pytest.raises(MetastoreError):
-        RetryingMetastore(unsteady, RetryPolicy(2, sleep=lambda _: None)).get_table("default", "t")
-    assert unsteady.calls == 1
-
-
-def test_calls_that_must_not_be_done_twice_are_done_once(tmp_path: Path) -> None:
-    class Lost(EmbeddedTransactions):
-        calls = 0
-
-        def commit(self, transaction: int) -> None:
-            self.calls += 1
-            raise MetastoreError("lost", error_codes.CONNECTION_FAILED)
-
-        def heartbeat(self, transaction: int) -> None:
-            self.calls += 1
-            raise MetastoreError("lost", error_codes.CONNECTION_FAILED)
-
-    lost = Lost(open_store(tmp_path / "metastore.db"))
-    transactions = RetryingTransactions(lost, RetryPolicy(2, sleep=lambda _: None))
-    with pytest.raises(MetastoreError):
-        transactions.commit(1)
-    assert lost.calls == 1
-    with pytest.raises(MetastoreError):
-        transactions.heartbeat(1)
-    assert lost.calls == 4
 
 
 def test_one_transaction_sees_one_state(embedded_metastore: Metastore) -> None:
