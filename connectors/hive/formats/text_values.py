@@ -1,0 +1,204 @@
+"""Texts of single values to values, as Hive's lazy SerDe reads them: what it cannot read is NULL. Executor side.
+
+Each function takes an Arrow string array and gives an array of the asked type. Arrow's own casts do the work where
+all texts are in the form that Hive writes; else the odd ones are told by a pattern. Sources of the rules are Hive's
+classes ``LazyInteger``, ``LazyLong``, ``LazyDouble``, ``LazyBoolean``, ``LazyHiveDecimal``, ``LazyDate``,
+``LazyTimestamp``, ``LazyBinary`` and ``LazyUtils.isNumberMaybe`` of 4.0.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = [
+    "as_strings",
+    "parse_base64",
+    "parse_booleans",
+    "parse_decimals",
+    "parse_floats",
+    "parse_integers",
+    "real_nulls",
+]
+
+_INTEGER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
+_FLOAT = r"^[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
+_HEXADECIMAL = r"^[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?[0-9]+$"
+_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_SHORT_DECIMAL = r"^[+-]?[0-9]{0,38}(\.[0-9]*)?$"
+# Java's String.trim takes all of them off.
+_BLANKS = "".join(map(chr, range(0x21)))
+
+
+def as_strings(array: pa.Array) -> pa.Array:
+    """Bytes as text; bytes that are no UTF-8 become U+FFFD, as in Java."""
+    if pa.types.is_string(array.type):
+        return array
+    try:
+        return array.cast(pa.string())
+    except pa.ArrowInvalid:
+        texts = [None if value is None else value.decode("utf-8", "replace") for value in array.to_pylist()]
+        return pa.array(texts, pa.string())
+
+
+def real_nulls(array: pa.Array, good: pa.Array) -> pa.Array:
+    """The array with NULL where ``good`` is not true."""
+    return pc.if_else(good, array, pa.scalar(None, array.type))
+
+
+def parse_integers(texts: pa.Array, target: pa.DataType) -> pa.Array:
+    """Whole numbers; of ``1.9`` the whole part; NULL for what is no number or out of range."""
+    texts = _without_empty(texts)
+    fast = _try_cast(texts, target)
+    # Arrow reads hexadecimal numbers, too.
+    if fast is not None and not _any(pc.match_substring(texts, "x", ignore_case=True)):
+        return fast
+
+    def slow(odd: pa.Array) -> pa.Array:
+        good = real_nulls(odd, pc.match_substring_regex(odd, _INTEGER))
+        whole = pc.replace_substring_regex(good, r"^\+|\.[0-9]*$", "")
+        whole = pc.replace_substring_regex(whole, r"^(-?)0*([0-9]*)$", r"\10\2")
+        short = real_nulls(whole, pc.less_equal(pc.binary_length(whole), 30))
+        return _within(short.cast(pa.decimal128(38, 0)), target)
+
+    return _over_distinct(texts, slow)
+
+
+def parse_floats(texts: pa.Array, target: pa.DataType) -> pa.Array:
+    """Numbers as ``Double.parseDouble`` and ``Float.parseFloat`` read them."""
+    texts = _without_empty(texts)
+    fast = _try_cast(texts, target)
+    # Arrow takes words such as nan and inf, which Java does not know.
+    if fast is not None and bool(pc.all(pc.is_finite(fast), min_count=0).as_py()):
+        return fast
+
+    def slow(odd: pa.Array) -> pa.Array:
+        # A text of four bytes that begins with n is taken for the word null.
+        null_word = pc.and_(pc.equal(pc.binary_length(odd), 4), pc.match_substring_regex(odd, "^[nN]"))
+        trimmed = pc.utf8_trim(real_nulls(odd, pc.invert(null_word)), _BLANKS)
+        plain = pc.replace_substring_regex(trimmed, r"([0-9.])[fFdD]$", r"\1")
+        hexadecimal = pc.match_substring_regex(plain, _HEXADECIMAL)
+        numbers = real_nulls(plain, pc.match_substring_regex(plain, _FLOAT)).cast(target)
+        if not _any(hexadecimal):
+            return numbers
+        values = [
+            float.fromhex(text) if is_hexadecimal and text else None
+            for text, is_hexadecimal in zip(plain.to_pylist(), hexadecimal.to_pylist(), strict=True)
+        ]
+        return pc.coalesce(numbers, pa.array(values, pa.float64()).cast(target, safe=False))
+
+    return _over_distinct(texts, slow)
+
+
+def parse_booleans(texts: pa.Array, target: pa.DataType) -> pa.Array:
+    """``true`` and ``false`` in any case."""
+    lowered = pc.ascii_lower(texts)
+    true = pc.equal(lowered, "true")
+    return real_nulls(true, pc.or_(true, pc.equal(lowered, "false")))
+
+
+def parse_decimals(texts: pa.Array, target: pa.DataType) -> pa.Array:
+    """Decimals, rounded half up to the type's scale; NULL where the whole part does not fit.
+
+    ``HiveDecimalWritable.setFromBytes`` passes over blanks at both ends.
+    """
+    texts = _without_empty(texts)
+    fast = _try_cast(texts, target)
+    return fast if fast is not None else _over_distinct(texts, lambda odd: _slow_decimals(odd, target))
+
+
+def parse_base64(values: pa.Array) -> pa.Array:
+    """Bytes from base64 with or without padding; bytes that are not base64 stay as they are (``LazyBinary``)."""
+    values = values.cast(pa.binary())
+    texts = pc.replace_substring_regex(values, b"^(.*[^=])=*$", rb"\1")
+    lengths = pc.binary_length(texts)
+    unpadded = pc.match_substring_regex(values, b"^[A-Za-z0-9+/]*$")
+    padded = pc.match_substring_regex(values, b"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$")
+    remainder = pc.bit_wise_and(lengths, pa.scalar(3, lengths.type))
+    good = pc.or_(padded, pc.and_(unpadded, pc.not_equal(remainder, 1)))
+    candidates = pc.fill_null(real_nulls(texts, good), b"")
+    decoded = _decode_base64(candidates)
+    return pc.if_else(good, decoded, values)
+
+
+def _decode_base64(texts: pa.Array) -> pa.Array:
+    """Decodes texts without padding, all in one call: each is filled up to whole groups of four."""
+    filled = pc.binary_join_element_wise(
+        texts, pc.binary_repeat(pa.scalar(b"A"), pc.bit_wise_and(pc.negate(pc.binary_length(texts)), 3)), b""
+    )
+    raw = np.frombuffer(base64.b64decode(_contiguous(filled)), np.uint8)
+    whole = pc.binary_length(filled).to_numpy().astype(np.int64) // 4 * 3
+    kept = pc.binary_length(texts).to_numpy().astype(np.int64) * 6 // 8
+    starts = np.concatenate(([0], np.cumsum(whole)))[:-1]
+    inside = np.arange(len(raw)) - np.repeat(starts, whole) < np.repeat(kept, whole)
+    offsets = np.concatenate(([0], np.cumsum(kept))).astype(np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(raw[inside])]
+    return pa.Array.from_buffers(pa.binary(), len(texts), buffers)
+
+
+def _contiguous(array: pa.Array) -> memoryview:
+    offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
+    data = array.buffers()[2]
+    return memoryview(b"" if data is None else data)[int(offsets[0]) : int(offsets[-1])]
+
+
+def _slow_decimals(odd: pa.Array, target: pa.DataType) -> pa.Array:
+    trimmed = pc.utf8_trim(odd, " ")
+    good = real_nulls(trimmed, pc.match_substring_regex(trimmed, _DECIMAL))
+    short = pc.match_substring_regex(good, _SHORT_DECIMAL)
+    # 38 digits behind the point are all that HiveDecimal keeps.
+    cut = pc.replace_substring_regex(real_nulls(good, short), r"(\.[0-9]{38})[0-9]+$", r"\1")
+    wide = cut.cast(pa.decimal256(76, 38))
+    rounded = pc.round(wide, ndigits=target.scale, round_mode="half_towards_infinity")
+    bound = pa.scalar(Decimal(10 ** (target.precision - target.scale)), wide.type)
+    numbers = real_nulls(rounded, pc.less(pc.abs(rounded), bound)).cast(target)
+    long = pc.and_(pc.is_valid(good), pc.invert(pc.fill_null(short, False)))
+    if not _any(long):
+        return numbers
+    with localcontext() as context:
+        context.prec = 200
+        values = [_python_decimal(text, target) if text else None for text in real_nulls(good, long).to_pylist()]
+    return pc.coalesce(numbers, pa.array(values, target))
+
+
+def _python_decimal(text: str, target: pa.DataType) -> Decimal | None:
+    number = Decimal(text)
+    if number.is_zero() or number.adjusted() < -target.scale - 1:
+        return Decimal(0)
+    if number.adjusted() >= target.precision - target.scale:
+        return None
+    number = number.quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP)
+    return number if abs(number) < 10 ** (target.precision - target.scale) else None
+
+
+def _within(numbers: pa.Array, target: pa.DataType) -> pa.Array:
+    bits = target.bit_width - 1
+    low, high = (pa.scalar(Decimal(value), numbers.type) for value in (-(1 << bits), (1 << bits) - 1))
+    inside = pc.and_(pc.greater_equal(numbers, low), pc.less_equal(numbers, high))
+    return real_nulls(numbers, inside).cast(target)
+
+
+def _without_empty(texts: pa.Array) -> pa.Array:
+    empty = pc.equal(pc.binary_length(texts), 0)
+    return real_nulls(texts, pc.invert(empty)) if _any(empty) else texts
+
+
+def _try_cast(texts: pa.Array, target: pa.DataType) -> pa.Array | None:
+    try:
+        return texts.cast(target)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def _over_distinct(texts: pa.Array, function: Callable[[pa.Array], pa.Array]) -> pa.Array:
+    encoded = texts.dictionary_encode()
+    return function(encoded.dictionary).take(encoded.indices)
+
+
+def _any(mask: pa.Array) -> bool:
+    return bool(pc.any(mask, min_count=0).as_py())
