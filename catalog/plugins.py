@@ -50,6 +50,11 @@ class PluginSet:
         """The connectors of plugins that are at hand, with no discovery."""
         return _collect((type(plugin).__name__, type(plugin).__qualname__, plugin) for plugin in plugins)
 
+    @property
+    def column_options(self) -> frozenset[str]:
+        """Names in lower case of the read options by which any connector chooses columns."""
+        return frozenset().union(*(factory.column_options for factory in self.factories.values()))
+
     def factory(self, connector_name: str, where: str) -> ConnectorFactory:
         """The factory that ``connector.name`` means.
 

@@ -11,6 +11,7 @@ from connector_spi.changes import ChangeRange, SupportsChanges, TableChanges
 from connector_spi.errors import (
     ColumnNotFoundError,
     ConnectorError,
+    InvalidArgumentError,
     NotSupportedError,
     SchemaNotFoundError,
     TableNotFoundError,
@@ -18,6 +19,7 @@ from connector_spi.errors import (
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, SupportsTimeTravel, TableVersion
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName, quote_identifier
+from connector_spi.read_options import SupportsReadOptions
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
@@ -29,6 +31,7 @@ __all__ = [
     "resolve_column",
     "resolve_schema",
     "resolve_table",
+    "with_read_options",
 ]
 
 # Comparing names costs a few microseconds each; a schema can hold a hundred thousand.
@@ -94,6 +97,33 @@ def resolve_table(
         raise _table_not_found(session, metadata, name, system_name)
     table = metadata.get_table_metadata(session, handle)
     return ResolvedTable(name, handle, table, metadata.get_column_handles(session, handle))
+
+
+def with_read_options(
+    session: ConnectorSession, metadata: ConnectorMetadata, resolved: ResolvedTable, options: Mapping[str, str]
+) -> ResolvedTable:
+    """The table as read options ask for it, with the columns that it has then.
+
+    Args:
+        session: The query.
+        metadata: What resolved the table.
+        resolved: The table; nothing was pushed yet.
+        options: By name in lower case; none is no change.
+
+    Raises:
+        InvalidArgumentError: The connector does not know an option.
+        NotSupportedError: The table cannot be read so.
+    """
+    if not options:
+        return resolved
+    if not isinstance(metadata, SupportsReadOptions):
+        raise InvalidArgumentError(
+            f"table {resolved.name} is read with the option {', '.join(sorted(options))}, which it does not know; "
+            "leave it out"
+        )
+    handle = metadata.apply_read_options(session, resolved.handle, options)
+    columns = metadata.get_column_handles(session, handle)
+    return ResolvedTable(resolved.name, handle, metadata.get_table_metadata(session, handle), columns)
 
 
 def resolve_changes(

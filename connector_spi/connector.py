@@ -87,6 +87,14 @@ class ConnectorFactory(ABC):
         """Properties that a catalog file of this connector may hold, ``connector.name`` left out."""
         return ()
 
+    @property
+    def column_options(self) -> frozenset[str]:
+        """Names in lower case of the read options that can choose a table's columns, and of all that these need.
+
+        An engine that has to know the columns before the scan applies these alone first, and all options later.
+        """
+        return frozenset()
+
     @abstractmethod
     def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> Connector:
         """Makes a connector; opens nothing that is slow.

@@ -26,7 +26,8 @@ class SupportsReadOptions(Protocol):
             options: Never empty; names in lower case.
 
         Returns:
-            A handle with the same columns, at the same snapshot or one before it.
+            A handle at the same snapshot or one before it. Its columns may be others, where options of
+            ``ConnectorFactory.column_options`` are among the given ones.
 
         Raises:
             InvalidArgumentError: An option that is not known (one that is passed over could change the rows), or a

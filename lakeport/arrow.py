@@ -9,7 +9,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from catalog.registry import SESSION_CLOSED
-from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
+from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column, with_read_options
 from connector_spi.changes import ChangeRange
 from connector_spi.errors import ColumnNotFoundError, FileMissingError, InvalidArgumentError, UserError
 from connector_spi.handles import ColumnHandle
@@ -180,6 +180,10 @@ def _table(
     limit: int | None,
     options: Mapping[str, str] = MappingProxyType({}),
 ) -> ArrowScan:
+    given = {key.lower(): text for key, text in options.items()}
+    with access.lock:
+        resolved = with_read_options(access.session, access.metadata, resolved, given)
+
     def find(written: str) -> tuple[str, pa.DataType]:
         handle = resolve_column(resolved, written)
         return handle.name, handle.type
@@ -191,7 +195,6 @@ def _table(
     read = tuple(handles[column] for column in dict.fromkeys((*wanted, *(rows.columns if rows else ()))))
     everything = TupleDomain[ColumnHandle].all()
     plan = ScanPlan(access, resolved.handle, read, everything, everything)
-    plan = plan.with_read_options(resolved.name, {key.lower(): text for key, text in options.items()})
     if rows is not None:
         domain = rows.domain().transform_keys(lambda column: handles[column])
         plan = plan.with_filter(Constraint(domain))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from connector_spi.errors import InternalError, InvalidArgumentError
+from connector_spi.errors import InternalError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.metadata import SupportsLimit
 from connector_spi.predicate import Constraint, TupleDomain
-from connector_spi.read_options import SupportsReadOptions
 from connector_spi.splits import ScanSummary, SplitSource
 from lakeport.statement import CatalogAccess
 
@@ -41,28 +40,6 @@ class ScanPlan:
     remaining: TupleDomain[ColumnHandle]
     limit: int | None = None
     limit_guaranteed: bool = False
-
-    def with_read_options(self, name: object, options: Mapping[str, str]) -> ScanPlan:
-        """Has the table read as options ask for it; nothing was pushed yet.
-
-        Args:
-            name: The table, for messages.
-            options: By name in lower case; none is no change.
-
-        Raises:
-            InvalidArgumentError: The connector does not know an option.
-            NotSupportedError: The table cannot be read so.
-        """
-        if not options:
-            return self
-        metadata = self.access.metadata
-        if not isinstance(metadata, SupportsReadOptions):
-            raise InvalidArgumentError(
-                f"table {name} is read with the option {', '.join(sorted(options))}, which it does not know; leave it "
-                "out"
-            )
-        with self.access.lock:
-            return replace(self, table=metadata.apply_read_options(self.access.session, self.table, options))
 
     def with_filter(self, constraint: Constraint) -> ScanPlan:
         """Offers a filter until the connector says that nothing changes.

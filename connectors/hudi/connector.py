@@ -17,6 +17,7 @@ from connectors.hudi.absent_partitions import AbsentPartitions
 from connectors.hudi.config import CONFIG_PROPERTIES, HudiConfig, session_properties
 from connectors.hudi.metadata import HudiMetadata
 from connectors.hudi.page_source import HudiPageSourceProvider
+from connectors.hudi.read_options import COLUMN_OPTIONS
 from connectors.hudi.register import register_table_procedure
 from connectors.hudi.splits import HudiSplitManager
 from connectors.hudi.transaction import HudiTransaction
@@ -88,6 +89,10 @@ class HudiFactory(ConnectorFactory):
     @property
     def config_properties(self) -> Sequence[PropertyMetadata[object]]:
         return CONFIG_PROPERTIES
+
+    @property
+    def column_options(self) -> frozenset[str]:
+        return COLUMN_OPTIONS
 
     def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> HudiConnector:
         config = HudiConfig.of(properties)

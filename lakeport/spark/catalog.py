@@ -14,7 +14,7 @@ from connector_spi.properties import closest
 from lakeport.spark.changelog import asked_range, load_changes
 from lakeport.spark.errors import as_illegal_argument, no_such_namespace, no_such_table, read_only
 from lakeport.spark.jvm import CATALOG, Jvm
-from lakeport.spark.loading import load_table, table_version
+from lakeport.spark.loading import load_table, loading_options, table_version
 from lakeport.spark.procedures import ProcedureProxy
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.statements import statement_of_thread
@@ -52,8 +52,18 @@ class CatalogProxy(Proxy):
         return self._jvm.cls("java.util.Collections").emptySet()
 
     def tableStateOptionKeys(self) -> JavaObject:
-        """No read option chooses another state of a table yet."""
-        return self._jvm.cls("java.util.Collections").emptySet()
+        """The read options that choose columns, which Spark 4.3 and later hands to ``loadTable``.
+
+        Those of all connectors, since a table may be read through another catalog.
+        """
+        names = self._registry.plugins.column_options
+        key = ("column options", names)
+        if key not in self._jvm.shared:
+            found = self._jvm.cls("java.util.HashSet")()
+            for name in sorted(names):
+                found.add(name)
+            self._jvm.shared[key] = found
+        return self._jvm.shared[key]
 
     def defaultNamespace(self) -> JavaObject:
         """``default``, as in Hive."""
@@ -131,7 +141,7 @@ class CatalogProxy(Proxy):
         """The table at its newest snapshot, or as of the version that the query names."""
         version = table_version(self._jvm, context)
         try:
-            return load_table(self._jvm, self._access(), ident, version)
+            return load_table(self._jvm, self._access(), ident, version, loading_options(context))
         except (TableNotFoundError, SchemaNotFoundError) as error:
             raise no_such_table(self._jvm, ident) from error
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 
 from py4j.java_gateway import JavaObject
 
-from catalog.resolver import ResolvedSystemTable, ResolvedTable
+from catalog.resolver import ResolvedSystemTable, ResolvedTable, with_read_options
 from connector_spi.errors import InvalidArgumentError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import SupportsPartitionListing, TableVersion, VersionKind
@@ -20,30 +21,49 @@ from lakeport.spark.jvm import Jvm
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.scan import ScannedTable
 from lakeport.spark.system_table import SystemTableProxy
-from lakeport.spark.table import PartitionedTableProxy, TableProxy
+from lakeport.spark.table import PartitionedTableProxy, TableProxy, given_options
 from lakeport.spark.types import spark_schema_json
 from lakeport.statement import CatalogAccess
 
 __all__ = [
     "instant",
     "load_table",
+    "loading_options",
     "scanned_table",
     "table_name",
     "table_version",
 ]
 
 
-def load_table(jvm: Jvm, access: CatalogAccess, ident: JavaObject, version: TableVersion | None) -> Proxy:
+def load_table(
+    jvm: Jvm,
+    access: CatalogAccess,
+    ident: JavaObject,
+    version: TableVersion | None,
+    options: Mapping[str, str] = MappingProxyType({}),
+) -> Proxy:
     """The proxy of a table or system table.
+
+    Args:
+        jvm: Spark's Java.
+        access: The catalog in its statement.
+        ident: The table's name.
+        version: An older state; ``None`` is the newest.
+        options: Read options that choose columns, by name in lower case.
 
     Raises:
         TableNotFoundError: There is none, or its name has more than one schema.
         NotSupportedError: It is there, but cannot be read right.
+        InvalidArgumentError: An option is not known, or not understood.
     """
     access, resolved = resolve(access, table_name(jvm, access.catalog, ident), version)
     if isinstance(resolved, ResolvedSystemTable):
         return SystemTableProxy(jvm, resolved.name, resolved.system_table, access)
-    return _table(jvm, access, resolved)
+    if not options:
+        return _table(jvm, access, resolved, resolved)
+    with access.lock:
+        shown = with_read_options(access.session, access.metadata, resolved, options)
+    return _table(jvm, access, resolved, shown)
 
 
 def table_name(jvm: Jvm, catalog: str, ident: JavaObject) -> CatalogSchemaTableName:
@@ -89,6 +109,15 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
     raise InvalidArgumentError(f"cannot read a table {asked.toString()}: expected VERSION AS OF or TIMESTAMP AS OF")
 
 
+def loading_options(context: tuple[object, ...]) -> dict[str, str]:
+    """The read options that Spark 4.3 and later calls ``loadTable`` with, by name in lower case."""
+    if len(context) < 2:
+        return {}
+    options = context[1]
+    assert isinstance(options, JavaObject)
+    return given_options(options, frozenset())
+
+
 def instant(micros: int) -> datetime:
     """Microseconds since 1970 as an aware time, UTC."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
@@ -103,8 +132,9 @@ def scanned_table(access: CatalogAccess, resolved: ResolvedTable, shown: Sequenc
     return ScannedTable(resolved.name, plan, dict(resolved.columns), keys, spark_schema_json(shown))
 
 
-def _table(jvm: Jvm, access: CatalogAccess, resolved: ResolvedTable) -> TableProxy:
-    scanned = scanned_table(access, resolved, resolved.table.visible_columns())
+def _table(jvm: Jvm, access: CatalogAccess, resolved: ResolvedTable, shown: ResolvedTable) -> TableProxy:
+    """The proxy of a table; ``shown`` is the same one with the columns that read options chose."""
+    scanned = scanned_table(access, shown, shown.table.visible_columns())
     if scanned.partition_keys and isinstance(access.metadata, SupportsPartitionListing):
-        return PartitionedTableProxy(jvm, scanned, resolved.table)
-    return TableProxy(jvm, scanned, resolved.table)
+        return PartitionedTableProxy(jvm, scanned, shown.table, resolved)
+    return TableProxy(jvm, scanned, shown.table, resolved)

@@ -9,7 +9,8 @@ from typing import ClassVar
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
-from connector_spi.errors import InvalidArgumentError
+from catalog.resolver import ResolvedTable, with_read_options
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.metadata import SupportsPartitionListing
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import TableMetadata
@@ -22,7 +23,7 @@ from lakeport.spark.scan_builder import ScanBuilderProxy
 from lakeport.spark.types import spark_schema_json, spark_type_json
 from lakeport.spark.versions import v2_columns
 
-__all__ = ["PartitionedTableProxy", "TableProxy"]
+__all__ = ["PartitionedTableProxy", "TableProxy", "batch_read", "given_options", "refuse_options"]
 
 # TimeTravelSpec.fromOptions: the table was loaded as of it already.
 _TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
@@ -35,10 +36,11 @@ class TableProxy(Proxy):
     class Java:
         implements: ClassVar[list[str]] = [CATALOG + "SupportsRead", CATALOG + "SupportsMetadataColumns"]
 
-    def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata) -> None:
+    def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata, resolved: ResolvedTable) -> None:
         super().__init__(jvm)
         self._table = table
         self._metadata = metadata
+        self._resolved = resolved
         self._struct = jvm.data_type(table.schema_json)
         self._columns = v2_columns(jvm, self._struct)
 
@@ -100,7 +102,19 @@ class TableProxy(Proxy):
 
     def newScanBuilder(self, options: JavaObject) -> ScanBuilderProxy:
         """A scan, as the read options ask for it; one that the connector does not know could change the rows."""
-        plan = self._table.plan.with_read_options(self._table.name, given_options(options, _TIME_TRAVEL_OPTIONS))
+        given = given_options(options, _TIME_TRAVEL_OPTIONS)
+        if not given:
+            return ScanBuilderProxy(self._jvm, self._table)
+        access = self._table.plan.access
+        with access.lock:
+            found = with_read_options(access.session, access.metadata, self._resolved, given)
+        if found.table.visible_columns() != self._metadata.visible_columns():
+            # Spark before 4.3 loads tables with no options, and so knows their columns too early.
+            raise NotSupportedError(
+                f"with the options {', '.join(sorted(given))} table {found.name} has other columns, which Spark "
+                f"{self._jvm.version} cannot learn of; use Spark 4.3 or later, or read it with session.arrow"
+            )
+        plan = replace(self._table.plan, table=found.handle)
         return ScanBuilderProxy(self._jvm, replace(self._table, plan=plan))
 
     def _identity(self) -> object:

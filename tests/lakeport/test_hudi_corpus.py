@@ -1,4 +1,4 @@
-"""Merge-on-read tables of real Hudi through ``session.arrow``, with no Spark."""
+"""Tables of real Hudi through ``session.arrow``, with no Spark: merge-on-read tables, and change feeds."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pytest
 
 from connectors.hudi.connector import HudiConnector
 from lakeport.session import Session, connect
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_session
-from tests.connectors.hudi.corpus import HUDI, expected, find_bootstrapped
+from tests.connectors.hudi.corpus import HUDI, answers, expected, find_bootstrapped
 from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.test_merge_on_read import MOR, NEWER
 from tests.paths import CORPUS
@@ -31,12 +32,34 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield session
 
 
-@pytest.mark.parametrize("case", READ)
-def test_snapshot(session: Session, case: str, tmp_path: Path) -> None:
+def register(session: Session, case: str, folder: Path) -> str:
     with zipfile.ZipFile(HUDI / f"{case}.zip") as packed:
-        packed.extractall(tmp_path)
-    find_bootstrapped(tmp_path / case)
+        packed.extractall(folder)
+    find_bootstrapped(folder / case)
     connector = session.catalogs.get("hudi")
     assert isinstance(connector, HudiConnector)
-    HudiCatalog(connector, make_session(connector)).register(tmp_path / case, case)
-    assert_same_table(session.arrow(f"hudi.s.{case}").read_all(), expected(case, "snapshot"))
+    HudiCatalog(connector, make_session(connector)).register(folder / case, case)
+    return f"hudi.s.{case}"
+
+
+@pytest.mark.parametrize("case", READ)
+def test_snapshot(session: Session, case: str, tmp_path: Path) -> None:
+    assert_same_table(session.arrow(register(session, case, tmp_path)).read_all(), expected(case, "snapshot"))
+
+
+@pytest.mark.parametrize("case", ["v9_cdc_beforeafter_mor", "v9_cdc_key_cow"])
+def test_change_feed(session: Session, case: str, tmp_path: Path) -> None:
+    name = register(session, case, tmp_path)
+    for between in answers(case, "cdc"):
+        begin, _, end = between.partition("_")
+        options = {
+            "hoodie.datasource.query.type": "incremental",
+            "hoodie.datasource.query.incremental.format": "cdc",
+            "hoodie.datasource.read.begin.instanttime": begin,
+            "hoodie.datasource.read.end.instanttime": end,
+        }
+        answer = expected(case, f"cdc_{between}")
+        assert_same_table(session.arrow(name, options=options).read_all(), answer)
+        some = session.arrow(name, columns=["before", "op"], where=[("op", "=", "u")], options=options).read_all()
+        updates = answer.filter(pc.equal(answer.column("op"), "u")).select(["before", "op"])
+        assert_same_table(some, updates)

@@ -14,9 +14,10 @@ from pyspark.sql import SparkSession
 from connectors.hudi.timeline.instant_text import time_of_instant
 from tests.connectors.hudi.corpus import CASES, answers, expected
 from tests.connectors.hudi.rows import assert_same_table
+from tests.connectors.hudi.test_incremental import history
 from tests.lakeport.spark.warehouse import Warehouse
 
-COW, MOR = "v9_basic_cow", "v9_basic_mor"
+COW, MOR, ADDED = "v9_basic_cow", "v9_basic_mor", "v9_addcol_cow"
 TABLE = f"hudi.hudi_corpus.{COW}"
 TYPE = "hoodie.datasource.query.type"
 BEGIN = "hoodie.datasource.read.begin.instanttime"
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.skipif(COW not in CASES, reason="the corpus is not here
 @pytest.fixture(scope="module")
 def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     warehouse = Warehouse(spark, tmp_path_factory.mktemp("warehouse"))
-    warehouse.add_hudi_corpus([COW, MOR])
+    warehouse.add_hudi_corpus([COW, MOR, ADDED, *FEEDS])
     yield warehouse
     warehouse.registry.shutdown()
 
@@ -61,6 +62,40 @@ def test_an_incremental_query(warehouse: Warehouse) -> None:
         cheap = frame.where("price < 50").select("id").toArrow().column("id").to_pylist()
         prices = answer.select(["id", "price"]).to_pylist()
         assert sorted(cheap) == sorted(row["id"] for row in prices if row["price"] is not None and row["price"] < 50)
+
+
+FEEDS = ["v9_cdc_beforeafter_cow", "v9_cdc_key_mor"]
+FORMAT = "hoodie.datasource.query.incremental.format"
+
+
+@pytest.mark.parametrize("case", FEEDS)
+def test_the_change_feed(warehouse: Warehouse, case: str) -> None:
+    if warehouse.spark.version < "4.3":
+        pytest.skip("this Spark does not load tables with options")
+    name = f"hudi.hudi_corpus.{case}"
+    for between in answers(case, "cdc"):
+        begin, _, end = between.partition("_")
+        answer = expected(case, f"cdc_{between}")
+        given = {TYPE: "incremental", FORMAT: "cdc", BEGIN: begin, END: end}
+        assert_same_table(warehouse.spark.read.options(**given).table(name).toArrow(), answer)
+        clause = ", ".join(f"'{key}' = '{text}'" for key, text in given.items())
+        # In one statement with the table itself, which has other columns.
+        query = (
+            f"SELECT op, count(*) FROM {name} WITH ({clause}) f, (SELECT count(*) n FROM {name}) WHERE n = 5 GROUP BY 1"
+        )
+        counts = Counter(answer.column("op").to_pylist())
+        assert sorted(warehouse.rows(query)) == sorted(counts.items())
+
+
+def test_the_columns_of_the_end(warehouse: Warehouse) -> None:
+    if warehouse.spark.version < "4.3":
+        pytest.skip("this Spark does not load tables with options")
+    answer = expected(ADDED, f"asof_{answers(ADDED, 'asof')[0]}")
+    completed = history(warehouse.folder / "hudi" / ADDED / ADDED)
+    reader = warehouse.spark.read.option(TYPE, "incremental").option(BEGIN, "000")
+    reader = reader.option(END, completed[answers(ADDED, "asof")[0]])
+    reader = reader.option("hoodie.datasource.read.schema.use.end.instanttime", "true")
+    assert_same_table(reader.table(f"hudi.hudi_corpus.{ADDED}").toArrow(), answer)
 
 
 def test_two_uses_of_one_table_with_different_options(warehouse: Warehouse) -> None:
