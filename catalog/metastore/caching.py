@@ -28,7 +28,7 @@ class CachingMetastore(MetastoreClient):
 
     Args:
         delegate: Whom to ask. It outlives this cache: ``close`` only forgets.
-        statistics: Counts the questions that reached ``delegate``; one of its own if left out.
+        statistics: Counts the calls that the questions to ``delegate`` cost; one of its own if left out.
     """
 
     def __init__(self, delegate: MetastoreClient, statistics: CallStatistics | None = None) -> None:
@@ -56,6 +56,9 @@ class CachingMetastore(MetastoreClient):
         key = (database.lower(), table.lower())
         return list(self._once("get_partition_names", key, lambda: self._delegate.get_partition_names(database, table)))
 
+    def filters_partitions(self, predicate: TupleDomain[str], partition_keys: Sequence[FieldSchema]) -> bool:
+        return self._delegate.filters_partitions(predicate, partition_keys)
+
     def get_partition_names_by_filter(
         self,
         database: str,
@@ -76,7 +79,7 @@ class CachingMetastore(MetastoreClient):
             known = self._partitions.setdefault((database.lower(), table.lower()), {})
             absent = [name for name in dict.fromkeys(wanted) if name not in known]
         if absent or not wanted:
-            with self.statistics.measure("get_partitions_by_names"):
+            with self.statistics.charged():
                 fetched = self._delegate.get_partitions_by_names(database, table, absent)
             self._remember(known, absent, fetched)
         found = (known[name] for name in wanted)
@@ -113,7 +116,7 @@ class CachingMetastore(MetastoreClient):
                 answer = self._answers[key] = Future()
         if mine:
             try:
-                with self.statistics.measure(method):
+                with self.statistics.charged():
                     result = ask()
             except BaseException as error:
                 with self._lock:

@@ -1,14 +1,17 @@
-"""How many calls went to a metastore, and how long they took."""
+"""How many calls went to a metastore, and how long they took: in all, and of each statement."""
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime
 from threading import Lock
 
-__all__ = ["CallCount", "CallStatistics"]
+__all__ = ["CallCount", "CallHistory", "CallStatistics", "StatementCalls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +20,14 @@ class CallCount:
 
     Attributes:
         count: Number of calls, failed ones included.
-        seconds: Time they took in all.
+        seconds: Time they took in all; of calls made at once each counts in full.
     """
 
     count: int = 0
     seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.count} call{'' if self.count == 1 else 's'} in {self.seconds * 1000:.0f} ms"
 
 
 class CallStatistics:
@@ -38,7 +44,23 @@ class CallStatistics:
         try:
             yield
         finally:
-            self.record(method, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            self.record(method, seconds)
+            charged = _charged.get()
+            if charged is not None:
+                charged.record(method, seconds)
+
+    @contextmanager
+    def charged(self) -> Iterator[None]:
+        """Counts here, too, what others measure in the block; in this thread, and not what an inner block is charged.
+
+        So a statement knows its part of the calls of clients that all statements share.
+        """
+        token = _charged.set(self)
+        try:
+            yield
+        finally:
+            _charged.reset(token)
 
     def record(self, method: str, seconds: float) -> None:
         """Adds one call."""
@@ -55,3 +77,45 @@ class CallStatistics:
         """All methods together."""
         counts = self.by_method().values()
         return CallCount(sum(one.count for one in counts), sum(one.seconds for one in counts))
+
+
+@dataclass(frozen=True, slots=True)
+class StatementCalls:
+    """The calls of one statement.
+
+    Attributes:
+        query_id: Of the statement.
+        user: Who asked.
+        start: When it began, aware, UTC.
+        calls: What it has called so far.
+    """
+
+    query_id: str
+    user: str
+    start: datetime
+    calls: CallStatistics
+
+
+class CallHistory:
+    """The statements of one catalog that ran last, and what they called.
+
+    Args:
+        limit: How many are kept.
+    """
+
+    def __init__(self, limit: int = 1000) -> None:
+        self._statements: deque[StatementCalls] = deque(maxlen=limit)
+
+    def begin(self, query_id: str, user: str, start: datetime) -> CallStatistics:
+        """Where the calls of a statement that begins are to be counted."""
+        statement = StatementCalls(query_id, user, start, CallStatistics())
+        self._statements.append(statement)
+        return statement.calls
+
+    def statements(self) -> list[StatementCalls]:
+        """Those kept, oldest first."""
+        return list(self._statements)
+
+
+_charged: ContextVar[CallStatistics | None] = ContextVar("lakeport_charged_calls", default=None)
+"""Whom the calls of this thread are charged to."""

@@ -57,6 +57,10 @@ class MetastoreClient(ABC):
             TableNotFoundError: There is no such table.
         """
 
+    def filters_partitions(self, predicate: TupleDomain[str], partition_keys: Sequence[FieldSchema]) -> bool:
+        """Whether the metastore itself would find the partitions of a predicate, instead of naming all of them."""
+        return False
+
     @abstractmethod
     def get_partition_names_by_filter(
         self,

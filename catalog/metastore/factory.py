@@ -40,6 +40,8 @@ class MetastoreConfig:
             (``hive.metastore.thrift.client.max-retries``).
         username: Whom the metastore takes us for; empty for the user of this process (``hive.metastore.username``).
         availability: Waits, repetitions, connections, addresses, and the metastore's catalog.
+        canonical_keys: The values of integral partition keys and dates are all written as Hive writes them
+            (``hive.metastore.thrift.assume-canonical-partition-keys``).
     """
 
     kind: Literal["thrift", "embedded"] = "thrift"
@@ -50,6 +52,7 @@ class MetastoreConfig:
     max_retries: int = 3
     username: str = ""
     availability: Availability = field(default_factory=Availability)
+    canonical_keys: bool = False
 
     def place(self) -> str:
         """The kind and where it is, for people; no secret."""
@@ -94,7 +97,7 @@ def connect(config: MetastoreConfig) -> Metastore:
         raise InvalidPropertyError("hive.metastore=thrift needs hive.metastore.uri, such as thrift://host:9083")
     username = config.username or getpass.getuser()
     connections = ThriftConnections(parse_uris(config.uri), _connection_settings(config), username)
-    reads = ThriftMetastore(connections)
+    reads = ThriftMetastore(connections, canonical_keys=config.canonical_keys)
     return Metastore(
         reads,
         ThriftMetastoreWriter(connections, reads, username),

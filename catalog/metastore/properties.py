@@ -10,6 +10,7 @@ from catalog.metastore.factory import MetastoreConfig
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
     PropertyMetadata,
+    boolean_property,
     duration_property,
     enum_property,
     integer_property,
@@ -20,6 +21,7 @@ __all__ = ["METASTORE_PROPERTIES", "metastore_config", "metastore_properties"]
 
 _DEFAULTS = MetastoreConfig()
 _CLIENT = "hive.metastore.thrift.client."
+_CANONICAL_KEYS = "hive.metastore.thrift.assume-canonical-partition-keys"
 
 METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     enum_property("hive.metastore", "Kind of metastore.", ("thrift", "embedded"), _DEFAULTS.kind),
@@ -41,6 +43,12 @@ METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     ),
     *AVAILABILITY_PROPERTIES,
     string_property("hive.metastore.username", "Whom the metastore takes us for; the user of this process if not set."),
+    boolean_property(
+        _CANONICAL_KEYS,
+        "Whether values of integral partition keys and dates are all written as Hive does (no 007, no 2024-1-1), so that "
+        "the metastore may look for them.",
+        False,
+    ),
 )
 """Descriptors for a connector's ``config_properties``."""
 
@@ -67,6 +75,7 @@ def metastore_config(properties: Mapping[str, object]) -> MetastoreConfig:
         max_retries=int(_text(properties[f"{_CLIENT}max-retries"])),
         username=_text(properties["hive.metastore.username"]),
         availability=availability_from(properties),
+        canonical_keys=bool(properties[_CANONICAL_KEYS]),
     )
 
 
@@ -81,6 +90,7 @@ def metastore_properties(config: MetastoreConfig) -> tuple[tuple[str, str], ...]
         f"{_CLIENT}max-retries": str(config.max_retries),
         "hive.metastore.username": config.username,
         **availability_texts(config.availability),
+        _CANONICAL_KEYS: "true" if config.canonical_keys else "",
     }
     return tuple((key, text) for key, text in texts.items() if text)
 

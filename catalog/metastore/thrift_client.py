@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -13,6 +12,7 @@ from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore, tt
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
 from catalog.metastore.partition_names import parse_partition_name, prune_partition_names
+from catalog.metastore.partition_patterns import partition_patterns
 from catalog.metastore.thrift_connection import (
     ABILITIES,
     ENGINE,
@@ -31,8 +31,6 @@ __all__ = ["ThriftMetastore"]
 
 ResultT = TypeVar("ResultT")
 
-_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.-]+")
-
 
 class ThriftMetastore(MetastoreClient):
     """Reads of a metastore over Thrift.
@@ -40,11 +38,15 @@ class ThriftMetastore(MetastoreClient):
     Args:
         connections: The pool; closed with this client.
         partition_batch_size: Most partitions asked for in one call.
+        canonical_keys: All values of integral keys and dates are written as Hive writes them.
     """
 
-    def __init__(self, connections: ThriftConnections, partition_batch_size: int = 5000) -> None:
+    def __init__(
+        self, connections: ThriftConnections, partition_batch_size: int = 5000, canonical_keys: bool = False
+    ) -> None:
         self._connections = connections
         self._partition_batch_size = partition_batch_size
+        self._canonical_keys = canonical_keys
 
     def get_databases(self) -> list[str]:
         if self._connections.catalog is None:
@@ -91,12 +93,17 @@ class ThriftMetastore(MetastoreClient):
             return None
 
     def get_partition_names(self, database: str, table: str) -> list[str]:
-        return self._list_partitions(
+        within = self._connections.database_name(database)
+        names = self._list_partitions(
             database,
             table,
             "get_partition_names",
-            lambda client: client.get_partition_names(self._connections.database_name(database), table.lower(), -1),
+            lambda client: client.get_partition_names(within, table.lower(), -1),
         )
+        return names or self._nothing_in(database, table)
+
+    def filters_partitions(self, predicate: TupleDomain[str], partition_keys: Sequence[FieldSchema]) -> bool:
+        return partition_patterns(predicate, partition_keys, self._canonical_keys) is not None
 
     def get_partition_names_by_filter(
         self,
@@ -107,18 +114,13 @@ class ThriftMetastore(MetastoreClient):
     ) -> list[str]:
         if predicate.is_none:
             return self._nothing_in(database, table)
-        pattern = _equality_pattern(predicate, partition_keys)
-        if pattern is None:
+        patterns = partition_patterns(predicate, partition_keys, self._canonical_keys)
+        if patterns is None:
             return prune_partition_names(self.get_partition_names(database, table), predicate)
-        names = self._list_partitions(
-            database,
-            table,
-            "get_partition_names_ps",
-            lambda client: client.get_partition_names_ps(
-                self._connections.database_name(database), table.lower(), pattern, -1
-            ),
-        )
-        return prune_partition_names(names, predicate)
+        names: set[str] = set()
+        for pattern in patterns:
+            names.update(self._match_partitions(database, table, pattern))
+        return prune_partition_names(sorted(names or self._nothing_in(database, table)), predicate)
 
     def get_partitions_by_names(self, database: str, table: str, names: Iterable[str]) -> list[Partition]:
         wanted = list(names)
@@ -165,14 +167,22 @@ class ThriftMetastore(MetastoreClient):
     def close(self) -> None:
         self._connections.close()
 
+    def _match_partitions(self, database: str, table: str, pattern: list[str]) -> list[str]:
+        within = self._connections.database_name(database)
+        return self._list_partitions(
+            database,
+            table,
+            "get_partition_names_ps",
+            lambda client: client.get_partition_names_ps(within, table.lower(), pattern, -1),
+        )
+
     def _list_partitions(
         self, database: str, table: str, method: str, request: Callable[[ThriftHiveMetastore.Client], list[str]]
     ) -> list[str]:
         with self._about_table(database, table):
-            names = self._connections.call(
+            return self._connections.call(
                 method, lambda client: sorted(request(client)), lambda _: no_table(database, table)
             )
-        return names or self._nothing_in(database, table)
 
     @contextmanager
     def _about_table(self, database: str, table: str) -> Iterator[None]:
@@ -216,24 +226,6 @@ class ThriftMetastore(MetastoreClient):
         if self.get_table(database, table) is None:
             raise no_table(database, table)
         return []
-
-
-def _equality_pattern(predicate: TupleDomain[str], keys: Sequence[FieldSchema]) -> list[str] | None:
-    """One value per key, "" for any; ``None`` when nothing can be asked for safely.
-
-    Only equality of ``string`` keys goes to the metastore. Its database may order text by a collation of its own,
-    and may keep the number 1 as ``01``, so ranges and other types are looked at here, where both are right. The
-    metastore makes a pattern of the values, hence plain characters only.
-    """
-    domains = predicate.domains or {}
-    pattern = []
-    for key in keys:
-        domain = domains.get(key.name.lower())
-        is_text = domain is not None and key.type.lower() == "string" and domain.is_single_value
-        value = domain.values.single_value if domain is not None and is_text else None
-        plain = isinstance(value, str) and _PLAIN_VALUE.fullmatch(value) is not None
-        pattern.append(str(value) if plain else "")
-    return pattern if any(pattern) else None
 
 
 def _batches(names: Iterable[str], size: int) -> Iterator[list[str]]:
