@@ -6,6 +6,7 @@ from connector_spi.errors import ErrorCode, ErrorType
 
 __all__ = [
     "ALREADY_EXISTS",
+    "AUTHENTICATION_FAILED",
     "CLOSED",
     "CONNECTION_FAILED",
     "NO_SUCH_CALL",
@@ -18,6 +19,8 @@ __all__ = [
 ALREADY_EXISTS = ErrorCode("METASTORE_ALREADY_EXISTS", ErrorType.USER_ERROR)
 CLOSED = ErrorCode("METASTORE_CLOSED", ErrorType.USER_ERROR)
 """The client was closed, perhaps while the call waited."""
+AUTHENTICATION_FAILED = ErrorCode("METASTORE_AUTHENTICATION_FAILED", ErrorType.EXTERNAL)
+"""We or the metastore could not prove who we are; the same again does not help."""
 CONNECTION_FAILED = ErrorCode("METASTORE_CONNECTION_FAILED", ErrorType.EXTERNAL)
 """No connection, or it was lost. The call may be repeated if it is safe to do twice."""
 TIMED_OUT = ErrorCode("METASTORE_TIMED_OUT", ErrorType.EXTERNAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -14,10 +14,15 @@ from catalog.metastore.client import MetastoreClient, MetastoreWriter, Transacti
 from catalog.metastore.embedded import EmbeddedMetastore, open_store
 from catalog.metastore.embedded_transactions import EmbeddedTransactions
 from catalog.metastore.endpoints import parse_uris
+from catalog.metastore.impersonation import PerUser
 from catalog.metastore.retry import RetryPolicy
+from catalog.metastore.security.checks import check_security
+from catalog.metastore.security.identity import identity_of
+from catalog.metastore.security.settings import SecuritySettings
 from catalog.metastore.thrift_client import ThriftMetastore
 from catalog.metastore.thrift_connection import ConnectionSettings, ThriftConnections
 from catalog.metastore.thrift_errors import Timeouts
+from catalog.metastore.thrift_tokens import user_identities
 from catalog.metastore.thrift_transactions import ThriftTransactions
 from catalog.metastore.thrift_writer import ThriftMetastoreWriter
 from connector_spi.errors import InvalidPropertyError
@@ -40,6 +45,7 @@ class MetastoreConfig:
             (``hive.metastore.thrift.client.max-retries``).
         username: Whom the metastore takes us for; empty for the user of this process (``hive.metastore.username``).
         availability: Waits, repetitions, connections, addresses, and the metastore's catalog.
+        security: How connections are secured, and as whom they are made.
         canonical_keys: The values of integral partition keys and dates are all written as Hive writes them
             (``hive.metastore.thrift.assume-canonical-partition-keys``).
     """
@@ -52,6 +58,7 @@ class MetastoreConfig:
     max_retries: int = 3
     username: str = ""
     availability: Availability = field(default_factory=Availability)
+    security: SecuritySettings = field(default_factory=SecuritySettings)
     canonical_keys: bool = False
 
     def place(self) -> str:
@@ -69,16 +76,28 @@ class Metastore:
         writes: For registering tables.
         transactions: Transactions, write ids, locks.
         calls: Counts every call that went to the metastore.
+        users: The metastore of each user, where users are impersonated.
     """
 
     reads: MetastoreClient
     writes: MetastoreWriter
     transactions: TransactionClient
     calls: CallStatistics
+    users: PerUser[Metastore] | None = None
+
+    def as_user(self, user: str) -> Metastore:
+        """The same metastore as a query's user meets it; this one unless users are impersonated.
+
+        Args:
+            user: Who asks.
+        """
+        return self if self.users is None else self.users.of(user)
 
     def close(self) -> None:
-        """Gives the connections of all three back."""
+        """Gives the connections of all three back, and those of all users."""
         self.reads.close()
+        if self.users is not None:
+            self.users.close()
 
 
 def connect(config: MetastoreConfig) -> Metastore:
@@ -95,15 +114,7 @@ def connect(config: MetastoreConfig) -> Metastore:
         return Metastore(embedded, embedded, EmbeddedTransactions(store), store.statistics)
     if not config.uri:
         raise InvalidPropertyError("hive.metastore=thrift needs hive.metastore.uri, such as thrift://host:9083")
-    username = config.username or getpass.getuser()
-    connections = ThriftConnections(parse_uris(config.uri), _connection_settings(config), username)
-    reads = ThriftMetastore(connections, canonical_keys=config.canonical_keys)
-    return Metastore(
-        reads,
-        ThriftMetastoreWriter(connections, reads, username),
-        ThriftTransactions(connections),
-        connections.statistics,
-    )
+    return _connect_thrift(config)
 
 
 def create_metastore(properties: Mapping[str, str]) -> Metastore:
@@ -127,6 +138,32 @@ def create_metastore(properties: Mapping[str, str]) -> Metastore:
             max_retries=_count(properties, prefix + "max-retries", defaults.max_retries),
             username=properties.get("hive.metastore.username", ""),
         )
+    )
+
+
+def _connect_thrift(config: MetastoreConfig) -> Metastore:
+    endpoints, settings, security = parse_uris(config.uri), _connection_settings(config), config.security
+    check_security(security, endpoints)
+    username = config.username or getpass.getuser()
+    own = ThriftConnections(endpoints, settings, identity_of(security, username), security)
+    metastore = _over(own, config, username)
+    if not security.impersonation:
+        return metastore
+    identities = user_identities(security, own)
+
+    def make(user: str) -> Metastore:
+        return _over(ThriftConnections(endpoints, settings, identities(user), security, own.statistics), config, user)
+
+    return replace(metastore, users=PerUser(make))
+
+
+def _over(connections: ThriftConnections, config: MetastoreConfig, username: str) -> Metastore:
+    reads = ThriftMetastore(connections, canonical_keys=config.canonical_keys)
+    return Metastore(
+        reads,
+        ThriftMetastoreWriter(connections, reads, username),
+        ThriftTransactions(connections),
+        connections.statistics,
     )
 
 

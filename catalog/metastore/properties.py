@@ -7,6 +7,7 @@ from typing import Literal
 
 from catalog.metastore.availability import AVAILABILITY_PROPERTIES, availability_from, availability_texts
 from catalog.metastore.factory import MetastoreConfig
+from catalog.metastore.security.properties import SECURITY_PROPERTIES, security_properties, security_settings
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
     PropertyMetadata,
@@ -49,6 +50,7 @@ METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
         "the metastore may look for them.",
         False,
     ),
+    *SECURITY_PROPERTIES,
 )
 """Descriptors for a connector's ``config_properties``."""
 
@@ -75,6 +77,7 @@ def metastore_config(properties: Mapping[str, object]) -> MetastoreConfig:
         max_retries=int(_text(properties[f"{_CLIENT}max-retries"])),
         username=_text(properties["hive.metastore.username"]),
         availability=availability_from(properties),
+        security=security_settings(properties),
         canonical_keys=bool(properties[_CANONICAL_KEYS]),
     )
 
@@ -90,6 +93,7 @@ def metastore_properties(config: MetastoreConfig) -> tuple[tuple[str, str], ...]
         f"{_CLIENT}max-retries": str(config.max_retries),
         "hive.metastore.username": config.username,
         **availability_texts(config.availability),
+        **dict(security_properties(config.security)),
         _CANONICAL_KEYS: "true" if config.canonical_keys else "",
     }
     return tuple((key, text) for key, text in texts.items() if text)

@@ -17,6 +17,7 @@ from catalog.metastore.call_statistics import CallStatistics
 from catalog.metastore.endpoints import ThriftEndpoint
 from catalog.metastore.lifeline import Lifeline, Watchdog
 from catalog.metastore.retry import RetryPolicy, call_class
+from catalog.metastore.security.identity import Identity, UnprovenIdentity
 from catalog.metastore.security.settings import SecuritySettings
 from catalog.metastore.thrift_answer import AnswerTransport
 from catalog.metastore.thrift_attempts import Attempts
@@ -94,20 +95,22 @@ class ThriftConnections:
     Args:
         endpoints: The addresses, best first.
         settings: How calls are made.
-        username: Whom the metastore shall take us for (``set_ugi``).
+        identity: As whom we reach the metastore.
         security: How connections are secured; not at all if not given.
+        statistics: Counts the calls; its own if not given.
     """
 
     def __init__(
         self,
         endpoints: tuple[ThriftEndpoint, ...],
         settings: ConnectionSettings,
-        username: str,
+        identity: Identity,
         security: SecuritySettings | None = None,
+        statistics: CallStatistics | None = None,
     ) -> None:
-        self.statistics = CallStatistics()
+        self.statistics = statistics or CallStatistics()
         self._settings = settings
-        self._username = username
+        self._identity = identity
         self._security = security or SecuritySettings()
         order = list(endpoints)
         if settings.selection == "random":
@@ -265,16 +268,17 @@ class ThriftConnections:
         return None
 
     def _open(self, endpoint: ThriftEndpoint, timeouts: Timeouts, lifeline: Lifeline) -> PooledConnection:
-        transport = open_transport(endpoint, self._security, timeouts, lifeline)
+        transport = open_transport(endpoint, self._security, timeouts, lifeline, self._identity)
         try:
             answer = AnswerTransport(transport, self._settings.max_message_size)
             protocol = TBinaryProtocolAccelerated(
                 answer, string_length_limit=_LONGEST_STRING, container_length_limit=_MOST_ELEMENTS
             )
             client = ThriftHiveMetastore.Client(protocol)
-            # A metastore that takes no set_ugi says so in a whole answer, and serves us all the same.
-            with suppress(ttypes.MetaException, TApplicationException):
-                client.set_ugi(self._username, [self._username])
+            if isinstance(self._identity, UnprovenIdentity) and not endpoint.is_http:
+                # A metastore that takes no set_ugi says so in a whole answer, and serves us all the same.
+                with suppress(ttypes.MetaException, TApplicationException):
+                    client.set_ugi(self._identity.user, [self._identity.user])
         except BaseException:
             transport.close()
             lifeline.release()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from typing import Protocol
+from collections.abc import Callable
 
 from thrift.transport.TTransport import TTransportBase, TTransportException
 
@@ -17,29 +17,11 @@ from catalog.metastore.security.sasl import ByteChannel, SaslChannel
 from catalog.metastore.security.settings import SecuritySettings
 from catalog.metastore.security.sockets import SocketChannel, is_quiet
 from catalog.metastore.security.tls import secured
+from catalog.metastore.thrift_answer import ByteTransport
 from catalog.metastore.thrift_errors import Timeouts
 from connector_spi.errors import MetastoreError
 
-__all__ = ["ByteTransport", "open_transport"]
-
-
-class ByteTransport(Protocol):
-    """What Thrift's transports have in common."""
-
-    def isOpen(self) -> bool:  # noqa: N802  # Thrift's name
-        """Whether the other side has not hung up."""
-
-    def close(self) -> None:
-        """Ends the connection."""
-
-    def read(self, sz: int) -> bytes:
-        """At least one byte, at most ``sz``."""
-
-    def write(self, buf: bytes) -> None:
-        """Takes bytes to send."""
-
-    def flush(self) -> None:
-        """Sends them."""
+__all__ = ["open_transport"]
 
 
 def open_transport(
@@ -61,7 +43,14 @@ def open_transport(
     try:
         if endpoint.is_http:
             return _HttpTransport(endpoint, settings, timeouts, lifeline, identity)
-        return _open_binary(endpoint, settings, timeouts, lifeline, identity)
+        try:
+            return _open_binary(endpoint, settings, timeouts, lifeline, identity)
+        except AuthenticationError:
+            # A metastore that was started anew may have forgotten a token that we kept.
+            if not identity.refused():
+                raise
+            lifeline.release()
+            return _open_binary(endpoint, settings, timeouts, lifeline, identity)
     except AuthenticationError as error:
         raise _failed(error) from error
 
@@ -75,11 +64,7 @@ def _open_binary(
         mechanism = identity.mechanism(endpoint.host)
         if mechanism is not None:
             sasl = SaslChannel(channel, mechanism, f"the metastore at {endpoint}")
-            try:
-                sasl.negotiate()
-            except AuthenticationError:
-                identity.refused()
-                raise
+            sasl.negotiate()
             channel = sasl
         handle.settimeout(timeouts.read)
     except BaseException:
@@ -103,6 +88,20 @@ def _failed(error: AuthenticationError) -> MetastoreError:
     return MetastoreError(str(error), error_codes.AUTHENTICATION_FAILED)
 
 
+def _received(read: Callable[[int], bytes], size: int, end: str) -> bytes:
+    try:
+        data = read(size)
+    except TimeoutError as error:
+        raise _silence(error) from error
+    if not data:
+        raise TTransportException(TTransportException.END_OF_FILE, end)
+    return data
+
+
+def _silence(error: TimeoutError) -> TTransportException:
+    return TTransportException(TTransportException.TIMED_OUT, "no answer in time", error)
+
+
 class _SocketTransport(TTransportBase):  # type: ignore[misc]  # thrift has no types
     def __init__(self, handle: socket.socket, channel: ByteChannel) -> None:
         self._handle = handle
@@ -116,17 +115,17 @@ class _SocketTransport(TTransportBase):  # type: ignore[misc]  # thrift has no t
         self._handle.close()
 
     def read(self, sz: int) -> bytes:
-        data = self._channel.read(sz)
-        if not data:
-            raise TTransportException(TTransportException.END_OF_FILE, "it closed the connection")
-        return data
+        return _received(self._channel.read, sz, "it closed the connection")
 
     def write(self, buf: bytes) -> None:
         self._written += buf
 
     def flush(self) -> None:
         data, self._written = bytes(self._written), bytearray()
-        self._channel.write(data)
+        try:
+            self._channel.write(data)
+        except TimeoutError as error:
+            raise _silence(error) from error
 
 
 class _HttpTransport(TTransportBase):  # type: ignore[misc]  # thrift has no types
@@ -156,10 +155,7 @@ class _HttpTransport(TTransportBase):  # type: ignore[misc]  # thrift has no typ
         self._channel.close()
 
     def read(self, sz: int) -> bytes:
-        data = self._channel.read(sz)
-        if not data:
-            raise TTransportException(TTransportException.END_OF_FILE, "the answer is cut short")
-        return data
+        return _received(self._channel.read, sz, "the answer is cut short")
 
     def write(self, buf: bytes) -> None:
         self._channel.write(buf)
@@ -169,3 +165,5 @@ class _HttpTransport(TTransportBase):  # type: ignore[misc]  # thrift has no typ
             self._channel.flush()
         except AuthenticationError as error:
             raise _failed(error) from error
+        except TimeoutError as error:
+            raise _silence(error) from error

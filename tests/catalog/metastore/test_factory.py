@@ -44,7 +44,7 @@ def test_thrift_timeouts_have_units() -> None:
         ({}, "hive.metastore.uri"),
         ({"hive.metastore": "glue"}, "thrift or embedded"),
         ({"hive.metastore": "embedded"}, "hive.metastore.embedded.path"),
-        ({"hive.metastore.uri": "http://h:1"}, "thrift://host:port"),
+        ({"hive.metastore.uri": "ftp://h:1"}, "thrift://host:port"),
         ({"hive.metastore.uri": "thrift://h:99999"}, "thrift://host:port"),
         ({"hive.metastore.uri": " , "}, "empty"),
         ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.read-timeout": "10"}, "10s"),

@@ -1,0 +1,30 @@
+"""The cipher of DIGEST-MD5, by the library ``cryptography``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from catalog.metastore.security.errors import AuthenticationError
+
+__all__ = ["StreamCipher", "rc4"]
+
+StreamCipher = Callable[[bytes], bytes]
+"""Makes the next bytes of a stream readable or unreadable; it goes on where the last call ended."""
+
+
+def rc4(key: bytes) -> StreamCipher:
+    """RC4 with a key of 128 bits.
+
+    Raises:
+        AuthenticationError: The library is not installed.
+    """
+    try:
+        from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4
+        from cryptography.hazmat.primitives.ciphers import Cipher
+    except ImportError as error:
+        raise AuthenticationError(
+            "the metastore asks for encrypted frames of DIGEST-MD5 (auth-conf), which need the library cryptography: "
+            "pip install 'lakeport[kerberos]'"
+        ) from error
+    stream: StreamCipher = Cipher(ARC4(key), mode=None).encryptor().update
+    return stream

@@ -1,0 +1,37 @@
+"""SASL PLAIN (RFC 4616): user and password, as they are."""
+
+from __future__ import annotations
+
+from catalog.metastore.security.errors import AuthenticationError
+from catalog.metastore.security.sasl import SaslMechanism
+
+__all__ = ["PlainMechanism"]
+
+
+class PlainMechanism(SaslMechanism):
+    """User and password in one message; without TLS everybody on the way can read them.
+
+    Args:
+        username: Who we are.
+        password: The proof.
+        acting_for: Whom we act for; empty for ourselves.
+    """
+
+    name = "PLAIN"
+
+    def __init__(self, username: str, password: str, acting_for: str = "") -> None:
+        if "\0" in username + password + acting_for:
+            raise AuthenticationError("PLAIN takes no user and no password with the character NUL")
+        self._message = f"{acting_for}\0{username}\0{password}".encode()
+
+    def start(self) -> bytes:
+        return self._message
+
+    def respond(self, challenge: bytes) -> bytes:
+        if challenge:
+            raise AuthenticationError("the metastore asks for more than user and password")
+        return b""
+
+    @property
+    def complete(self) -> bool:
+        return True

@@ -1,0 +1,211 @@
+"""The properties of a catalog that secure its connections to the metastore: Trino's keys where it has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from enum import Enum
+from typing import Any
+
+from catalog.metastore.security.settings import (
+    Authentication,
+    HttpAuthentication,
+    QualityOfProtection,
+    SecuritySettings,
+    Verification,
+)
+from connector_spi.properties import (
+    PropertyMetadata,
+    boolean_property,
+    duration_property,
+    enum_property,
+    integer_property,
+    string_property,
+)
+
+__all__ = ["SECURITY_FIELDS", "SECURITY_PROPERTIES", "security_properties", "security_settings"]
+
+_DEFAULTS = SecuritySettings()
+_CLIENT = "hive.metastore.client."
+_TLS = "hive.metastore.thrift.client.ssl."
+_HTTP = "hive.metastore.http.client."
+_TOKENS = "hive.metastore.thrift.delegation-token."
+_PAIR = re.compile(r"(?<!\\),")
+_COLON = re.compile(r"(?<!\\):")
+_HEADER_TEXT = re.compile(r"[ -~]*")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def _choice(name: str, description: str, default: Enum) -> PropertyMetadata[str]:
+    return enum_property(name, description, tuple(choice.value for choice in type(default)), default.value)
+
+
+def _protection_property(name: str, description: str) -> PropertyMetadata[tuple[str, ...]]:
+    def parse(text: str) -> tuple[str, ...]:
+        chosen = tuple(QualityOfProtection(part.strip().lower()).value for part in text.split(","))
+        if len(set(chosen)) != len(chosen):
+            raise ValueError("one of them stands there twice")
+        return chosen
+
+    kind = "list of auth, auth-int, auth-conf; the first that the metastore has is taken"
+    return PropertyMetadata(name, description, kind, parse, tuple(one.value for one in _DEFAULTS.protection))
+
+
+def _headers_property(name: str, description: str) -> PropertyMetadata[tuple[tuple[str, str], ...]]:
+    return PropertyMetadata(name, description, r"name:value,name:value with \, and \:", _parse_headers, (), False, True)
+
+
+SECURITY_FIELDS: Mapping[str, PropertyMetadata[object]] = {
+    "authentication": _choice(
+        "hive.metastore.authentication.type",
+        "How to prove to the metastore who we are: not, by user and password, by Kerberos, by a delegation token.",
+        _DEFAULTS.authentication,
+    ),
+    "password": string_property(
+        "hive.metastore.password", "Password of hive.metastore.username, for PLAIN.", sensitive=True
+    ),
+    "impersonation": boolean_property(
+        "hive.metastore.thrift.impersonation.enabled",
+        "Whether the metastore is asked as the user of each query; with Kerberos by delegation tokens.",
+        False,
+    ),
+    "protection": _protection_property(
+        f"{_CLIENT}sasl.qop", "What Kerberos and delegation tokens do to the bytes: nothing, sign, or encrypt them."
+    ),
+    "service_principal": string_property(
+        "hive.metastore.service.principal",
+        "Kerberos principal of the metastore, such as hive/_HOST@REALM; _HOST is the host of its address.",
+    ),
+    "client_principal": string_property(
+        f"{_CLIENT}principal", "Our Kerberos principal; that of the ticket cache or keytab if not set."
+    ),
+    "keytab": string_property(f"{_CLIENT}keytab", "File with the key of our Kerberos principal."),
+    "credential_cache": string_property(
+        f"{_CLIENT}credential-cache.location", "Kerberos ticket cache; that of this process if not set, and no keytab."
+    ),
+    "delegation_token": string_property(
+        f"{_CLIENT}delegation-token", "Delegation token of the metastore, as text, for TOKEN.", sensitive=True
+    ),
+    "delegation_token_file": string_property(
+        f"{_CLIENT}delegation-token-file", "Hadoop token file with a delegation token of the metastore, for TOKEN."
+    ),
+    "delegation_token_service": string_property(
+        f"{_CLIENT}delegation-token-service", "Service of the token in the file, where several are of the metastore."
+    ),
+    "delegation_token_ttl": duration_property(
+        f"{_TOKENS}cache-ttl",
+        "Time after which a token that impersonation fetched is renewed.",
+        _DEFAULTS.delegation_token_ttl,
+        minimum=0,
+    ),
+    "delegation_token_cache_size": integer_property(
+        f"{_TOKENS}cache-maximum-size",
+        "Most users whose tokens are kept.",
+        _DEFAULTS.delegation_token_cache_size,
+        minimum=1,
+    ),
+    "tls": boolean_property(f"{_TLS}enabled", "Whether thrift:// addresses are spoken to over TLS.", False),
+    "tls_key": string_property(
+        f"{_TLS}key", "Our key and certificates for the metastore to check: PEM, JKS or PKCS12."
+    ),
+    "tls_key_password": string_property(f"{_TLS}key-password", "Password of that file.", sensitive=True),
+    "tls_certificate": string_property(f"{_TLS}certificate", "Our certificates, PEM, where the key's file lacks them."),
+    "tls_trust": string_property(
+        f"{_TLS}trust-certificate", "Certificates that are trusted: PEM, JKS or PKCS12; the system's if not set."
+    ),
+    "tls_trust_password": string_property(
+        f"{_TLS}trust-certificate-password", "Password of that file.", sensitive=True
+    ),
+    "tls_verification": _choice(
+        f"{_TLS}verification",
+        "What is checked of the metastore's certificate: its issuer and host name, its issuer only, nothing.",
+        _DEFAULTS.tls_verification,
+    ),
+    "http_authentication": _choice(
+        f"{_HTTP}authentication.type",
+        "How requests to an http(s):// metastore prove who we are.",
+        _DEFAULTS.http_authentication,
+    ),
+    "http_username": string_property(f"{_HTTP}auth.basic.username", "User for BASIC."),
+    "http_password": string_property(f"{_HTTP}auth.basic.password", "Password for BASIC.", sensitive=True),
+    "bearer_token": string_property(f"{_HTTP}bearer-token", "Token, such as a JWT, for BEARER.", sensitive=True),
+    "bearer_token_file": string_property(
+        f"{_HTTP}bearer-token-file", "File with that token, read again for each request."
+    ),
+    "http_headers": _headers_property(f"{_HTTP}additional-headers", "More headers of each request."),
+}
+"""The descriptor of each field of ``SecuritySettings``."""
+
+SECURITY_PROPERTIES: tuple[PropertyMetadata[object], ...] = tuple(SECURITY_FIELDS.values())
+"""Descriptors for a connector's ``config_properties``."""
+
+
+def security_settings(properties: Mapping[str, object]) -> SecuritySettings:
+    """Takes the security's part out of a catalog's typed properties.
+
+    Args:
+        properties: A value for each of ``SECURITY_PROPERTIES``; others are not looked at.
+    """
+    values = {name: properties[prop.name] for name, prop in SECURITY_FIELDS.items()}
+    read: dict[str, Any] = {
+        name: _FROM_VALUE[name](value) if name in _FROM_VALUE else value for name, value in values.items()
+    }
+    given: dict[str, Any] = {name: value for name, value in read.items() if value is not None}
+    return SecuritySettings(**given)
+
+
+def security_properties(settings: SecuritySettings) -> tuple[tuple[str, str], ...]:
+    """The properties that give the same settings, as a catalog file has them, without those left at their default.
+
+    Secrets are among them, since the caller builds another catalog of them.
+    """
+    named = [(SECURITY_FIELDS[one.name].name, one.name) for one in fields(settings)]
+    changed = [(name, key) for name, key in named if getattr(settings, key) != getattr(_DEFAULTS, key)]
+    return tuple((name, _as_text(key, getattr(settings, key))) for name, key in changed)
+
+
+def _as_text(key: str, value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Enum):
+        return str(value.value)
+    if key == "protection" and isinstance(value, tuple):
+        return ",".join(one.value for one in value)
+    if key == "http_headers" and isinstance(value, tuple):
+        return ",".join(f"{_escape(name)}:{_escape(text)}" for name, text in value)
+    return f"{value}s" if key == "delegation_token_ttl" else str(value)
+
+
+def _escape(text: str) -> str:
+    return text.replace(",", r"\,").replace(":", r"\:")
+
+
+def _unescape(text: str) -> str:
+    return text.replace(r"\,", ",").replace(r"\:", ":").strip()
+
+
+def _parse_headers(text: str) -> tuple[tuple[str, str], ...]:
+    headers = []
+    for part in _PAIR.split(text):
+        pair = [_unescape(one) for one in _COLON.split(part, maxsplit=1)]
+        if (
+            len(pair) != 2
+            or _HEADER_NAME.fullmatch(pair[0]) is None
+            or not (pair[1].isascii() and pair[1].isprintable())
+        ):
+            raise ValueError("not name:value")
+        headers.append((pair[0], pair[1]))
+    return tuple(headers)
+
+
+def _protection(value: Sequence[str]) -> tuple[QualityOfProtection, ...]:
+    return tuple(QualityOfProtection(one) for one in value)
+
+
+_FROM_VALUE: Mapping[str, Callable[[Any], Any]] = {
+    "authentication": Authentication,
+    "protection": _protection,
+    "tls_verification": Verification,
+    "http_authentication": HttpAuthentication,
+}
