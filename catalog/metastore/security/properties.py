@@ -53,7 +53,11 @@ def _protection_property(name: str, description: str) -> PropertyMetadata[tuple[
 
 
 def _headers_property(name: str, description: str) -> PropertyMetadata[tuple[tuple[str, str], ...]]:
-    return PropertyMetadata(name, description, r"name:value,name:value with \, and \:", _parse_headers, (), False, True)
+    def parse(text: str) -> tuple[tuple[str, str], ...]:
+        return _parse_headers(text)
+
+    kind = r"name:value,name:value, with \, and \: for these characters"
+    return PropertyMetadata(name, description, kind, parse, (), sensitive=True)
 
 
 SECURITY_FIELDS: Mapping[str, PropertyMetadata[object]] = {
