@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from benchmarks.tables import numbers, write_hudi
+from benchmarks.tables import FIRST_INSTANT, numbers, write_hudi
 from connectors.hudi.schema import META_COLUMNS
-from tests.connectors.hudi.log.writer import data_block, delete_block
-from tests.connectors.hudi.writer import avro_schema
+from tests.connectors.hudi.log.writer import data_block, delete_block, encoded_positions
+from tests.connectors.hudi.writer import avro_schema, write_metadata
 
 __all__ = ["MergedShape", "write_merged"]
 
@@ -31,24 +31,24 @@ class MergedShape:
         rows: Rows of the base files.
         files: File groups.
         updates: Writes that each update a part of the rows, a fifth in all; one more write deletes.
+        positions: The logs tell the positions of their rows, as those of Hudi 1.x do, in a table of version 9; else
+            the table is of version 6.
     """
 
     rows: int
     files: int
     updates: int = 3
+    positions: bool = False
 
 
-def write_merged(merge_on_read: Path, copy_on_write: Path, shape: MergedShape) -> int:
-    """Writes both tables; the ordering values of a key's rows are equal, so that the later one counts.
+def write_merged(merge_on_read: Path, copy_on_write: Path | None, shape: MergedShape) -> int:
+    """Writes both tables, or the first alone. The ordering values of a key's rows are equal: the later one counts.
 
     Returns:
         How many rows are left.
     """
     write_hudi(merge_on_read, shape.rows, shape.files)
-    properties = merge_on_read / ".hoodie" / "hoodie.properties"
-    told = properties.read_text().replace("COPY_ON_WRITE", "MERGE_ON_READ")
-    payload = "org.apache.hudi.common.model.DefaultHoodieRecordPayload"
-    properties.write_text(f"{told}hoodie.table.precombine.field=id\nhoodie.compaction.payload.class={payload}\n")
+    timeline = _of_version_9(merge_on_read) if shape.positions else _of_version_6(merge_on_read)
     instants = [f"2024010200000000{number}" for number in range(shape.updates + 1)]
     names: dict[str, list[str]] = {instant: [] for instant in instants}
     written: list[pa.Table] = []
@@ -56,14 +56,17 @@ def write_merged(merge_on_read: Path, copy_on_write: Path, shape: MergedShape) -
         base = pq.read_table(path)
         left = base
         for number, instant in enumerate(instants):
-            name = f".{path.name.partition('_')[0]}_{path.stem.rpartition('_')[2]}.log.{number + 1}_0-1-{number + 1}"
+            # Since version 8 a log is named after its own write.
+            named, version = (instant, 1) if shape.positions else (path.stem.rpartition("_")[2], number + 1)
+            name = f".{path.name.partition('_')[0]}_{named}.log.{version}_0-1-{number + 1}"
             block, left = _change(base, left, instant, number, shape)
             (merge_on_read / name).write_bytes(block)
             names[instant].append(name)
         written.append(left)
     for instant, files in names.items():
-        _complete(merge_on_read / ".hoodie", instant, files)
-    _write_left(copy_on_write, written)
+        _complete(timeline, instant, files)
+    if copy_on_write is not None:
+        _write_left(copy_on_write, written)
     return sum(table.num_rows for table in written)
 
 
@@ -75,7 +78,8 @@ def _change(base: pa.Table, left: pa.Table, instant: str, number: int, shape: Me
         keys = base.column("_hoodie_record_key").take(pa.array(chosen))
         ordering = ("IntWrapper", {"value": 0})
         deletes = [{"recordKey": key, "partitionPath": "", "orderingVal": ordering} for key in keys.to_pylist()]
-        return delete_block(instant, deletes), left.filter(pc.invert(pc.is_in(left["_hoodie_record_key"], keys)))
+        kept = left.filter(pc.invert(pc.is_in(left["_hoodie_record_key"], keys)))
+        return delete_block(instant, deletes, **_positions(chosen, shape)), kept
     count = int(base.num_rows * _UPDATED / shape.updates)
     chosen = np.sort(random.choice(base.num_rows, count, replace=False))
     rows = base.take(pa.array(chosen))
@@ -85,7 +89,7 @@ def _change(base: pa.Table, left: pa.Table, instant: str, number: int, shape: Me
             rows = rows.set_column(rows.column_names.index(name), name, fresh.column(name))
     schema = json.loads(avro_schema(rows.schema))
     kept = left.filter(pc.invert(pc.is_in(left["_hoodie_record_key"], rows["_hoodie_record_key"])))
-    return data_block(instant, schema, rows.to_pylist()), pa.concat_tables([kept, rows])
+    return data_block(instant, schema, rows.to_pylist(), **_positions(chosen, shape)), pa.concat_tables([kept, rows])
 
 
 def _complete(timeline: Path, instant: str, files: Sequence[str]) -> None:
@@ -96,7 +100,46 @@ def _complete(timeline: Path, instant: str, files: Sequence[str]) -> None:
         "extraMetadata": {"schema": schema},
         "operationType": "UPSERT",
     }
-    (timeline / f"{instant}.deltacommit").write_text(json.dumps(commit))
+    if timeline.name == "timeline":
+        write_metadata(timeline / f"{instant}_{instant}.deltacommit", commit)
+    else:
+        (timeline / f"{instant}.deltacommit").write_text(json.dumps(commit))
+
+
+def _positions(chosen: np.ndarray, shape: MergedShape) -> dict[str, str]:
+    if not shape.positions:
+        return {}
+    told = {"RECORD_POSITIONS": encoded_positions(chosen)}
+    return {**told, "BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS": FIRST_INSTANT}
+
+
+def _of_version_6(table: Path) -> Path:
+    """Makes a copy-on-write table one of merge on read; returns its timeline."""
+    properties = table / ".hoodie" / "hoodie.properties"
+    told = properties.read_text().replace("COPY_ON_WRITE", "MERGE_ON_READ")
+    payload = "org.apache.hudi.common.model.DefaultHoodieRecordPayload"
+    properties.write_text(f"{told}hoodie.table.precombine.field=id\nhoodie.compaction.payload.class={payload}\n")
+    return properties.parent
+
+
+def _of_version_9(table: Path) -> Path:
+    properties = table / ".hoodie" / "hoodie.properties"
+    lines = dict(line.split("=", 1) for line in properties.read_text().splitlines())
+    lines |= {
+        "hoodie.table.type": "MERGE_ON_READ",
+        "hoodie.table.version": "9",
+        "hoodie.timeline.layout.version": "2",
+        "hoodie.table.ordering.fields": "id",
+        "hoodie.record.merge.mode": "EVENT_TIME_ORDERING",
+    }
+    properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+    timeline = properties.parent / "timeline"
+    timeline.mkdir()
+    for path in properties.parent.glob(f"{FIRST_INSTANT}.*"):
+        if path.suffix == ".commit":
+            write_metadata(timeline / f"{FIRST_INSTANT}_{FIRST_INSTANT}.commit", json.loads(path.read_text()))
+        path.unlink()
+    return timeline
 
 
 def _write_left(copy_on_write: Path, written: Sequence[pa.Table]) -> None:

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-__all__ = ["copy_file", "numbers", "parts", "write_hudi", "write_parquet"]
+__all__ = ["FIRST_INSTANT", "copy_file", "numbers", "parts", "write_hudi", "write_parquet"]
 
-_INSTANT = "20240101000000000"
+FIRST_INSTANT = "20240101000000000"
+"""The one write of ``write_hudi``."""
 _META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path")
 _AVRO = {"int64": "long", "int32": "int", "double": "double", "string": "string"}
 
@@ -69,7 +70,7 @@ def write_hudi(folder: Path, rows: int, files: int) -> Path:
         "hoodie.populate.meta.fields": "true",
     }
     (timeline / "hoodie.properties").write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-    (folder / ".hoodie_partition_metadata").write_text(f"commitTime={_INSTANT}\npartitionDepth=0\n")
+    (folder / ".hoodie_partition_metadata").write_text(f"commitTime={FIRST_INSTANT}\npartitionDepth=0\n")
     stats = [_base_file(folder, number, part) for number, part in enumerate(parts(rows, files))]
     fields = [
         {"name": field.name, "type": ["null", _AVRO[str(field.type)]], "default": None} for field in numbers(0).schema
@@ -81,18 +82,18 @@ def write_hudi(folder: Path, rows: int, files: int) -> Path:
         "operationType": "INSERT",
     }
     for state in ("commit.requested", "inflight"):
-        (timeline / f"{_INSTANT}.{state}").touch()
-    (timeline / f"{_INSTANT}.commit").write_text(json.dumps(commit))
+        (timeline / f"{FIRST_INSTANT}.{state}").touch()
+    (timeline / f"{FIRST_INSTANT}.commit").write_text(json.dumps(commit))
     return folder
 
 
 def _base_file(folder: Path, number: int, rows: pa.Table) -> dict[str, object]:
     group = f"{UUID(int=number)}-0"
-    path = folder / f"{group}_0-1-1_{_INSTANT}.parquet"
+    path = folder / f"{group}_0-1-1_{FIRST_INSTANT}.parquet"
     keys = pa.array([f"{group}-{row}" for row in range(rows.num_rows)], pa.string())
     meta: dict[str, pa.Array] = {
         name: pa.array([value], pa.string()).take(pa.array(np.zeros(rows.num_rows, np.int64)))
-        for name, value in zip((*_META, "_hoodie_file_name"), (_INSTANT, "0", "", "", path.name), strict=True)
+        for name, value in zip((*_META, "_hoodie_file_name"), (FIRST_INSTANT, "0", "", "", path.name), strict=True)
     }
     meta["_hoodie_commit_seqno"] = meta["_hoodie_record_key"] = keys
     pq.write_table(pa.table({**meta, **dict(zip(rows.column_names, rows.columns, strict=True))}), path)

@@ -6,14 +6,18 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
+from connector_spi.errors import CorruptFileError, InternalError
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain, Value
+from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.log.block import LogBlock
 from connectors.hudi.log.data_block import PART_BYTES
+from connectors.hudi.log.positions import positions_of_base
 from connectors.hudi.log.reader import block_content, read_log_blocks
 from connectors.hudi.log.scan import scan_log_blocks
 from connectors.hudi.merge.base import LogMerge, MergedLog
@@ -26,6 +30,7 @@ from connectors.hudi.schema_evolution import EvolvedColumn
 from connectors.hudi.timeline.view import committed_test
 from connectors.toolkit.file_page_source import BATCH_ROWS
 from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.parquet_reader import ParquetPageSource
 from connectors.toolkit.partition_values import constant_array, constant_batch
 from connectors.toolkit.schema_adapter import SchemaAdapter
 
@@ -91,23 +96,26 @@ class MergedPageSource(PageSource):
         table = self._input.table
         config = merge_config(table.config.version, dict(table.config.properties), table.location)
         blocks = self._scan()
-        columns = self._merge_columns(config, any(block.is_partial for block in blocks))
+        columns = self._merge_columns(config, blocks)
         with self._events(blocks, columns) as store:
             for part, tables in store.read():
                 log = merged_log(tables, columns) if tables else None
                 for batch in self._part(log, columns, part, store.parts):
                     yield from self._output(batch)
 
-    def _merge_columns(self, config: MergeConfig, partial: bool) -> MergeColumns:
-        table = self._input.table
+    def _merge_columns(self, config: MergeConfig, blocks: tuple[LogBlock, ...]) -> MergeColumns:
+        table, split = self._input.table, self._input.split
+        # Of other files nobody tells the number of a row.
+        numbered = split.format == "parquet" and split.source is None and table.history is None
         asked = [column for column in self._columns if column.name not in self._input.constants]
         return merge_columns(
             asked,
             table.schema,
             config,
             has_meta_columns=table.config.populate_meta_fields,
-            partial=partial,
+            partial=any(block.is_partial for block in blocks),
             where=table.location,
+            by_position=numbered and positions_of_base(blocks, split.base_instant),
         )
 
     def _scan(self) -> tuple[LogBlock, ...]:
@@ -158,7 +166,8 @@ class MergedPageSource(PageSource):
         merge = LogMerge(log) if log is not None else None
         if split.has_base:
             yield from self._base(merge, columns, part, parts)
-        if merge is not None and split.holds_inserts:
+        # What has a position is in the base file, in the range of one split or another.
+        if merge is not None and split.holds_inserts and not columns.by_position:
             if split.has_base:
                 self._mark_elsewhere(merge, columns)
             yield from merge.rest()
@@ -170,7 +179,7 @@ class MergedPageSource(PageSource):
             for read in source:
                 batch = read
                 rows = pa.Table.from_batches([batch])
-                keys = columns.keys(rows)
+                keys = _positions(source, len(rows)) if columns.by_position else columns.keys(rows)
                 if parts > 1:
                     mine = pa.array(part_of_keys(keys, parts) == part)
                     batch, rows, keys = batch.filter(mine), rows.filter(mine), keys.filter(mine)
@@ -179,7 +188,22 @@ class MergedPageSource(PageSource):
                     yield given
                 else:
                     yield from merge.merge(given, keys, base_ordering(rows, columns), columns.filled(rows))
+            if merge is not None and columns.by_position:
+                self._check_positions(merge, source)
             self._bytes += source.completed_bytes
+
+    def _check_positions(self, merge: LogMerge, source: PageSource) -> None:
+        """No row of the logs may be passed over because its position lies behind the file's last row.
+
+        Raises:
+            CorruptFileError: It does.
+        """
+        last, rows = merge.last_position, _numbered(source).file_rows
+        if rows is not None and last >= rows:
+            raise CorruptFileError(
+                f"the logs of {self._input.split.path} tell of its row {last} (counted from 0), and it has {rows} rows",
+                HUDI_BAD_LOG_FILE,
+            )
 
     def _mark_elsewhere(self, merge: LogMerge, columns: MergeColumns) -> None:
         """Notes the keys of the ranges of the base file that other splits merge."""
@@ -216,6 +240,17 @@ class MergedPageSource(PageSource):
             for field in self._schema
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+def _positions(source: PageSource, rows: int) -> pa.Array:
+    first = _numbered(source).first_row
+    return pa.array(np.arange(first, first + rows))
+
+
+def _numbered(source: PageSource) -> ParquetPageSource:
+    if not isinstance(source, ParquetPageSource):
+        raise InternalError(f"rows of {type(source).__name__} have no numbers to merge by")
+    return source
 
 
 def _narrowed(array: pa.Array, field: pa.Field) -> pa.Array:

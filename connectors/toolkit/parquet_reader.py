@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import accumulate
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,7 +24,15 @@ __all__ = ["ParquetPageSource", "open_parquet", "parquet_errors", "read_parquet_
 
 
 class ParquetPageSource(FilePageSource):
-    """Reads the row groups of one range of a Parquet file."""
+    """Reads the row groups of one range of a Parquet file.
+
+    Attributes:
+        first_row: The number, counted through the whole file from 0, of the first row of the batch given last.
+        file_rows: Number of rows of the whole file, once it is opened.
+    """
+
+    first_row: int = 0
+    file_rows: int | None = None
 
     def read(self) -> Generator[pa.RecordBatch, None, None]:
         file = open_parquet(self.files, self.where.path)
@@ -55,25 +64,29 @@ class ParquetPageSource(FilePageSource):
             if self.where.holds(_middle(metadata.row_group(group)))
             and row_group_may_match(file, group, schema, self.predicate, sources, conventions)
         ]
-        if leaves:
-            yield from self._read_columns(file, groups, leaves, adapter)
-        else:
-            yield from self.count(sum(metadata.row_group(group).num_rows for group in groups))
+        self.file_rows = metadata.num_rows
+        starts = list(accumulate((metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)), initial=0))
+        for group in groups:
+            start = starts[group]
+            rows = starts[group + 1] - start
+            for batch in self._read_group(file, group, leaves, adapter) if leaves else self.count(rows):
+                self.first_row = start
+                start += batch.num_rows
+                yield batch
 
-    def _read_columns(
-        self, file: pq.ParquetFile, groups: list[int], leaves: list[int], adapter: SchemaAdapter
+    def _read_group(
+        self, file: pq.ParquetFile, group: int, leaves: list[int], adapter: SchemaAdapter
     ) -> Iterator[pa.RecordBatch]:
         read = sorted({position for position in adapter.positions if position is not None})
-        for group in groups:
-            row_group = file.metadata.row_group(group)
-            self.bytes_read += sum(row_group.column(leaf).total_compressed_size for leaf in leaves)
-            # By index, since a dotted path does not tell a nested field from a name that holds a dot.
-            batches = file.reader.iter_batches(
-                self.batch_rows, row_groups=[group], column_indices=leaves, use_threads=pa.cpu_count() > 1
-            )
-            for batch in batches:
-                arrays = [None if at is None else batch.column(read.index(at)) for at in adapter.positions]
-                yield self.batch(adapter.adapt(arrays, batch.num_rows), batch.num_rows)
+        row_group = file.metadata.row_group(group)
+        self.bytes_read += sum(row_group.column(leaf).total_compressed_size for leaf in leaves)
+        # By index, since a dotted path does not tell a nested field from a name that holds a dot.
+        batches = file.reader.iter_batches(
+            self.batch_rows, row_groups=[group], column_indices=leaves, use_threads=pa.cpu_count() > 1
+        )
+        for batch in batches:
+            arrays = [None if at is None else batch.column(read.index(at)) for at in adapter.positions]
+            yield self.batch(adapter.adapt(arrays, batch.num_rows), batch.num_rows)
 
 
 def open_parquet(files: FileSystem, path: str) -> pq.ParquetFile:

@@ -10,15 +10,16 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
-from connectors.hudi.log.block import HeaderKey, LogBlock
+from connectors.hudi.log.block import BlockType, HeaderKey, LogBlock
 
-__all__ = ["POSITION", "block_positions", "positions_column"]
+__all__ = ["POSITION", "block_positions", "positions_column", "positions_of_base"]
 
 POSITION = "$position"
 """Column of a row's position in the base file of ``LogBlock.positions_base_instant``."""
@@ -46,6 +47,19 @@ def block_positions(block: LogBlock) -> np.ndarray | None:
             f"{block.path}, byte {block.offset}: the record positions in the block's header are damaged ({error})",
             HUDI_BAD_LOG_FILE,
         ) from error
+
+
+def positions_of_base(blocks: Iterable[LogBlock], base_instant: str) -> bool:
+    """Whether all blocks tell the positions of their rows, and in the base file of this write.
+
+    A compaction may have put another base file below the logs since (HoodieLogBlock's
+    BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS); Hudi merges by keys then, as it does where a block tells none.
+    """
+    return all(
+        # The rows of an HFile are sorted by key, not by position.
+        block.type is not BlockType.HFILE_DATA and block.positions_base_instant == base_instant
+        for block in blocks
+    )
 
 
 def positions_column(block: LogBlock, rows: int) -> pa.Array:

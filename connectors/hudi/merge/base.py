@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connectors.hudi.merge.key_index import key_index
 from connectors.hudi.merge.ordering import OrderingKeys
 
 __all__ = ["LogMerge", "MergedLog"]
@@ -19,7 +20,7 @@ class MergedLog:
     """What the logs say, one row for each key.
 
     Attributes:
-        keys: The record keys, each once.
+        keys: The record keys, each once; or positions in the base file, int64.
         rows: Values of the columns; NULL where ``deleted``.
         deleted: Whether the key's row is deleted.
         commit_time_deletes: Whether by a delete that wins over every base row.
@@ -49,12 +50,12 @@ class LogMerge:
 
     def __init__(self, log: MergedLog) -> None:
         self._log = log
+        self._keys = key_index(log.keys)
         self.met = np.zeros(len(log.keys), dtype=bool)
 
     def mark(self, keys: pa.Array) -> None:
         """Takes note that these keys are in the base file, in rows that are merged elsewhere."""
-        found = self._find(keys)
-        self.met[found[found >= 0]] = True
+        self.met[self._keys.find(keys)[1]] = True
 
     def merge(
         self,
@@ -67,16 +68,14 @@ class LogMerge:
 
         Args:
             base: The columns of ``MergedLog.rows``.
-            keys: The rows' keys.
+            keys: The rows' keys; or their positions, ascending.
             ordering: Their ordering values, where the log has some.
             filled: With partial updates: by column, where a row has a value that counts; everywhere if not said.
         """
         log = self._log
-        found = self._find(keys)
-        matched = np.flatnonzero(found >= 0)
+        matched, at = self._keys.find(keys)
         if not len(matched):
             return [base]
-        at = found[matched]
         self.met[at] = True
         base_wins = self._base_wins(matched, at, ordering)
         if not log.filled:
@@ -87,13 +86,14 @@ class LogMerge:
             return batches + self._log_rows(replaced[~log.deleted[replaced]])
         return self._fill(base, matched, at, base_wins, filled or {})
 
+    @property
+    def last_position(self) -> int:
+        """The greatest position among the keys, where these are positions; -1 without any."""
+        return -1 if not len(self._log.keys) else int(pc.max(self._log.keys).as_py())
+
     def rest(self) -> list[pa.RecordBatch]:
         """The log's rows whose keys the base file does not have."""
         return self._log_rows(np.flatnonzero(~self.met & ~self._log.deleted))
-
-    def _find(self, keys: pa.Array) -> np.ndarray:
-        found = pc.fill_null(pc.index_in(keys, value_set=self._log.keys), -1)
-        return np.asarray(found.to_numpy(zero_copy_only=False))
 
     def _base_wins(self, matched: np.ndarray, at: np.ndarray, ordering: OrderingKeys | None) -> np.ndarray:
         if self._log.ordering is None or ordering is None:

@@ -15,6 +15,7 @@ from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 from connectors.hudi.log.record_key import virtual_record_keys
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.config import MergeConfig, PartialUpdates
+from connectors.hudi.schema import COMMIT_TIME as META_COMMIT_TIME
 from connectors.hudi.schema import META_COLUMNS, RECORD_KEY
 from connectors.hudi.timestamp_unit import check_unit
 from connectors.toolkit.schema_adapter import SchemaAdapter
@@ -43,6 +44,7 @@ class MergeColumns:
         has_meta_columns: Whether ``_hoodie_record_key`` holds the keys.
         ordering_types: The types of the ordering fields; empty where ordering values do not count.
         partial: Whether columns may be filled from several rows.
+        by_position: Whether a row's key is its position in the base file (int64), and the logs tell it of all events.
         shapes: With partial updates: sets of columns that events have values for, as met so far.
         adapters: From rows of a schema to ``read``, by the schemas met so far.
     """
@@ -53,6 +55,7 @@ class MergeColumns:
     has_meta_columns: bool
     ordering_types: tuple[pa.DataType, ...]
     partial: bool
+    by_position: bool = False
     shapes: list[frozenset[str]] = field(default_factory=list)
     adapters: dict[pa.Schema, SchemaAdapter] = field(default_factory=dict)
 
@@ -105,7 +108,7 @@ class MergeColumns:
         return found
 
     def keys(self, rows: pa.Table) -> pa.Array:
-        """The record keys of rows of ``read``.
+        """The record keys of rows of ``read``, as texts.
 
         Raises:
             NotSupportedError: The keys cannot be made of the columns.
@@ -158,6 +161,7 @@ def merge_columns(
     has_meta_columns: bool,
     partial: bool,
     where: str,
+    by_position: bool = False,
 ) -> MergeColumns:
     """Chooses the columns of a merge.
 
@@ -168,22 +172,34 @@ def merge_columns(
         has_meta_columns: Whether the table's rows hold their keys.
         partial: Whether some block holds the updated columns only.
         where: Names the table, for messages.
+        by_position: Whether rows are merged by their positions, so that keys need not be read.
 
     Raises:
         NotSupportedError: The table has no column of an ordering field.
     """
     fields = config.ordering_fields if config.by_event_time else ()
     types = tuple(_type(schema, name, where) for name in fields)
-    names = [RECORD_KEY] if has_meta_columns else [_first(schema.names, name) for name in config.key_fields]
-    names += [_first(schema.names, name) for name in fields]
-    own = {name: ColumnHandle(name, pa.string() if name == RECORD_KEY else schema.field(name).type) for name in names}
+    names = [_first(schema.names, name) for name in fields]
+    if not by_position:
+        names = [RECORD_KEY, *names] if has_meta_columns else [*_firsts(schema.names, config.key_fields), *names]
+    elif not asked and not names:
+        # The column that costs least to read.
+        names = [META_COMMIT_TIME] if has_meta_columns else _firsts(schema.names, config.key_fields)
+    own = {name: ColumnHandle(name, _own_type(schema, name)) for name in names}
     # Rows without any column could not be counted.
     given = tuple(own.get(column.name, column) for column in asked) or tuple(own.values())[:1]
     present = {column.name for column in given}
     read = (*given, *(column for name, column in own.items() if name not in present))
-    return MergeColumns(
-        given, read, config, has_meta_columns, types, partial or config.partial_updates is not PartialUpdates.NONE
-    )
+    partial = partial or config.partial_updates is not PartialUpdates.NONE
+    return MergeColumns(given, read, config, has_meta_columns, types, partial, by_position)
+
+
+def _firsts(names: Sequence[str], fields: Sequence[str]) -> list[str]:
+    return [_first(names, name) for name in fields]
+
+
+def _own_type(schema: pa.Schema, name: str) -> pa.DataType:
+    return pa.string() if name in META_COLUMNS else schema.field(name).type
 
 
 def _first(names: Sequence[str], name: str) -> str:

@@ -2,7 +2,7 @@
 
 The columns of an event are those that the merge gives out, of the table's types, and behind them:
 
-- ``$key``: the record key, string.
+- ``$key``: the record key, string; or, where ``MergeColumns.by_position``, the row's position in the base file, int64.
 - ``$deleted``, ``$commit_time``: boolean, as ``fold.Events`` has them.
 - ``$shape``: int32, which columns the event has values for, a number in ``MergeColumns.shapes``; with partial updates.
 - ``$ordering0``, ``$ordering1`` ...: the values of the ordering fields, where events are compared by them.
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.log.block import BlockType, LogBlock
-from connectors.hudi.log.data_block import read_data_block_parts
+from connectors.hudi.log.data_block import POSITION, read_data_block_parts
 from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECORD_KEY, read_delete_block
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
@@ -63,9 +63,11 @@ def read_events(
     found = {column.name: at for column, at in zip(columns.read, places, strict=True)}
     markers = [name for name in (_IS_DELETED, _OPERATION, columns.config.delete_field) if name in written.names]
     asked = {written.names[at] for at in found.values() if at is not None} | {name for name in markers if name}
+    # A table without columns would not tell how many rows there are.
+    asked = asked or set(written.names[:1])
     present = frozenset(name for name, at in found.items() if at is not None)
     shape = columns.shape(present if block.is_partial else None)
-    for rows in read_data_block_parts(block, content, asked):
+    for rows in read_data_block_parts(block, content, asked, positions=columns.by_position):
         arrays = _arrays(block, rows, columns) if evolved is None else _evolved_arrays(block, rows, evolved)
         yield _row_events(block, rows, arrays, columns, shape)
 
@@ -101,7 +103,7 @@ def _row_events(
 ) -> pa.Table:
     where = f"{block.path}, byte {block.offset}"
     table = pa.Table.from_arrays(arrays, schema=pa.schema([(column.name, column.type) for column in columns.read]))
-    keys = columns.keys(table)
+    keys = combined(rows.column(POSITION)) if columns.by_position else columns.keys(table)
     if keys.null_count:
         raise CorruptFileError(f"{where}: a row has no record key", HUDI_BAD_LOG_FILE)
     deleted = _deleted(rows, columns)
@@ -110,9 +112,9 @@ def _row_events(
 
 
 def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> pa.Table:
-    deletes = read_delete_block(block, content)
+    deletes = read_delete_block(block, content, positions=columns.by_position)
     count = len(deletes)
-    keys = combined(deletes.column(RECORD_KEY))
+    keys = combined(deletes.column(POSITION if columns.by_position else RECORD_KEY))
     if keys.null_count:
         raise CorruptFileError(f"{block.path}, byte {block.offset}: a delete has no record key", HUDI_BAD_LOG_FILE)
     commit_time = combined(deletes.column(COMMIT_TIME_DELETE))

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 
 import fastavro
+import numpy as np
 
 from connectors.hudi.log.block import MAGIC, BlockType, HeaderKey
 
@@ -144,10 +145,21 @@ def delete_content(deletes: Sequence[Mapping[str, object]]) -> bytes:
     return struct.pack(">ii", 3, len(out.getvalue())) + out.getvalue()
 
 
-def encoded_positions(positions: Sequence[int]) -> str:
-    """The header of record positions below 65536: a Roaring bitmap of one array container."""
-    array = struct.pack("<IIHHI", 12346, 1, 0, len(positions) - 1, 16) + struct.pack(f"<{len(positions)}H", *positions)
-    return base64.b64encode(struct.pack("<QI", 1, 0) + array).decode()
+def encoded_positions(positions: Sequence[int] | np.ndarray) -> str:
+    """The header of record positions below 2**32: a Roaring bitmap of array and bitmap containers."""
+    values = np.asarray(positions, dtype=np.int64)
+    containers = [(int(high), values[values >> 16 == high] & 0xFFFF) for high in np.unique(values >> 16)]
+    packed = [
+        low.astype("<u2").tobytes()
+        if len(low) <= 4096
+        else np.packbits(np.isin(np.arange(1 << 16), low), bitorder="little").tobytes()
+        for _, low in containers
+    ]
+    first = 8 + 8 * len(containers)
+    offsets = [first + sum(map(len, packed[:at])) for at in range(len(packed))]
+    heads = b"".join(struct.pack("<HH", high, len(low) - 1) for high, low in containers)
+    bitmap = struct.pack("<II", 12346, len(containers)) + heads + struct.pack(f"<{len(offsets)}I", *offsets)
+    return base64.b64encode(struct.pack("<QI", 1, 0) + bitmap + b"".join(packed)).decode()
 
 
 def _headers(instant: str, schema: str | None, more: Mapping[str, str]) -> dict[int, str]:

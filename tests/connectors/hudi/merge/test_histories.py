@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -142,12 +142,13 @@ def check(
     base: Sequence[Row] | None,
     logs: Sequence[Sequence[Block]],
     model: Model,
+    positions: bool = False,
 ) -> None:
     """Writes a history and reads it in every way: whole, in several splits, with little memory."""
     folder = Path(tempfile.mkdtemp())
     name = f"t{next(NUMBERS)}"
     try:
-        writer = SliceWriter(folder / "table", version, SCHEMA, properties)
+        writer = SliceWriter(folder / "table", version, SCHEMA, properties, positions)
         if base is not None:
             writer.base(base, group_rows=3)
         for blocks in logs:
@@ -160,7 +161,8 @@ def check(
             met = seen.read(name, columns=SCHEMA.names).to_pylist()
             met.sort(key=lambda row: str(row["key"]))
             assert met == expected
-        assert catalog.read(name, columns=["b"]).num_rows == len(expected)
+        for columns in (["b"], []):
+            assert catalog.read(name, columns=columns).num_rows == len(expected)
     finally:
         shutil.rmtree(folder)
 
@@ -204,3 +206,28 @@ def test_rows_whose_nulls_do_not_count(
 ) -> None:
     properties = {**(ORDERED if event_time else BY_COMMIT), **IGNORE_DEFAULTS}
     check(catalog, properties, 9, base, logs, Model(event_time, True))
+
+
+@pytest.mark.parametrize("event_time", [False, True], ids=["commit_time", "event_time"])
+@SETTINGS
+@given(
+    base=st.lists(FULL_ROWS, min_size=4, max_size=11, unique_by=lambda row: row["key"]),
+    logs=st.lists(st.lists(WITH_PARTIALS, min_size=1, max_size=3), max_size=4),
+    all_of_base=st.booleans(),
+)
+def test_blocks_that_tell_positions(
+    catalog: HudiCatalog, event_time: bool, base: list[Row], logs: Sequence[Sequence[Block]], all_of_base: bool
+) -> None:
+    """Merged by position where all blocks tell them, by key else."""
+    if all_of_base:
+        logs = [[updates(block, base) for block in blocks] for blocks in logs]
+    check(catalog, ORDERED if event_time else BY_COMMIT, 9, base, logs, Model(event_time, False), positions=True)
+
+
+def updates(block: Block, base: Sequence[Row]) -> Block:
+    """The first of a block's rows of each key that the base file has."""
+    known = {row["key"] for row in base}
+    if isinstance(block, Delete):
+        return Delete([(key, value) for key, value in dict(reversed(block.keys)).items() if key in known])
+    rows = {row["key"]: row for row in reversed(block.rows)}
+    return replace(block, rows=[row for key, row in rows.items() if key in known])

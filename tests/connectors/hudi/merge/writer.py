@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from connectors.hudi.schema import META_COLUMNS
-from tests.connectors.hudi.log.writer import data_block, delete_block
+from tests.connectors.hudi.log.writer import data_block, delete_block, encoded_positions
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
 
 __all__ = ["Block", "Delete", "Partial", "Row", "SliceWriter", "Upsert"]
@@ -54,6 +54,7 @@ class SliceWriter:
         version: Table version.
         schema: The user's columns, ``key`` among them.
         properties: More lines of ``hoodie.properties``.
+        positions: Whether blocks tell the positions of their rows in the base file, where all rows are there and once.
         named_base: The instant that logs of layout 1 are named after.
     """
 
@@ -61,12 +62,15 @@ class SliceWriter:
     version: int
     schema: pa.Schema
     properties: Mapping[str, str] = field(default_factory=dict)
+    positions: bool = False
 
     def __post_init__(self) -> None:
         told = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.table.recordkey.fields": "key", **self.properties}
         self.table = HudiWriter(self.folder, self.version, properties=told).create()
         self.named_base: str | None = None
         self._logs = 0
+        self._base = ""
+        self._places: dict[object, int] = {}
 
     def base(self, rows: Sequence[Row], group_rows: int = 5, action: str = "deltacommit") -> str:
         """Commits a base file, with row groups of this many rows; as a compaction with the action ``commit``."""
@@ -83,6 +87,7 @@ class SliceWriter:
         (self.folder / ".hoodie_partition_metadata").write_text("commitTime=1\npartitionDepth=0\n")
         self.complete(instant, name, action)
         self.named_base, self._logs = instant, 0
+        self._base, self._places = instant, {row["key"]: at for at, row in enumerate(rows)}
         return instant
 
     def log(self, blocks: Sequence[Block | bytes], *, complete: bool = True, instant: str | None = None) -> str:
@@ -105,6 +110,9 @@ class SliceWriter:
 
     def block(self, block: Block, instant: str, **headers: str) -> bytes:
         """The bytes of a block."""
+        if self.positions:
+            block, told = self._with_positions(block)
+            headers |= told
         if isinstance(block, Delete):
             return delete_block(
                 instant,
@@ -133,6 +141,21 @@ class SliceWriter:
         }
         rows = [{**dict.fromkeys(known), **meta, "_hoodie_record_key": row["key"], **row} for row in block.rows]
         return data_block(instant, schema, rows, **headers)
+
+    def _with_positions(self, block: Block) -> tuple[Block, dict[str, str]]:
+        """The block in the order of the base file, and its headers; HoodieLogBlock writes none where one is missing."""
+        keys = [key for key, _ in block.keys] if isinstance(block, Delete) else [row["key"] for row in block.rows]
+        if not set(keys) <= set(self._places) or len(set(keys)) < len(keys):
+            return block, {}
+        places = [self._places[key] for key in keys]
+        order = sorted(range(len(keys)), key=places.__getitem__)
+        headers = {
+            "RECORD_POSITIONS": encoded_positions(sorted(places)),
+            "BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS": self._base,
+        }
+        if isinstance(block, Delete):
+            return Delete([block.keys[at] for at in order]), headers
+        return replace(block, rows=[block.rows[at] for at in order]), headers
 
     def complete(self, instant: str, file_name: str, action: str = "deltacommit") -> None:
         """Writes the completed instant."""
