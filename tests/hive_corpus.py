@@ -7,9 +7,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import cast
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
@@ -246,6 +248,10 @@ def _from_hive(text: str | None, arrow: pa.DataType) -> object:
     if pa.types.is_date(arrow):
         return text
     if pa.types.is_timestamp(arrow):
+        if arrow.tz is not None:
+            text, _, zone = text.rpartition(" ")
+            moment = datetime.fromisoformat(text[:19]).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+            return f"{moment:%Y-%m-%d %H:%M:%S}.{text[20:].ljust(6, '0')[:6]}Z"
         whole, _, fraction = text.partition(".")
         # Hive has nanoseconds, our columns microseconds.
         return f"{whole}.{fraction.ljust(6, '0')[:6]}"

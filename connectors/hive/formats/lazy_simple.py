@@ -32,7 +32,15 @@ from connectors.hive.formats.text_values import (
     real_nulls,
 )
 
-__all__ = ["LazyParameters", "LazySimpleSerDe", "decode_column", "lazy_parameters", "split_fields", "to_utf8"]
+__all__ = [
+    "LazyParameters",
+    "LazySimpleSerDe",
+    "decode_column",
+    "lazy_parameters",
+    "split_fields",
+    "timestamp_formats",
+    "to_utf8",
+]
 
 _LEVELS = 8
 _MORE_SEPARATORS = bytes([*range(4, 9), 11, *range(14, 27), *range(28, 32), *range(128, 256)])
@@ -107,13 +115,12 @@ def lazy_parameters(properties: Mapping[str, str], zone: str, where: str) -> Laz
     elif properties.get("hive.serialization.extend.nesting.levels", "").lower() == "true":
         count = 24
     escape = properties.get("escape.delim")
-    formats = [text for text in _split_unescaped(properties.get("timestamp.formats", "")) if text]
     return LazyParameters(
         (bytes(first) + _MORE_SEPARATORS)[:count],
         properties.get("serialization.null.format", "\\N").encode(),
         None if escape is None else bytes([_byte(escape, ord("\\"))]),
         properties.get("serialization.last.column.takes.rest", "").lower() == "true",
-        timestamp_reader(formats, where),
+        timestamp_reader(timestamp_formats(properties), where),
         zone,
         python_charset(properties.get("serialization.encoding", ""), where),
     )
@@ -201,6 +208,12 @@ def to_utf8(records: pa.Array, charset: str) -> pa.Array:
         return records
     texts = [None if value is None else value.decode(charset, "replace").encode() for value in records.to_pylist()]
     return pa.array(texts, pa.binary())
+
+
+def timestamp_formats(properties: Mapping[str, str]) -> list[str]:
+    r"""The patterns of ``timestamp.formats``: between commas that have no ``\\`` before them."""
+    text = properties.get("timestamp.formats", "")
+    return [re.sub(r"\\(.)", r"\1", part) for part in re.findall(r"(?:\\.|[^,\\])+", text)]
 
 
 def python_charset(name: str, where: str) -> str:
@@ -323,8 +336,3 @@ def _byte(text: str | None, default: int) -> int:
     if re.fullmatch(r"[+-]?[0-9]{1,10}", text) and -128 <= int(text) <= 127:
         return int(text) & 0xFF
     return ord(text[0]) & 0xFF
-
-
-def _split_unescaped(text: str) -> list[str]:
-    r"""Cuts at commas that have no ``\`` before them (``HiveStringUtils.splitAndUnEscape``)."""
-    return [re.sub(r"\\(.)", r"\1", part) for part in re.findall(r"(?:\\.|[^,\\])+", text)]

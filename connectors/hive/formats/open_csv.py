@@ -1,0 +1,183 @@
+"""Hive's ``OpenCSVSerde``: every column is text, as opencsv 2.3 cuts each line. Executor side.
+
+A field that is not there is NULL, one that is empty is an empty text; Hive writes NULL as nothing and so reads an
+empty text. Declared types of other kinds are taken for text by Hive, too: such tables are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connector_spi.errors import NotSupportedError
+from connectors.hive import error_codes
+from connectors.hive.formats.lazy_simple import split_fields
+from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
+from connectors.hive.formats.text_values import as_strings, real_nulls
+
+__all__ = ["OpenCsvSerDe", "csv_fields"]
+
+# No byte of UTF-8.
+_HIDDEN = b"\xff"
+_MISSING: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    separator: str
+    quote: str
+    escape: str
+
+
+class OpenCsvSerDe(RowSerDe):
+    """``org.apache.hadoop.hive.serde2.OpenCSVSerde``."""
+
+    classes = frozenset({"org.apache.hadoop.hive.serde2.OpenCSVSerde", "com.bizo.hive.serde.csv.CSVSerde"})
+
+    def decoder(self, layout: RowLayout) -> RowDecoder:
+        signs = _signs(layout.properties, layout.where)
+        for field in layout.declared:
+            if not pa.types.is_string(field.type):
+                raise NotSupportedError(
+                    f"{layout.where} declares column '{field.name}' as {field.type}, and OpenCSVSerde gives texts "
+                    "only; declare it as string, as Hive does by itself",
+                    error_codes.HIVE_UNSUPPORTED_TYPE,
+                )
+        odd = _odd_line(signs)
+        count = len(layout.declared)
+
+        def decode(records: pa.Array) -> Sequence[pa.Array]:
+            if not layout.wanted:
+                return []
+            # Of an empty line not even the first field is there.
+            lines = real_nulls(records, pc.greater(pc.binary_length(records), 0))
+            return _decode(lines, signs, odd, count, layout.wanted)
+
+        return decode
+
+
+def csv_fields(line: str, separator: str = ",", quote: str = '"', escape: str = "\\") -> list[str]:
+    """Cuts one line as opencsv's ``CSVParser.parseLineMulti`` does; a field whose quotes do not end is left out."""
+    fields: list[str] = []
+    text: list[str] = []
+    quoted = inside = False
+    at, end = 0, len(line)
+    while at < end:
+        char = line[at]
+        following = line[at + 1] if at + 1 < end else ""
+        if char == escape:
+            if (quoted or inside) and following and following in (quote, escape):
+                text.append(following)
+                at += 1
+        elif char == quote:
+            if (quoted or inside) and following == quote:
+                text.append(following)
+                at += 1
+            else:
+                if at > 2 and line[at - 1] != separator and following and following != separator:
+                    if text and not "".join(text).strip(_JAVA_BLANKS):
+                        text.clear()
+                    else:
+                        text.append(char)
+                quoted = not quoted
+            inside = not inside
+        elif char == separator and not quoted:
+            fields.append("".join(text))
+            text.clear()
+            inside = False
+        else:
+            text.append(char)
+            inside = True
+        at += 1
+    if not quoted:
+        fields.append("".join(text))
+    return fields
+
+
+# Character.isWhitespace: not the blanks that do not break a line.
+_JAVA_BLANKS = (
+    "\t\n\x0b\f\r\x1c\x1d\x1e\x1f \u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000"
+)
+
+
+def _decode(lines: pa.Array, signs: _Signs, odd: bytes, count: int, wanted: Sequence[int]) -> list[pa.Array]:
+    has_quotes = _any(pc.match_substring(lines, signs.quote.encode()))
+    if not has_quotes and not _any(pc.match_substring(lines, signs.escape.encode())):
+        return [as_strings(field) for field in split_fields(lines, signs.separator.encode(), count, wanted)]
+    is_odd = pc.invert(pc.match_substring_regex(lines, odd))
+    is_regular = pc.invert(is_odd)
+    # Not NULL: such a value may keep its bytes in the buffer.
+    hidden = _hidden(pc.if_else(pc.fill_null(is_regular, False), lines, b""), signs)
+    cut_fields = split_fields(hidden, signs.separator.encode(), count, wanted)
+    fields = [real_nulls(_unquoted(field, signs), is_regular) for field in cut_fields]
+    if not _any(is_odd):
+        return fields
+    # Lines with escapes or quotes in odd places are cut one by one.
+    cut = [
+        _MISSING if text is None else csv_fields(text, signs.separator, signs.quote, signs.escape)
+        for text in as_strings(real_nulls(lines, is_odd)).to_pylist()
+    ]
+    return [
+        pc.coalesce(field, pa.array([line[at] if at < len(line) else None for line in cut], pa.string()))
+        for at, field in zip(wanted, fields, strict=True)
+    ]
+
+
+def _hidden(lines: pa.Array, signs: _Signs) -> pa.Array:
+    """Lines in which separators between quotes are another byte."""
+    offsets = np.frombuffer(lines.buffers()[1], np.int32)[lines.offset : lines.offset + len(lines) + 1]
+    raw = np.frombuffer(lines.buffers()[2], np.uint8)
+    data = raw[: offsets[-1]].copy()
+    # Quotes come in pairs in each of these lines, so that they can be counted over all of them.
+    quoted = (np.cumsum(data[offsets[0] :] == ord(signs.quote)) & 1).astype(bool)
+    inside = data[offsets[0] :]
+    inside[quoted & (inside == ord(signs.separator))] = _HIDDEN[0]
+    buffers = [lines.buffers()[0], lines.buffers()[1], pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.binary(), len(lines), buffers, offset=lines.offset)
+
+
+def _unquoted(field: pa.Array, signs: _Signs) -> pa.Array:
+    quote = signs.quote.encode()
+    starts = pc.starts_with(field, quote)
+    inner = pc.binary_slice(field, 1, -1)
+    inner = pc.replace_substring(inner, quote + quote, quote)
+    plain = pc.if_else(starts, inner, field)
+    return as_strings(pc.replace_substring(plain, _HIDDEN, signs.separator.encode()))
+
+
+def _odd_line(signs: _Signs) -> bytes:
+    """Matches the lines whose fields are either without quotes, or all between quotes, and that have no escapes."""
+    separator, quote, escape = (re.escape(sign).encode() for sign in (signs.separator, signs.quote, signs.escape))
+    between = rb"%b(?:[^%b%b\xff]|%b%b)*%b" % (quote, quote, escape, quote, quote, quote)
+    plain = rb"[^%b%b%b\xff]*" % (separator, quote, escape)
+    field = rb"(?:%b|%b)" % (between, plain)
+    return rb"(?s)^%b(?:%b%b)*$" % (field, separator, field)
+
+
+def _signs(properties: Mapping[str, str], where: str) -> _Signs:
+    signs = _Signs(
+        (properties.get("separatorChar") or ",")[0],
+        (properties.get("quoteChar") or '"')[0],
+        (properties.get("escapeChar") or "\\")[0],
+    )
+    if signs.escape == '"':
+        # Hive means its default by it, and opencsv's own is a backslash (``OpenCSVSerde.newReader``).
+        signs = _Signs(signs.separator, signs.quote, "\\")
+    texts = (signs.separator, signs.quote, signs.escape)
+    if len(set(texts)) < len(texts) or not all(0 < ord(sign) < 128 for sign in texts):
+        raise NotSupportedError(
+            f"{where} has separatorChar={signs.separator!r}, quoteChar={signs.quote!r} and escapeChar={signs.escape!r}"
+            "; expected three different characters of ASCII: opencsv takes no others either",
+            error_codes.HIVE_UNSUPPORTED_FORMAT,
+        )
+    return signs
+
+
+def _any(mask: pa.Array) -> bool:
+    return bool(pc.any(mask, min_count=0).as_py())

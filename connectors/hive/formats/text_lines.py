@@ -1,0 +1,138 @@
+"""Lines of text files, as Hadoop's ``LineRecordReader`` tells them. Executor side.
+
+A line ends with LF, CR or CRLF, or with the file. Bytes of a byte order mark at the front of a file are no part of
+its first line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+import numpy as np
+import pyarrow as pa
+
+from connector_spi.errors import CorruptFileError
+
+__all__ = ["cut_lines", "first_line_start", "without_last"]
+
+BLOCK = 8 << 20
+_STEP = 1 << 18
+_MOST = 256 << 20
+_MARK = b"\xef\xbb\xbf"
+_CR, _LF = 13, 10
+
+Read = Callable[[int], bytes]
+"""Gives the next bytes, at most so many; none at the end."""
+
+
+def cut_lines(
+    read: Read, where: str, *, length: int | None = None, mark: bool = True
+) -> Generator[pa.Array, None, None]:
+    """Reads lines in blocks.
+
+    Args:
+        read: Gives the bytes from the beginning of a line on.
+        where: Names the file for messages.
+        length: Lines that begin before so many bytes are given; ``None`` for all.
+        mark: A byte order mark may be at the front.
+
+    Returns:
+        Arrays of Arrow ``binary``, none of them NULL.
+
+    Raises:
+        CorruptFileError: A line has more than 256 MB.
+    """
+    held = b""
+    # Where in the file, from the first line on, the bytes held begin.
+    given = 0
+    while length is None or given < length:
+        block = read(BLOCK)
+        data = held + block if held else block
+        if mark and not given and len(data) >= len(_MARK):
+            data, given, mark = _without_mark(data)
+        if not block:
+            if data:
+                yield from _up_to(_records(data, last=True)[0], data, given, length)
+            return
+        records, used = _records(data, last=False)
+        if len(records):
+            yield from _up_to(records, data, given, length)
+        held = data[used:]
+        given += used
+        if len(held) > _MOST:
+            raise CorruptFileError(f"{where} has a line of more than {_MOST >> 20} MB; expected lines of text")
+
+
+def first_line_start(read_at: Callable[[int, int], bytes], start: int, size: int) -> int:
+    """The first byte of the first line that begins at ``start`` or behind it; ``size`` where there is none.
+
+    Args:
+        read_at: Gives bytes of a file: how many, and from where on.
+        start: A byte of the file.
+        size: Bytes of the file.
+    """
+    if start == 0:
+        return 0
+    at = start - 1
+    while at < size:
+        data = np.frombuffer(read_at(min(_STEP, size - at), at), np.uint8)
+        found = np.flatnonzero((data == _LF) | (data == _CR))
+        if not len(found):
+            at += len(data)
+            if not len(data):
+                return size
+            continue
+        end = at + int(found[0])
+        follows = read_at(1, end + 1) if end + 1 < size else b""
+        return end + 2 if data[found[0]] == _CR and follows == b"\n" else end + 1
+    return size
+
+
+def without_last(arrays: Generator[pa.Array, None, None], count: int) -> Generator[pa.Array, None, None]:
+    """All lines but the last ``count``."""
+    held = pa.array([], pa.binary())
+    for array in arrays:
+        held = pa.concat_arrays([held, array])
+        if len(held) > count:
+            yield held.slice(0, len(held) - count)
+            held = held.slice(len(held) - count)
+
+
+def _without_mark(data: bytes) -> tuple[bytes, int, bool]:
+    return (data[len(_MARK) :], len(_MARK), False) if data.startswith(_MARK) else (data, 0, False)
+
+
+def _records(data: bytes, *, last: bool) -> tuple[pa.Array, int]:
+    """The lines of some bytes, and how many bytes they take; those of an unfinished line only at the end of a file."""
+    buffer = np.frombuffer(data, np.uint8)
+    is_end = buffer == _LF
+    dropped = is_end
+    if b"\r" in data:
+        is_return = buffer == _CR
+        dropped = is_end | is_return
+        # Of CRLF the line feed is the end; what follows a CR at the very end is not known yet.
+        before_feed = np.append(is_end[1:], not last)
+        is_end = is_end | (is_return & ~before_feed)
+    ends = np.flatnonzero(is_end)
+    if last and (not len(ends) or ends[-1] != len(buffer) - 1):
+        ends = np.append(ends, len(buffer))
+    if not len(ends):
+        return pa.array([], pa.binary()), 0
+    used = min(int(ends[-1]) + 1, len(buffer))
+    dropped = dropped[:used]
+    kept = np.cumsum(~dropped)
+    last_at = np.minimum(ends, used - 1)
+    offsets = np.concatenate(([0], kept[last_at])).astype(np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(buffer[:used][~dropped])]
+    return pa.Array.from_buffers(pa.binary(), len(ends), buffers), used
+
+
+def _up_to(records: pa.Array, data: bytes, given: int, length: int | None) -> Generator[pa.Array, None, None]:
+    """The lines that begin within the range."""
+    if length is None or given + len(data) <= length:
+        yield records
+        return
+    buffer = np.frombuffer(data, np.uint8)
+    is_end = (buffer == _LF) | ((buffer == _CR) & ~np.append(buffer[1:] == _LF, False))
+    starts = np.concatenate(([0], np.flatnonzero(is_end) + 1))[: len(records)]
+    yield records.slice(0, int(np.searchsorted(starts + given, length)))
