@@ -8,10 +8,12 @@ from connectors.hive.formats.file_format import HiveFileFormat
 from connectors.hive.formats.orc import OrcFormat
 from connectors.hive.formats.parquet import ParquetFormat
 from connectors.hive.formats.plugins import plugin_formats
+from connectors.hive.formats.rcfile_format import RcFileFormat
+from connectors.hive.formats.sequence_format import SequenceFormat
 
 __all__ = ["find_format", "format_named"]
 
-_FORMATS: tuple[HiveFileFormat, ...] = (OrcFormat(), ParquetFormat())
+_FORMATS: tuple[HiveFileFormat, ...] = (OrcFormat(), ParquetFormat(), RcFileFormat(), SequenceFormat())
 
 
 def find_format(input_format: str, serde: str, where: str) -> HiveFileFormat:
