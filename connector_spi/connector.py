@@ -14,6 +14,7 @@ from connector_spi.procedures import Procedure
 from connector_spi.properties import PropertyMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
+from connector_spi.system_tables import SystemTable
 
 __all__ = ["SPI_VERSION", "Connector", "ConnectorContext", "ConnectorFactory", "Plugin"]
 
@@ -58,6 +59,11 @@ class Connector(ABC):
     @property
     def procedures(self) -> Sequence[Procedure]:
         """Procedures of ``CALL catalog.system.name``."""
+        return ()
+
+    @property
+    def system_tables(self) -> Sequence[SystemTable]:
+        """Tables about the catalog itself, in a schema such as ``system``; they hide others of their names."""
         return ()
 
     @property

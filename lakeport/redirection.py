@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_changes, resolve_table
 from connector_spi.changes import ChangeRange, TableChanges
+from connector_spi.errors import NotSupportedError
 from connector_spi.metadata import SupportsTableRedirection, TableRedirection, TableVersion
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName
 from lakeport.statement import CatalogAccess
@@ -23,6 +24,9 @@ def resolve(
         TableNotFoundError: No such table.
         NotSupportedError: It cannot be read right.
     """
+    about_catalog = _table_about_catalog(access, name, version)
+    if about_catalog is not None:
+        return access, about_catalog
     access, name = _redirected(access, name)
     with access.lock:
         return access, resolve_table(access.session, access.metadata, name, version)
@@ -42,6 +46,18 @@ def resolve_with_changes(
     access, name = _redirected(access, name)
     with access.lock:
         return access, *resolve_changes(access.session, access.metadata, name, change_range)
+
+
+def _table_about_catalog(
+    access: CatalogAccess, name: CatalogSchemaTableName, version: TableVersion | None
+) -> ResolvedSystemTable | None:
+    asked = SchemaTableName(name.schema.lower(), name.table.lower())
+    for table in access.connector.system_tables:
+        if table.metadata.name == asked:
+            if version is not None:
+                raise NotSupportedError(f"system table {name} has no older states; leave out AS OF")
+            return ResolvedSystemTable(CatalogSchemaTableName(name.catalog, asked.schema, asked.table), table)
+    return None
 
 
 def _redirected(access: CatalogAccess, name: CatalogSchemaTableName) -> tuple[CatalogAccess, CatalogSchemaTableName]:

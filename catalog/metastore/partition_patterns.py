@@ -1,8 +1,8 @@
 """What of a filter the metastore itself evaluates: partitions by some of their values (``get_partition_names_ps``).
 
 It compares names in its database, so it is quick with any number of partitions. The other ways of a Hive metastore to
-filter are not taken. For a filter in its own text (``get_partitions_by_filter``, ``get_partition_values``) it loads every
-partition that fits in full, which takes longer than to name them all; Hive 4 evaluates ``k = 7`` by text there, and
+filter are not taken. For a filter in its own text (``get_partitions_by_filter``, ``get_partition_values``) it loads all
+partitions that fit in full, which takes longer than to name every one; Hive 4 evaluates ``k = 7`` by text there, and
 misses ``k=007``; ranges of text go by whatever collation its database has.
 """
 

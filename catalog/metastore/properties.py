@@ -46,8 +46,8 @@ METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     string_property("hive.metastore.username", "Whom the metastore takes us for; the user of this process if not set."),
     boolean_property(
         _CANONICAL_KEYS,
-        "Whether values of integral partition keys and dates are all written as Hive does (no 007, no 2024-1-1), so that "
-        "the metastore may look for them.",
+        "Whether values of integral partition keys and dates are all written as Hive does (no 007, no 2024-1-1), so "
+        "that the metastore may look for them.",
         False,
     ),
     *SECURITY_PROPERTIES,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 from zoneinfo import ZoneInfo
 
+from catalog.metastore.cache_policy import CACHE_PROPERTIES, CachePolicy, cache_policy
 from catalog.metastore.factory import MetastoreConfig
 from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
 from connector_spi.properties import (
@@ -15,6 +16,7 @@ from connector_spi.properties import (
     data_size_property,
     duration_property,
     integer_property,
+    string_list_property,
 )
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
@@ -23,6 +25,7 @@ __all__ = [
     "CONFIG_PROPERTIES",
     "IGNORE_ABSENT_PARTITIONS",
     "MAX_SPLIT_SIZE",
+    "PARTITION_FILTER_REQUIRED",
     "TRANSACTIONAL_READ_LOCK",
     "HiveConfig",
     "session_properties",
@@ -32,10 +35,13 @@ IGNORE_ABSENT_PARTITIONS = "ignore_absent_partitions"
 """Session property: a partition without a folder has no rows."""
 MAX_SPLIT_SIZE = "max_split_size"
 """Session property: most bytes of a split."""
+PARTITION_FILTER_REQUIRED = "query_partition_filter_required"
+"""Session property: partitioned tables are read with a filter on a partition key only."""
 TRANSACTIONAL_READ_LOCK = "transactional_read_lock"
 """Session property: transactional tables are read inside of a metastore transaction, under a shared lock."""
 
 _MEGABYTE = 1 << 20
+_FILTER_REQUIRED = "Whether partitioned tables are read with a filter on a partition key only."
 
 
 def _zone_property() -> PropertyMetadata[str]:
@@ -51,6 +57,12 @@ def _zone_property() -> PropertyMetadata[str]:
 
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     *METASTORE_PROPERTIES,
+    *CACHE_PROPERTIES,
+    boolean_property("hive.query-partition-filter-required", _FILTER_REQUIRED, False),
+    string_list_property(
+        "hive.query-partition-filter-required-schemas",
+        "Schemas whose tables want a filter on a partition key, where one is required; all if not set.",
+    ),
     integer_property("hive.max-partitions-per-scan", "Most partitions that one scan may read.", 1_000_000, minimum=1),
     boolean_property("hive.recursive-directories", "Whether files in folders below a partition belong to it.", True),
     boolean_property("hive.ignore-absent-partitions", "Whether a partition without a folder has no rows.", False),
@@ -108,6 +120,9 @@ class HiveConfig:
         heartbeat_interval: Seconds between two heartbeats; ``None`` is half of the metastore's timeout.
         assume_committed_write_ids: Where the metastore has no write ids, take all that is on disk as committed.
         storage_options: Settings of storage, by key. They travel to the tasks.
+        cache: What is kept of the metastore across transactions.
+        partition_filter_required: Default of the session property.
+        partition_filter_schemas: Lower-case names of the schemas it is about; empty for all.
     """
 
     metastore: MetastoreConfig
@@ -125,6 +140,9 @@ class HiveConfig:
     heartbeat_interval: float | None
     assume_committed_write_ids: bool
     storage_options: tuple[tuple[str, str], ...] = field(repr=False)
+    cache: CachePolicy = field(default_factory=CachePolicy)
+    partition_filter_required: bool = False
+    partition_filter_schemas: frozenset[str] = frozenset()
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, object]) -> HiveConfig:
@@ -145,6 +163,9 @@ class HiveConfig:
             cast("float | None", properties["hive.transaction-heartbeat-interval"]),
             bool(properties["hive.assume-committed-write-ids"]),
             storage_options(properties),
+            cache_policy(properties),
+            bool(properties["hive.query-partition-filter-required"]),
+            _lower_case(properties["hive.query-partition-filter-required-schemas"]),
         )
 
 
@@ -156,6 +177,7 @@ def session_properties(config: HiveConfig) -> tuple[PropertyMetadata[object], ..
             "Whether a partition without a folder has no rows (else it is an error).",
             config.ignore_absent_partitions,
         ),
+        boolean_property(PARTITION_FILTER_REQUIRED, _FILTER_REQUIRED, config.partition_filter_required),
         boolean_property(
             TRANSACTIONAL_READ_LOCK,
             "Whether transactional tables are read inside of a metastore transaction, under a shared lock.",
@@ -169,3 +191,7 @@ def session_properties(config: HiveConfig) -> tuple[PropertyMetadata[object], ..
         ),
         data_size_property(MAX_SPLIT_SIZE, "Most bytes of a split.", config.max_split_bytes, minimum=1),
     )
+
+
+def _lower_case(names: object) -> frozenset[str]:
+    return frozenset(str(name).lower() for name in names) if isinstance(names, tuple) else frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from catalog.metastore.factory import Metastore, connect
+from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
@@ -13,6 +14,7 @@ from connector_spi.procedures import Procedure
 from connector_spi.properties import PropertyMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
+from connector_spi.system_tables import SystemTable
 from connectors.hive.config import CONFIG_PROPERTIES, TRANSACTIONAL_READ_LOCK, HiveConfig, session_properties
 from connectors.hive.formats.file_format import FormatSettings
 from connectors.hive.heartbeats import Heartbeats
@@ -42,7 +44,8 @@ class HiveConnector(Connector):
         settings = FormatSettings(config.orc_by_name, config.parquet_by_name, config.parquet_zone)
         self._page_source_provider = HivePageSourceProvider(self._files, settings)
         self._heartbeats = Heartbeats(metastore.transactions, config.heartbeat_interval)
-        self.metastore = metastore
+        self._shared = SharedMetastore(metastore, config.cache)
+        self.metastore = self._shared.metastore
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         policy = SnapshotPolicy(
@@ -53,7 +56,8 @@ class HiveConnector(Connector):
             f"lakeport {session.query_id}",
         )
         snapshots = StatementSnapshots(self.metastore.transactions, self._heartbeats, policy)
-        return HiveTransaction(self.metastore.reads, snapshots)
+        calls = self._shared.history.begin(session.query_id, session.user, session.start)
+        return HiveTransaction(self._shared.reads, snapshots, calls)
 
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
         hive = hive_transaction(transaction)
@@ -71,7 +75,11 @@ class HiveConnector(Connector):
 
     @property
     def procedures(self) -> Sequence[Procedure]:
-        return HiveProcedures(self.metastore, self._files).procedures()
+        return (*HiveProcedures(self.metastore, self._files).procedures(), *self._shared.procedures())
+
+    @property
+    def system_tables(self) -> Sequence[SystemTable]:
+        return self._shared.system_tables()
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
@@ -83,7 +91,7 @@ class HiveConnector(Connector):
 
     def shutdown(self) -> None:
         self._heartbeats.close()
-        self.metastore.close()
+        self._shared.close()
 
 
 class HiveFactory(ConnectorFactory):

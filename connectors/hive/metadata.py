@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from catalog.metastore.cache_policy import cache_texts
 from catalog.metastore.model import Table
 from catalog.metastore.properties import metastore_properties
 from connector_spi.changes import ChangeRange, TableChanges, with_change_columns
@@ -119,7 +120,8 @@ class HiveMetadata(ConnectorMetadata):
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None or not is_hudi(entry, self._files):
             return None
-        properties = (*metastore_properties(self._config.metastore), *self._config.storage_options)
+        known = metastore_properties(self._config.metastore)
+        properties = (*known, *cache_texts(self._config.cache), *self._config.storage_options)
         return TableRedirection("hudi", name, properties)
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:

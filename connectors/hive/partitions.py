@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from catalog.metastore.client import MetastoreClient
-from catalog.metastore.model import Partition, Table
-from catalog.metastore.partition_names import parse_partition_name, prune_partition_names
-from catalog.metastore.types import parse_hive_type
+from catalog.metastore.model import FieldSchema, Partition, Table
+from catalog.metastore.partition_names import parse_partition_name, unescape_path_name
+from catalog.metastore.types import hive_type_text, parse_hive_type
 from connector_spi.errors import ExternalError, MetastoreError, NotSupportedError
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import TupleDomain, Value
+from connector_spi.predicate import Domain, TupleDomain, Value
 from connectors.hive import error_codes
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.text_types import TextRule, apply_text_rule
@@ -22,11 +24,15 @@ from connectors.toolkit.partition_values import partition_value
 __all__ = [
     "PartitionName",
     "PrunedPartitions",
+    "fetch_partitions",
     "get_partitions",
     "partition_columns",
     "partition_types",
     "prune_partitions",
 ]
+
+_BATCH = 1000
+_CALLS_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +50,15 @@ class PartitionName:
 
 @dataclass(frozen=True, slots=True)
 class PrunedPartitions:
-    """The partitions that a filter leaves, sorted by name, and how many there are in all."""
+    """The partitions that a filter leaves, sorted by name.
+
+    Attributes:
+        kept: They.
+        total: How many the table has in all; ``None`` where the metastore named only those that may fit.
+    """
 
     kept: tuple[PartitionName, ...]
-    total: int
+    total: int | None
 
 
 def prune_partitions(
@@ -55,27 +66,28 @@ def prune_partitions(
 ) -> PrunedPartitions:
     """Chooses partitions by their names alone: exactly those whose keys are in the constraint.
 
-    All names are fetched, in one call, rather than those of a filter: most filters are evaluated on this side anyway,
-    several scans of a query share the names, and the user is told how many partitions there are.
+    The metastore names those that may fit where it can find them by itself. Otherwise all names are fetched, in one
+    call: several scans of a query share them, and the user is told how many partitions there are.
 
     Raises:
         MetastoreError: A partition's name does not fit the table's keys.
         ExternalError: A value cannot be read as its key's type.
     """
-    names = client.get_partition_names(table.name.schema, table.name.table)
-    rules = dict(table.text_rules)
-    keys = {key.name: key for key in table.partition_keys}
-    domains = {column.name: domain for column, domain in dict(constraint.domains or {}).items() if column.name in keys}
-    # The values of char and varchar keys change by reading, so the texts of names say little.
-    by_text = TupleDomain.with_column_domains({key: domain for key, domain in domains.items() if key not in rules})
-    candidates = [] if constraint.is_none else prune_partition_names(names, by_text)
-    reader = _ValueReader(table, rules)
-    kept = []
-    for name in candidates:
-        values = reader.read(name)
-        if all(domain.includes_value(values[key]) for key, domain in domains.items()):
-            kept.append(PartitionName(name, tuple(values.items())))
-    return PrunedPartitions(tuple(kept), len(names))
+    schema, name = table.name.schema, table.name.table
+    names_of_keys = {key.name for key in table.partition_keys}
+    domains = {column.name: domain for column, domain in dict(constraint.domains or {}).items()}
+    domains = {key: domain for key, domain in domains.items() if key in names_of_keys}
+    predicate = TupleDomain[str].with_column_domains(domains)
+    keys = _key_fields(table)
+    if constraint.is_none:
+        return PrunedPartitions((), len(client.get_partition_names(schema, name)))
+    if client.filters_partitions(predicate, keys):
+        names, total = client.get_partition_names_by_filter(schema, name, predicate, keys), None
+    else:
+        names = client.get_partition_names(schema, name)
+        total = len(names)
+    reader = _NameReader(table, domains)
+    return PrunedPartitions(tuple(kept for kept in map(reader.read, names) if kept is not None), total)
 
 
 def get_partitions(client: MetastoreClient, table: HiveTableHandle, names: Iterable[str]) -> list[Partition]:
@@ -94,6 +106,34 @@ def get_partitions(client: MetastoreClient, table: HiveTableHandle, names: Itera
             error_codes.HIVE_PARTITION_DROPPED,
         )
     return found
+
+
+def fetch_partitions(
+    client: MetastoreClient, table: HiveTableHandle, names: Sequence[PartitionName]
+) -> Iterator[tuple[PartitionName, Partition]]:
+    """The entries of partitions, in order, a few batches ahead of whoever takes them.
+
+    A metastore takes most of the time for finding them, in one thread for each call: several calls go on at once.
+
+    Raises:
+        ExternalError: As ``get_partitions``.
+    """
+    batches = [names[start : start + _BATCH] for start in range(0, len(names), _BATCH)]
+    if len(batches) < 2:
+        yield from zip(names, get_partitions(client, table, [name.name for name in names]), strict=True)
+        return
+    pool = ThreadPoolExecutor(_CALLS_AT_ONCE, thread_name_prefix="hive-partitions")
+    try:
+        asked: deque[tuple[Sequence[PartitionName], Future[list[Partition]]]] = deque()
+        for batch in batches:
+            asked.append((batch, pool.submit(get_partitions, client, table, [name.name for name in batch])))
+            if len(asked) > _CALLS_AT_ONCE:
+                done, answer = asked.popleft()
+                yield from zip(done, answer.result(), strict=True)
+        for done, answer in asked:
+            yield from zip(done, answer.result(), strict=True)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def partition_columns(partition: Partition, table: Table) -> tuple[str, ...] | None:
@@ -119,34 +159,78 @@ def partition_types(partition: Partition, table: Table, name: str) -> tuple[pa.D
         ) from error
 
 
-class _ValueReader:
-    """Reads values from names; each distinct text of a key is read once."""
+class _NameReader:
+    """Reads names of partitions, and checks the filter; each distinct part of a name is looked at once.
 
-    def __init__(self, table: HiveTableHandle, rules: Mapping[str, TextRule]) -> None:
+    Keys that the filter is about are read first: the values of others are not looked at where these do not fit.
+    """
+
+    def __init__(self, table: HiveTableHandle, domains: dict[str, Domain]) -> None:
         self._table = table
-        self._rules = rules
-        self._keys = table.partition_keys
-        self._known: dict[tuple[str, str], Value | None] = {}
+        keys = list(enumerate(table.partition_keys))
+        keys.sort(key=lambda numbered: numbered[1].name not in domains)
+        rules = dict(table.text_rules)
+        self._readers = [
+            (position, _KeyReader(table, key, domains.get(key.name), rules.get(key.name))) for position, key in keys
+        ]
 
-    def read(self, name: str) -> dict[str, Value | None]:
-        pairs = parse_partition_name(name)
-        if [key.lower() for key, _ in pairs] != [key.name for key in self._keys]:
-            raise MetastoreError(
-                f"partition {name!r} of {self._table.name} does not fit the partition keys "
-                f"{', '.join(key.name for key in self._keys)}; drop the partition",
-                error_codes.HIVE_BAD_PARTITION,
-            )
-        values = {}
-        for key, (_, text) in zip(self._keys, pairs, strict=True):
-            if (key.name, text) not in self._known:
-                self._known[key.name, text] = self._type(key, text, name)
-            values[key.name] = self._known[key.name, text]
-        return values
+    def read(self, name: str) -> PartitionName | None:
+        """The partition; ``None`` where it does not fit."""
+        parts = name.split("/")
+        if len(parts) != len(self._readers):
+            raise _bad_name(self._table, name)
+        values: list[tuple[str, Value | None]] = [_NOT_READ] * len(parts)
+        for position, reader in self._readers:
+            value = reader.read(parts[position], name)
+            if value is None:
+                return None
+            values[position] = value
+        return PartitionName(name, tuple(values))
 
-    def _type(self, key: ColumnHandle, text: str, name: str) -> Value | None:
-        value = partition_value(text, key.type, f"key '{key.name}' of partition {name} of {self._table.name}")
-        rule = self._rules.get(key.name)
-        if rule is None or value is None:
+
+class _KeyReader:
+    def __init__(self, table: HiveTableHandle, key: ColumnHandle, domain: Domain | None, rule: TextRule | None) -> None:
+        self._table = table
+        self._key = key
+        self._domain = domain
+        self._rule = rule
+        self._known: dict[str, tuple[str, Value | None] | None] = {}
+
+    def read(self, part: str, name: str) -> tuple[str, Value | None] | None:
+        """Key and value of a part such as ``ds=2024-01-01``; ``None`` where the value does not fit."""
+        if part not in self._known:
+            value = self._type(part, name)
+            fits = self._domain is None or self._domain.includes_value(value)
+            self._known[part] = (self._key.name, value) if fits else None
+        return self._known[part]
+
+    def _type(self, part: str, name: str) -> Value | None:
+        written, _, text = part.partition("=")
+        if unescape_path_name(written).lower() != self._key.name:
+            raise _bad_name(self._table, name)
+        where = f"key '{self._key.name}' of partition {name} of {self._table.name}"
+        value = partition_value(unescape_path_name(text), self._key.type, where)
+        if self._rule is None or value is None:
             return value
-        padded: str = apply_text_rule(pa.array([value], pa.string()), rule)[0].as_py()
+        # The values of char and varchar keys change by reading.
+        padded: str = apply_text_rule(pa.array([value], pa.string()), self._rule)[0].as_py()
         return padded
+
+
+def _key_fields(table: HiveTableHandle) -> tuple[FieldSchema, ...]:
+    """The keys as the metastore knows them, as far as it matters for filters."""
+    ruled = {name for name, _ in table.text_rules}
+    return tuple(
+        FieldSchema(key.name, "char" if key.name in ruled else hive_type_text(key.type)) for key in table.partition_keys
+    )
+
+
+def _bad_name(table: HiveTableHandle, name: str) -> MetastoreError:
+    return MetastoreError(
+        f"partition {name!r} of {table.name} does not fit the partition keys "
+        f"{', '.join(key.name for key in table.partition_keys)}; drop the partition",
+        error_codes.HIVE_BAD_PARTITION,
+    )
+
+
+_NOT_READ: tuple[str, Value | None] = ("", None)

@@ -161,7 +161,7 @@ class HiveProcedures:
         A new table's begin at 1 there, so those in the folder would be none of them, and not be visible; and Hive lets
         no external table be transactional (``TransactionalValidationListener``).
         """
-        if not isinstance(self._metastore.writes, EmbeddedMetastore):
+        if not isinstance(self._metastore.reads, EmbeddedMetastore):
             raise NotSupportedError(
                 f"{name} cannot be registered as a transactional table in a metastore of Hive: it would give the table "
                 "write ids of its own, which those in the folder are not; let Hive create and fill the "

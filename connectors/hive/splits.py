@@ -13,7 +13,7 @@ import pyarrow as pa
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import Partition, Table
 from connector_spi.connector_transaction import ConnectorTransaction
-from connector_spi.errors import InternalError, MetastoreError, ResourceError
+from connector_spi.errors import InternalError, MetastoreError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.session import ConnectorSession
@@ -28,12 +28,13 @@ from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing import FolderLister, file_ranges
 from connectors.hive.partitions import (
     PartitionName,
-    get_partitions,
+    fetch_partitions,
     partition_columns,
     partition_types,
     prune_partitions,
 )
 from connectors.hive.plainness import PlainFiles
+from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.table_formats import is_transactional, partition_storage
 from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.hive.transactional_listing import DataFile, TransactionalLister, snapshot_text
@@ -41,7 +42,6 @@ from connectors.toolkit.filesystem import FileSystem
 
 __all__ = ["HiveSplitManager"]
 
-_PARTITION_BATCH = 1000
 _FOLDER_BATCH = 64
 
 
@@ -97,12 +97,13 @@ class HiveSplitManager(SplitManager):
         constraint = table.constraint.intersect(dynamic_filter)
         if constraint.is_none:
             return ListSplitSource((), ScanSummary(files_kept=0, notes=("the filter is never true",)))
+        check_partition_filter(table, session, self._config)
         partitions: tuple[PartitionName, ...] | None = None
         total = None
         if table.partition_keys:
             pruned = prune_partitions(hive.client, table, constraint)
             partitions, total = pruned.kept, pruned.total
-            _check_limit(table, len(partitions), self._config.max_partitions_per_scan)
+            check_partition_count(table, len(partitions), self._config)
         ignore_absent = session.flag(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
         scan = _Scan(
             hive,
@@ -118,6 +119,7 @@ class HiveSplitManager(SplitManager):
                 parquet_by_name=self._config.parquet_by_name,
             ),
             cast(int, session.get_property(MAX_SPLIT_SIZE)),
+            self._files,
         )
         return _HiveSplitSource(scan, partitions, total, self._config.split_loader_concurrency)
 
@@ -143,6 +145,7 @@ class _Scan:
     data_files: _Lister
     plain: PlainFiles
     max_split_bytes: int
+    files: FileSystem
 
     @property
     def client(self) -> MetastoreClient:
@@ -151,13 +154,17 @@ class _Scan:
     def folders(self, names: Sequence[PartitionName]) -> Iterator[_Folder]:
         """The folders of partitions."""
         entry = self.transaction.table(self.table.name)
-        partitions = get_partitions(self.client, self.table, [name.name for name in names])
-        for name, partition in zip(names, partitions, strict=True):
+        for name, partition in fetch_partitions(self.client, self.table, names):
             yield self._folder(entry, name, partition)
 
     def list_folder(self, folder: _Folder) -> _Listed:
         """Splits of a folder. Runs in threads."""
-        found = self.data_files(folder.location, folder.partition)
+        file_format = format_named(folder.storage.format)
+        found = [
+            replace(file, info=info)
+            for file in self.data_files(folder.location, folder.partition)
+            for info in file_format.data_files(self.files, file.info)
+        ]
         splits: list[HiveSplit] = []
         kept = deletes = 0
         for file in found:
@@ -249,14 +256,17 @@ class _HiveSplitSource(SplitSource):
             yield splits
 
     def summary(self) -> ScanSummary:
-        notes = (f"deletes may apply to {self._with_deletes} files",) if self._with_deletes else ()
+        notes = [f"deletes may apply to {self._with_deletes} files"] if self._with_deletes else []
+        if self._partitions is not None and self._total is None:
+            notes.append("partitions found by the metastore")
+        notes.append(f"metastore: {self._scan.transaction.calls.total()}")
         return ScanSummary(
             snapshot=snapshot_text(self._scan.table.snapshot, self._scan.table.changes),
             partitions_kept=None if self._partitions is None else len(self._partitions),
             partitions_total=self._total,
             files_kept=self._files_kept,
             files_total=self._files_total,
-            notes=notes,
+            notes=tuple(notes),
         )
 
     def close(self) -> None:
@@ -268,8 +278,7 @@ class _HiveSplitSource(SplitSource):
         if self._partitions is None:
             yield _Folder(self._scan.table.location, self._scan.table.storage)
             return
-        for start in range(0, len(self._partitions), _PARTITION_BATCH):
-            yield from self._scan.folders(self._partitions[start : start + _PARTITION_BATCH])
+        yield from self._scan.folders(self._partitions)
 
     def _list(self, folders: list[_Folder]) -> Iterator[_Listed]:
         if len(folders) == 1:
@@ -277,12 +286,3 @@ class _HiveSplitSource(SplitSource):
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="hive-listing")
         return self._pool.map(self._scan.list_folder, folders)
-
-
-def _check_limit(table: HiveTableHandle, count: int, limit: int) -> None:
-    if count > limit:
-        raise ResourceError(
-            f"the query would read {count} partitions of {table.name}; hive.max-partitions-per-scan allows {limit}: "
-            f"filter by {', '.join(key.name for key in table.partition_keys)}",
-            error_codes.HIVE_EXCEEDED_PARTITION_LIMIT,
-        )

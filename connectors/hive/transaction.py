@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from catalog.metastore.caching import CachingMetastore
+from catalog.metastore.call_statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import Table
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
@@ -23,15 +24,20 @@ class HiveTransaction(ConnectorTransaction):
     Args:
         client: The metastore; shared, not closed.
         snapshots: Of transactional tables; ended with the transaction.
+        calls: Counts what the transaction reads of the metastore; its own if not given.
 
     Attributes:
+        calls: What the transaction has read of the metastore so far, but for snapshots and locks.
         metadata: What the connector answers with inside of the transaction, once it was asked for.
     """
 
-    def __init__(self, client: MetastoreClient, snapshots: StatementSnapshots) -> None:
+    def __init__(
+        self, client: MetastoreClient, snapshots: StatementSnapshots, calls: CallStatistics | None = None
+    ) -> None:
         super().__init__()
         self._snapshots = snapshots
-        self._client = CachingMetastore(client)
+        self.calls = calls or CallStatistics()
+        self._client = CachingMetastore(client, self.calls)
         self.metadata: ConnectorMetadata | None = None
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from catalog.metastore.cache_policy import CACHE_PROPERTIES, CachePolicy, cache_policy
 from catalog.metastore.factory import MetastoreConfig
 from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
 from connector_spi.properties import (
@@ -24,6 +25,7 @@ __all__ = [
     "CONFIG_PROPERTIES",
     "IGNORE_ABSENT_PARTITIONS",
     "MAX_SPLIT_SIZE",
+    "PARTITION_FILTER_REQUIRED",
     "READ_OPTIMIZED",
     "HudiConfig",
     "index_use",
@@ -32,9 +34,12 @@ __all__ = [
 
 MAX_SPLIT_SIZE = "max_split_size"
 IGNORE_ABSENT_PARTITIONS = "ignore_absent_partitions"
+PARTITION_FILTER_REQUIRED = "query_partition_filter_required"
 READ_OPTIMIZED = "read_optimized"
 
 _MERGE_MEMORY_TEXT = "Memory for the logs of a split of a merge-on-read table; what is above it goes through disk."
+
+_FILTER_REQUIRED = "Whether partitioned tables are read with a filter on a partition field only."
 
 _METADATA_ENABLED = "metadata_enabled"
 _PARTITION_STATS = "partition_stats_index_enabled"
@@ -67,6 +72,7 @@ _INDEX_PROPERTIES: tuple[tuple[str, str, str], ...] = (
 
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     *METASTORE_PROPERTIES,
+    *CACHE_PROPERTIES,
     *STORAGE_PROPERTIES,
     string_list_property("hudi.columns-to-hide", "Columns that SELECT * leaves out, such as _hoodie_commit_seqno."),
     boolean_property("hudi.hide-meta-columns", "SELECT * leaves out the columns _hoodie_* that Hudi adds.", False),
@@ -78,6 +84,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
         "Read on when the metastore names a partition whose folder is not on storage.",
         False,
     ),
+    boolean_property("hudi.query-partition-filter-required", _FILTER_REQUIRED, False),
     *(boolean_property(name, text, True) for name, _, text in _INDEX_PROPERTIES),
 )
 
@@ -95,6 +102,8 @@ class HudiConfig:
         parallelism: Folders listed at once.
         ignore_absent_partitions: Whether folders may be missing.
         indexes: Names of the session properties of the metadata table that are on by default.
+        cache: What is kept of the metastore across transactions.
+        partition_filter_required: Default of the session property.
     """
 
     metastore: MetastoreConfig
@@ -105,6 +114,8 @@ class HudiConfig:
     parallelism: int
     ignore_absent_partitions: bool
     indexes: frozenset[str]
+    cache: CachePolicy = field(default_factory=CachePolicy)
+    partition_filter_required: bool = False
 
     @classmethod
     def of(cls, properties: Mapping[str, object]) -> HudiConfig:
@@ -125,6 +136,8 @@ class HudiConfig:
             parallelism=int(str(properties["hudi.split-loader-parallelism"])),
             ignore_absent_partitions=bool(properties["hudi.ignore-absent-partitions"]),
             indexes=frozenset(session for name, session, _ in _INDEX_PROPERTIES if properties[name]),
+            cache=cache_policy(properties),
+            partition_filter_required=bool(properties["hudi.query-partition-filter-required"]),
         )
 
 
@@ -140,6 +153,7 @@ def session_properties(config: HudiConfig) -> tuple[PropertyMetadata[object], ..
             "Read on when the metastore names a partition whose folder is not on storage.",
             config.ignore_absent_partitions,
         ),
+        boolean_property(PARTITION_FILTER_REQUIRED, _FILTER_REQUIRED, config.partition_filter_required),
         boolean_property(
             READ_OPTIMIZED,
             "Read the base files of merge-on-read tables without their logs, as a table named _ro does.",

@@ -7,12 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 from catalog.metastore.caching import CachingMetastore
 from catalog.metastore.factory import Metastore, connect
+from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.procedures import Procedure
 from connector_spi.properties import PropertyMetadata
 from connector_spi.session import ConnectorSession
+from connector_spi.system_tables import SystemTable
 from connectors.hudi.absent_partitions import AbsentPartitions
 from connectors.hudi.config import CONFIG_PROPERTIES, HudiConfig, session_properties
 from connectors.hudi.metadata import HudiMetadata
@@ -36,16 +38,17 @@ class HudiConnector(Connector):
 
     def __init__(self, config: HudiConfig, metastore: Metastore) -> None:
         self._config = config
-        self._metastore = metastore
+        self._shared = SharedMetastore(metastore, config.cache)
+        self._metastore = self._shared.metastore
         self._files = FileSystem(config.storage)
         self._pool = ThreadPoolExecutor(config.parallelism, thread_name_prefix="hudi-splits")
-        self._split_manager = HudiSplitManager(self._pool, AbsentPartitions(metastore.reads, self._files))
+        self._split_manager = HudiSplitManager(self._pool, AbsentPartitions(self._shared.reads, self._files))
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         transaction = HudiTransaction(self._files, self._pool)
-        transaction.metadata = HudiMetadata(
-            CachingMetastore(self._metastore.reads), self._files, transaction, self._config.columns_to_hide
-        )
+        calls = self._shared.history.begin(session.query_id, session.user, session.start)
+        client = CachingMetastore(self._shared.reads, calls)
+        transaction.metadata = HudiMetadata(client, self._files, transaction, self._config.columns_to_hide)
         return transaction
 
     def get_metadata(self, transaction: ConnectorTransaction) -> HudiMetadata:
@@ -64,7 +67,12 @@ class HudiConnector(Connector):
 
     @property
     def procedures(self) -> Sequence[Procedure]:
-        return (register_table_procedure(self._metastore.reads, self._metastore.writes, self._files),)
+        register = register_table_procedure(self._metastore.reads, self._metastore.writes, self._files)
+        return (register, *self._shared.procedures())
+
+    @property
+    def system_tables(self) -> Sequence[SystemTable]:
+        return self._shared.system_tables()
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
@@ -76,7 +84,7 @@ class HudiConnector(Connector):
 
     def shutdown(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
-        self._metastore.close()
+        self._shared.close()
 
 
 class HudiFactory(ConnectorFactory):

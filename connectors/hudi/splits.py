@@ -25,6 +25,7 @@ from connectors.hudi.handles import FILE_MODIFIED_TIME, LOG_ONLY, HudiSplit, Hud
 from connectors.hudi.page_source import hidden_values
 from connectors.hudi.plain_columns import is_plain_type
 from connectors.hudi.planning import PartitionSlices, ScanPlan, check_readable, with_modified_times
+from connectors.hudi.scan_guard import check_partition_filter
 from connectors.hudi.schema import META_COLUMNS
 from connectors.hudi.snapshot import HudiSnapshot
 from connectors.hudi.transaction import HudiTransaction, partition_domains
@@ -63,6 +64,7 @@ class HudiSplitManager(SplitManager):
         constraint = table.constraint.intersect(dynamic_filter)
         if constraint.is_none:
             return ListSplitSource((), ScanSummary(snapshot=table.snapshot, partitions_kept=0, files_kept=0))
+        check_partition_filter(table, session)
         plan = transaction.plan(table, constraint)
         if table.metastore_partitions and not session.flag(IGNORE_ABSENT_PARTITIONS):
             self._absent.check(table, partition_domains(table, constraint), plan)

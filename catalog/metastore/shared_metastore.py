@@ -1,0 +1,50 @@
+"""A catalog's metastore with what all its statements share: answers that are kept, and a history of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from catalog.metastore.cache_policy import CachePolicy
+from catalog.metastore.call_statistics import CallHistory
+from catalog.metastore.calls_table import MetastoreCallsTable
+from catalog.metastore.factory import Metastore
+from catalog.metastore.flush_procedure import flush_procedure
+from catalog.metastore.invalidating_writer import invalidating_writer
+from catalog.metastore.shared_cache import SharedMetastoreCache
+from connector_spi.procedures import Procedure
+from connector_spi.system_tables import SystemTable
+
+__all__ = ["SharedMetastore"]
+
+
+class SharedMetastore:
+    """What a connector holds of its metastore.
+
+    Args:
+        metastore: The metastore; closed with this.
+        policy: What is kept across transactions.
+
+    Attributes:
+        metastore: The metastore; its reads are never old, with each of its writes all that is kept is forgotten.
+        reads: What transactions read, each through a ``CachingMetastore`` of its own; may be as old as the policy says.
+        history: What the last statements called.
+    """
+
+    def __init__(self, metastore: Metastore, policy: CachePolicy) -> None:
+        self.reads = SharedMetastoreCache(metastore.reads, policy)
+        self.metastore = replace(metastore, writes=invalidating_writer(metastore.writes, self.reads))
+        self.history = CallHistory()
+
+    def procedures(self) -> Sequence[Procedure]:
+        """Procedures about what is shared."""
+        return (flush_procedure(self.reads),)
+
+    def system_tables(self) -> Sequence[SystemTable]:
+        """Tables about what is shared."""
+        return (MetastoreCallsTable(self.history),)
+
+    def close(self) -> None:
+        """Gives the connections back."""
+        self.reads.close()
+        self.metastore.close()

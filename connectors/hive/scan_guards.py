@@ -1,0 +1,51 @@
+"""Scans that are refused before anything is listed: of too many partitions, or of all for want of a filter."""
+
+from __future__ import annotations
+
+from connector_spi.errors import ResourceError, UserError
+from connector_spi.session import ConnectorSession
+from connectors.hive import error_codes
+from connectors.hive.config import PARTITION_FILTER_REQUIRED, HiveConfig
+from connectors.hive.handles import HiveTableHandle
+
+__all__ = ["check_partition_count", "check_partition_filter"]
+
+
+def check_partition_filter(table: HiveTableHandle, session: ConnectorSession, config: HiveConfig) -> None:
+    """Refuses a scan of a partitioned table without a filter on a partition key, where one is required.
+
+    What a join learns while it runs does not count, nor do filters that only Spark can evaluate.
+
+    Raises:
+        UserError: There is none (code ``HIVE_PARTITION_FILTER_REQUIRED``).
+    """
+    if not table.partition_keys or not session.flag(PARTITION_FILTER_REQUIRED):
+        return
+    schemas = config.partition_filter_schemas
+    if schemas and table.name.schema not in schemas:
+        return
+    filtered = dict(table.constraint.domains or {})
+    if not any(key in filtered for key in table.partition_keys):
+        names = ", ".join(key.name for key in table.partition_keys)
+        raise UserError(
+            f"the query has no filter on a partition key of {table.name}, which this catalog requires: filter by at "
+            f"least one of {names} with a comparison to a constant, or set the session property "
+            f"{PARTITION_FILTER_REQUIRED} to false",
+            error_codes.HIVE_PARTITION_FILTER_REQUIRED,
+        )
+
+
+def check_partition_count(table: HiveTableHandle, count: int, config: HiveConfig) -> None:
+    """Refuses a scan of more partitions than the catalog allows.
+
+    Raises:
+        ResourceError: There are more (code ``HIVE_EXCEEDED_PARTITION_LIMIT``).
+    """
+    limit = config.max_partitions_per_scan
+    if count > limit:
+        raise ResourceError(
+            f"the query would read {count} partitions of {table.name}; hive.max-partitions-per-scan allows {limit}: "
+            f"filter by {', '.join(key.name for key in table.partition_keys)}, or raise "
+            "hive.max-partitions-per-scan in the catalog's properties",
+            error_codes.HIVE_EXCEEDED_PARTITION_LIMIT,
+        )
