@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.model import Database, Partition, Table
+from connector_spi.errors import ConnectorError
+from tests.catalog.metastore.fault_proxy import recording
+from tests.catalog.metastore.objects import STORAGE
+from tests.catalog.metastore.operations import DATABASE, KEY, NAMES, STATISTICS, TABLE, all_operations
 from tests.hms import HiveMetastoreServer
 
 
@@ -40,3 +46,22 @@ def metastore(request: pytest.FixtureRequest) -> Metastore:
     found = request.getfixturevalue(f"{request.param}_metastore")
     assert isinstance(found, Metastore)
     return found
+
+
+@pytest.fixture(scope="session")
+def recorded_answers(hive_metastore_server: HiveMetastoreServer) -> dict[str, bytes]:
+    """A real metastore's answer to each call that it has, by the call's name."""
+    with recording(hive_metastore_server.port) as (uri, answers):
+        metastore = connect(MetastoreConfig(uri=uri, username="tester"))
+        with closing(metastore):
+            with suppress(ConnectorError):
+                metastore.writes.drop_database(DATABASE, cascade=True)
+            metastore.writes.create_database(Database(DATABASE))
+            metastore.writes.create_table(Table(DATABASE, TABLE, STORAGE, (KEY,)))
+            partitions = [Partition(DATABASE, TABLE, (str(n),), STORAGE) for n in range(3)]
+            metastore.writes.add_partitions(DATABASE, TABLE, partitions)
+            metastore.writes.set_partition_statistics(DATABASE, TABLE, {name: [STATISTICS] for name in NAMES})
+            for operation in all_operations().values():
+                with suppress(ConnectorError):
+                    operation(metastore)
+    return answers
