@@ -127,6 +127,31 @@ def test_what_was_written_before_a_read_began_is_in_it(embedded_metastore: Metas
     shared.reads.close()
 
 
+def test_an_answer_that_a_write_overtook_is_not_kept(tmp_path: Path) -> None:
+    has_read, may_answer = threading.Event(), threading.Event()
+
+    class Late(EmbeddedMetastore):
+        def get_databases(self) -> list[str]:
+            found = super().get_databases()
+            if not has_read.is_set():
+                has_read.set()
+                may_answer.wait(30)
+            return found
+
+    late = Late(open_store(tmp_path / "m.db"))
+    cache = SharedMetastoreCache(late, FOREVER)
+    with ThreadPoolExecutor(1) as pool:
+        overtaken = pool.submit(cache.get_databases)
+        has_read.wait(30)
+        late.create_database(Database("new"))
+        cache.flush()
+        assert cache.get_databases() == ["default", "new"]
+        may_answer.set()
+        assert overtaken.result() == ["default"]
+    assert cache.get_databases() == ["default", "new"]
+    late.close()
+
+
 def test_answers_are_as_old_as_allowed_and_no_older(embedded_metastore: Metastore) -> None:
     clock = Clock()
     cache = SharedMetastoreCache(embedded_metastore.reads, CachePolicy(ttl=10), clock)
