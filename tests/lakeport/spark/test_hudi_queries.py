@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC
 
+import pyarrow.compute as pc
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from connectors.hudi.timeline.instant_text import time_of_instant
-from tests.connectors.hudi.corpus import CASES, answers, expected
+from tests.connectors.hudi.corpus import CASES, answers, expected, find_bootstrapped
 from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.test_incremental import history
 from tests.lakeport.spark.warehouse import Warehouse
 
 COW, MOR, ADDED = "v9_basic_cow", "v9_basic_mor", "v9_addcol_cow"
+BOOTSTRAPPED = ["v6_bootstrap_meta_cow", "v8_bootstrap_meta_mor", "v9_bootstrap_meta_mor", "v9_bootstrap_full_mor"]
 TABLE = f"hudi.hudi_corpus.{COW}"
 TYPE = "hoodie.datasource.query.type"
 BEGIN = "hoodie.datasource.read.begin.instanttime"
@@ -29,7 +31,9 @@ pytestmark = pytest.mark.skipif(COW not in CASES, reason="the corpus is not here
 @pytest.fixture(scope="module")
 def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     warehouse = Warehouse(spark, tmp_path_factory.mktemp("warehouse"))
-    warehouse.add_hudi_corpus([COW, MOR, ADDED, *FEEDS])
+    warehouse.add_hudi_corpus([COW, MOR, ADDED, *FEEDS, *BOOTSTRAPPED])
+    for case in BOOTSTRAPPED:
+        find_bootstrapped(warehouse.folder / "hudi" / case / case)
     yield warehouse
     warehouse.registry.shutdown()
 
@@ -131,6 +135,20 @@ def test_changes(warehouse: Warehouse) -> None:
     before.update(counts)
     assert +before == after
     assert {kind for kind, *_ in rows} == {"insert", "update_preimage", "update_postimage"}
+
+
+@pytest.mark.parametrize("case", BOOTSTRAPPED)
+def test_rows_of_bootstrapped_tables(warehouse: Warehouse, case: str) -> None:
+    name, answer = f"hudi.hudi_corpus.{case}", expected(case, "snapshot")
+    assert_same_table(warehouse.spark.table(name).toArrow(), answer)
+    [[count, least]] = warehouse.rows(f"SELECT count(*), min(_hoodie_commit_time) FROM {name} WHERE id > 2")
+    newer = answer.filter(pc.greater(answer.column("id"), 2))
+    assert (count, least) == (newer.num_rows, pc.min(newer.column("_hoodie_commit_time")).as_py())
+    instant = answers(case, "asof")[0]
+    clause = f"VERSION AS OF '{instant}'"
+    assert_same_table(
+        warehouse.spark.sql(f"SELECT * FROM {name} {clause}").toArrow(), expected(case, f"asof_{instant}")
+    )
 
 
 def test_read_optimized(warehouse: Warehouse) -> None:
