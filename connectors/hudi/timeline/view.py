@@ -18,7 +18,7 @@ class TimelineView(PlainData):
     Attributes:
         instants: Completed writes on the active timeline, by requested time; those of the archived timeline, too,
             where the query needs them.
-        pending: Requested times of writes that are on the active timeline and not complete, sorted.
+        pending: Requested times of all actions that are on the active timeline and not complete, sorted.
         start: First completed write that is not pinned by a savepoint; files of older instants that the active
             timeline does not hold belong to archived, completed writes. ``None`` on an empty timeline.
         until: With time travel: what was requested later is not seen.
@@ -63,11 +63,11 @@ def timeline_view(
         item for item in everything if item.state is InstantState.COMPLETED and item.action in WRITE_ACTIONS
     )
     finished = {item.requested for item in completed}
-    pending = {
-        item.requested
-        for item in everything
-        if item.state is not InstantState.COMPLETED and item.requested not in finished
+    # Some complete under another action: a compaction as a commit. A savepoint has the time of the write that it pins.
+    ended = {
+        item.requested for item in everything if item.state is InstantState.COMPLETED and item.action != "savepoint"
     }
+    pending = {item.requested for item in everything if item.state is not InstantState.COMPLETED} - ended
     compactions = {item.requested for item in everything if item.action == "compaction"} & pending
     savepoints = {item.requested for item in everything if item.action == "savepoint"}
     # Archival stops at a savepoint's instant and may go on behind it, so that instant says nothing of what is

@@ -86,6 +86,21 @@ def test_compaction_and_clustering_complete_under_other_names(layout: int) -> No
     assert view.pending == ()
 
 
+def test_complete_cleans_and_rollbacks_are_not_pending() -> None:
+    names = [f"{t(number)}.{action}" for number, action in enumerate(["clean", "rollback", "restore", "indexing"], 2)]
+    view = timeline_view(
+        instants(
+            f"{t(1)}.commit",
+            *names,
+            *(f"{name}.{state}" for name in names for state in ("requested", "inflight")),
+            f"{t(7)}.clean.requested",
+            f"{t(8)}.inflight",
+            f"{t(8)}.savepoint",
+        )
+    )
+    assert view.pending == (t(7), t(8))
+
+
 def test_order_of_the_listing_does_not_matter() -> None:
     names = [f"{t(number)}.commit" for number in range(20)]
     shuffled = list(names)
