@@ -13,6 +13,10 @@ from tests.connectors.hive.reading import make_connector, make_session, read_tab
 from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus
 
 CASES = (
+    "avro_alltypes",
+    "avro_alltypes_ny",
+    "ext_avro",
+    "ext_avro_schema_evolved",
     "ext_rcfile_binary",
     "ext_rcfile_text",
     "ext_seq",

@@ -1,0 +1,126 @@
+"""``STORED AS AVRO``. Executor side."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from connector_spi.errors import CorruptFileError, NotSupportedError
+from connector_spi.page_source import PageSource
+from connectors.hive.formats.avro_resolution import ColumnPlan, check_reader_schema, plan_column
+from connectors.hive.formats.file_format import DeclaredPageSource, FileRequest, HiveFileFormat
+from connectors.hive.formats.file_storage import FileStorage
+from connectors.toolkit.avro_blocks import decode_avro_blocks
+from connectors.toolkit.avro_container import AvroBlock, AvroHeader, avro_blocks, read_avro_header
+from connectors.toolkit.avro_schema import AvroRecordSchema, Json
+from connectors.toolkit.byte_source import FileSource
+from connectors.toolkit.time_conventions import TimeConventions
+
+__all__ = ["AvroFormat"]
+
+_LITERAL, _URL = "avro.schema.literal", "avro.schema.url"
+_BATCH_BYTES = 1 << 23
+
+
+class AvroFormat(HiveFileFormat):
+    """``STORED AS AVRO``."""
+
+    name = "avro"
+    input_formats = frozenset({"org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat"})
+    serdes = frozenset({"org.apache.hadoop.hive.serde2.avro.AvroSerDe"})
+
+    def check(self, storage: FileStorage, declared: pa.Schema, where: str) -> None:
+        literal = _schema_text(dict(storage.properties), _LITERAL)
+        if literal is not None:
+            check_reader_schema(literal, where)
+
+    def page_source(self, request: FileRequest) -> PageSource:
+        return _AvroPageSource(request)
+
+
+class _AvroPageSource(DeclaredPageSource):
+    def read_declared(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
+        path, declared = self.where.path, self.request.declared
+        with self.request.files.open(path) as file:
+            source = FileSource(file)
+            header = read_avro_header(source, path)
+            writer = _writer_schema(header, path)
+            reader = self._reader_schema()
+            conventions = _conventions(header, self.request.zone)
+            plans = [
+                plan_column(declared.field(at).name, declared.field(at).type, writer, reader, conventions, path)
+                for at in wanted
+            ]
+            blocks = avro_blocks(source, header, self.where.start, self.where.start + self.where.length, path)
+            for batch in self._groups(blocks):
+                rows = sum(block.count for block in batch)
+                arrays = self._decode(writer, plans, batch, rows)
+                for start in range(0, rows, self.batch_rows):
+                    parts = [array.slice(start, self.batch_rows) for array in arrays]
+                    yield parts, min(self.batch_rows, rows - start)
+
+    def _groups(self, blocks: Iterator[AvroBlock]) -> Iterator[list[AvroBlock]]:
+        held: list[AvroBlock] = []
+        size = 0
+        for block in blocks:
+            held.append(block)
+            size += len(block.data)
+            self.bytes_read += len(block.data)
+            if size >= _BATCH_BYTES or sum(one.count for one in held) >= self.batch_rows:
+                yield held
+                held, size = [], 0
+        if held:
+            yield held
+
+    def _decode(
+        self, writer: AvroRecordSchema, plans: Sequence[ColumnPlan], batch: Sequence[AvroBlock], rows: int
+    ) -> list[pa.Array]:
+        asked = {plan.field: plan.natural for plan in plans if plan.field is not None}
+        try:
+            found = dict(zip(asked, decode_avro_blocks(writer, batch, asked), strict=True)) if asked else {}
+        except ValueError as error:
+            raise CorruptFileError(f"{self.where.path} is damaged: {error}") from error
+        columns = []
+        for plan in plans:
+            if plan.field is None:
+                columns.append(pa.concat_arrays([plan.default or pa.nulls(1)]).take(pa.array([0] * rows, pa.int32())))
+            else:
+                array = found[plan.field]
+                columns.append(plan.convert(array) if plan.convert else array)
+        return columns
+
+    def _reader_schema(self) -> Mapping[str, Json] | None:
+        told = self.request.properties
+        text = _schema_text(told, _LITERAL)
+        url = _schema_text(told, _URL)
+        if text is None and url is not None:
+            if url.partition(":")[0].lower() in ("http", "https"):
+                raise NotSupportedError(
+                    f"the Avro schema of {self.where.path} is at {url}; expected a file on storage: put the schema "
+                    f"into the table's property {_LITERAL}"
+                )
+            text = self.request.files.read_text(url)
+        return None if text is None else check_reader_schema(text, self.where.path)
+
+
+def _schema_text(properties: Mapping[str, str], key: str) -> str | None:
+    found = properties.get(key, "").strip()
+    # AvroSerdeUtils.SCHEMA_NONE.
+    return None if found in ("", "none") else found
+
+
+def _writer_schema(header: AvroHeader, path: str) -> AvroRecordSchema:
+    try:
+        return AvroRecordSchema(header.schema)
+    except ValueError as error:
+        raise CorruptFileError(f"{path} has a schema that cannot be read: {error}") from error
+
+
+def _conventions(header: AvroHeader, zone: str) -> TimeConventions:
+    """Calendar and zone of a file: Hive before 3.1 said nothing of both (``AvroDeserializer.deserializePrimitive``).
+
+    A file that names no zone holds instants, shown in the reader's zone, and its days are of the hybrid calendar.
+    """
+    hybrid = (header.text("writer.proleptic") or "").lower() != "true"
+    return TimeConventions(hybrid_dates=hybrid, hybrid_timestamps=hybrid, zone=header.text("writer.time.zone") or zone)

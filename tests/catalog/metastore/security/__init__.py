@@ -1,0 +1,1 @@
+"""How connections to a metastore are secured."""
