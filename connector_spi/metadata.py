@@ -22,6 +22,7 @@ __all__ = [
     "FilterApplication",
     "LimitApplication",
     "ProjectionApplication",
+    "SupportsColumnStatistics",
     "SupportsLimit",
     "SupportsPartitionListing",
     "SupportsStatistics",
@@ -187,6 +188,14 @@ class SupportsStatistics(Protocol):
 
     def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         """Statistics of what the handle would read; must be cheap against the read itself."""
+
+
+@runtime_checkable
+class SupportsColumnStatistics(Protocol):
+    """Metadata that knows more of columns than planning a scan is worth."""
+
+    def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
+        """As ``get_table_statistics``, with all that is known of columns; for ``SHOW STATS``."""
 
 
 @runtime_checkable

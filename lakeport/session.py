@@ -24,6 +24,7 @@ from connector_spi.metadata import TableVersion, VersionKind
 from lakeport.arrow import ArrowScan, ArrowStream, open_changes, open_scan
 from lakeport.filters import Where
 from lakeport.plain_statement import plain_statement
+from lakeport.show_stats import show_stats_name
 from lakeport.spark.options import SparkOptions
 from lakeport.statement import Statement, statement_scope
 from lakeport.transactions import SharedTransactions, commit_all
@@ -140,7 +141,7 @@ class Session:
         """Runs one SQL statement; a query runs when its rows are asked for.
 
         Args:
-            text: Spark SQL.
+            text: Spark SQL, or ``SHOW STATS FOR table``.
             args: Values of ``:name`` or ``?`` parameters.
 
         Raises:
@@ -150,6 +151,9 @@ class Session:
         Example:
             >>> session.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()  # doctest: +SKIP
         """
+        asked = None if args else show_stats_name(text)
+        if asked is not None:
+            return self.engine.show_stats(asked, self.shared_transactions)
         return self.engine.sql(text, args, self.shared_transactions)
 
     def table(self, name: str) -> DataFrame:

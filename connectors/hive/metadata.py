@@ -33,7 +33,7 @@ from connectors.hive.columns import make_handle, make_metadata
 from connectors.hive.config import HiveConfig
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.partitions import prune_partitions
-from connectors.hive.statistics import table_statistics
+from connectors.hive.statistics import column_statistics, table_statistics
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
 from connectors.hive.table_formats import is_hudi, is_transactional
 from connectors.hive.transaction import HiveTransaction
@@ -173,6 +173,10 @@ class HiveMetadata(ConnectorMetadata):
         if handle.changes is not None:
             return TableStatistics()
         return table_statistics(self._transaction.client, handle, self._transaction.table(handle.name))
+
+    def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
+        handle = hive_handle(table)
+        return column_statistics(self._transaction.client, handle, self._transaction.table(handle.name))
 
     def list_partitions(
         self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]

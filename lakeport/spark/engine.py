@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
 from lakeport.cleanup import CLEANUP
+from lakeport.show_stats import stats_table_name, table_stats
 from lakeport.spark.install import Installation, install
 from lakeport.spark.name_errors import explain
 from lakeport.spark.queries import stop_listening
@@ -61,6 +62,22 @@ class SparkEngine:
     def table(self, name: str, shared: SharedTransactions | None = None) -> DataFrame:
         """A table by its name; raises as ``sql`` does."""
         return self._in_statement(lambda: self.spark.table(name), shared)
+
+    def show_stats(self, name: str, shared: SharedTransactions | None = None) -> DataFrame:
+        """What ``SHOW STATS FOR name`` shows.
+
+        Args:
+            name: As written: of a table, of a schema and a table, or with the catalog.
+            shared: Transactions that it shares with other statements.
+
+        Raises:
+            ConnectorError: The table is not there, cannot be read, or is Spark's own.
+        """
+        self._activate()
+        statement = new_statement(self._installation.jvm, self._registry, shared)
+        with statement_scope(statement):
+            full = stats_table_name(name, self.current_catalog(), self.current_schema())
+            return self.spark.createDataFrame(table_stats(statement, full))
 
     @contextmanager
     def block(self, shared: SharedTransactions) -> Iterator[None]:
