@@ -94,6 +94,7 @@ class HudiTableHandle(TableHandle):
         config: The table's properties; ``properties`` and ``create_schema`` are left out.
         view: The completed writes; fixed, so that a commit that finishes later is not seen (invariant I1).
         schema: All columns in order, meta columns first.
+        keys_last: Lower-case names of columns that ``SELECT *`` shows after all others.
         metastore_partitions: The metastore lists partitions of the table.
         read_optimized: Base files are read without their logs.
         writes: With an incremental query: the writes whose rows are read.
@@ -107,6 +108,7 @@ class HudiTableHandle(TableHandle):
     config: TableConfig
     view: TimelineView
     schema: pa.Schema
+    keys_last: tuple[str, ...] = ()
     metastore_partitions: bool = False
     read_optimized: bool = False
     writes: WriteRange | None = None

@@ -25,7 +25,7 @@ from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle, IndexUse
 from connectors.hudi.read_options import parse_read_options
-from connectors.hudi.registered_table import hudi_location, is_read_optimized
+from connectors.hudi.registered_table import hudi_location, is_read_optimized, keys_shown_last
 from connectors.hudi.schema import PARTITION_PATH, RECORD_KEY
 from connectors.hudi.schema_commits import read_schema_history
 from connectors.hudi.snapshot import HudiSnapshot, trimmed
@@ -127,7 +127,8 @@ class HudiMetadata(ConnectorMetadata):
             ColumnMetadata(field.name, field.type, hidden=field.name.lower() in self._columns_to_hide)
             for field in handle.schema
         ]
-        shown.sort(key=lambda column: column.hidden)
+        places = {name: place for place, name in enumerate(handle.keys_last)}
+        shown.sort(key=lambda column: (column.hidden, places.get(column.name.lower(), -1)))
         shown += [ColumnMetadata(name, arrow, nullable=False, hidden=True) for name, arrow in HIDDEN_COLUMNS]
         config = handle.config
         properties = {
@@ -201,6 +202,7 @@ class HudiMetadata(ConnectorMetadata):
             config=trimmed(snapshot.config),
             view=snapshot.view,
             schema=schema,
+            keys_last=keys_shown_last(table),
             metastore_partitions=bool(table.partition_keys),
             read_optimized=read_optimized,
             # Statistics and keys go by names, which may have meant other columns.

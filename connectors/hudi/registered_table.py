@@ -12,7 +12,7 @@ from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_NOT_A_HUDI_TABLE
 from connectors.hudi.table_config import TableConfig, is_hudi_table
 from connectors.toolkit.filesystem import FileSystem
 
-__all__ = ["hudi_location", "is_read_optimized", "metastore_table"]
+__all__ = ["hudi_location", "is_read_optimized", "keys_shown_last", "metastore_table"]
 
 _PARQUET_INPUT = "org.apache.hudi.hadoop.HoodieParquetInputFormat"
 _BASE_FILE_FORMATS = frozenset(
@@ -31,6 +31,7 @@ _INPUT_FORMATS = _BASE_FILE_FORMATS | {
 # ConfigUtils.IS_QUERY_AS_RO_TABLE: what Spark goes by, where Hive goes by the input format.
 _AS_READ_OPTIMIZED = "hoodie.query.as.ro.table"
 _PROVIDER = "spark.sql.sources.provider"
+_SPARK_SCHEMA = "spark.sql.sources.schema"
 _PLACEHOLDER = "__PLACEHOLDER__"
 # Per base format: input format, output format, SerDe (HoodieInputFormatUtils).
 _CLASSES = {
@@ -78,6 +79,16 @@ def is_read_optimized(table: Table) -> bool:
         if told in ("true", "false"):
             return told == "true"
     return table.storage.input_format in _BASE_FILE_FORMATS
+
+
+def keys_shown_last(table: Table) -> tuple[str, ...]:
+    """The partition keys, in lower case, of a table that Hudi put into the metastore with a schema for Spark.
+
+    Such a schema has them after all other columns, wherever the table's own has them, and so have Hive and Spark's
+    ``SELECT *`` (SparkDataSourceTableUtils); a table by its path keeps its own order.
+    """
+    is_synced = any(name.startswith(_SPARK_SCHEMA) for name in table.parameters)
+    return tuple(key.name.lower() for key in table.partition_keys) if is_synced else ()
 
 
 def metastore_table(name: SchemaTableName, location: str, config: TableConfig, schema: pa.Schema, owner: str) -> Table:
