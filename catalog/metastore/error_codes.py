@@ -9,6 +9,7 @@ __all__ = [
     "AUTHENTICATION_FAILED",
     "CLOSED",
     "CONNECTION_FAILED",
+    "NOT_READABLE",
     "NO_SUCH_CALL",
     "NO_WRITE_IDS",
     "REFUSED_REQUEST",
@@ -26,6 +27,8 @@ CONNECTION_FAILED = ErrorCode("METASTORE_CONNECTION_FAILED", ErrorType.EXTERNAL)
 TIMED_OUT = ErrorCode("METASTORE_TIMED_OUT", ErrorType.EXTERNAL)
 NO_SUCH_CALL = ErrorCode("METASTORE_NO_SUCH_CALL", ErrorType.EXTERNAL)
 """The metastore is of a version that lacks the call."""
+NOT_READABLE = ErrorCode("METASTORE_TABLE_NOT_READABLE", ErrorType.EXTERNAL)
+"""Hive 4 keeps the table from clients with our abilities."""
 NO_WRITE_IDS = ErrorCode("METASTORE_NO_WRITE_IDS", ErrorType.EXTERNAL)
 """The metastore is of Hive 2 or older, which does not know the write ids of tables."""
 REFUSED_REQUEST = ErrorCode("METASTORE_REFUSED_REQUEST", ErrorType.EXTERNAL)

@@ -49,23 +49,20 @@ class ThriftMetastore(MetastoreClient):
         self._canonical_keys = canonical_keys
 
     def get_databases(self) -> list[str]:
-        if self._connections.catalog is None:
-            return self._connections.call("get_all_databases", lambda client: sorted(client.get_all_databases()))
-        pattern = self._connections.database_name("")
-        return self._connections.call("get_databases", lambda client: sorted(client.get_databases(pattern)))
+        return self._connections.call("get_all_databases", lambda client: sorted(client.get_all_databases()))
 
     def get_database(self, name: str) -> Database | None:
         try:
             return self._connections.call(
                 "get_database",
-                lambda client: database_from_thrift(client.get_database(self._connections.database_name(name))),
+                lambda client: database_from_thrift(client.get_database(name.lower())),
                 SchemaNotFoundError,
             )
         except SchemaNotFoundError:
             return None
 
     def get_table_names(self, database: str) -> list[str]:
-        within = self._connections.database_name(database)
+        within = database.lower()
         names = self._connections.call("get_all_tables", lambda client: sorted(client.get_all_tables(within)))
         # The metastore answers "none" for a database that is not there.
         if not names and self.get_database(database) is None:
@@ -73,12 +70,11 @@ class ThriftMetastore(MetastoreClient):
         return names
 
     def get_table(self, database: str, name: str) -> Table | None:
-        within = self._connections.database_name(database)
+        within = database.lower()
         request = ttypes.GetTableRequest(
             database.lower(),
             name.lower(),
             ttypes.ClientCapabilities([ttypes.ClientCapability.INSERT_ONLY_TABLES]),
-            catName=self._connections.catalog,
             processorCapabilities=ABILITIES,
             processorIdentifier=IDENTIFIER,
         )
@@ -93,7 +89,7 @@ class ThriftMetastore(MetastoreClient):
             return None
 
     def get_partition_names(self, database: str, table: str) -> list[str]:
-        within = self._connections.database_name(database)
+        within = database.lower()
         names = self._list_partitions(
             database,
             table,
@@ -138,9 +134,7 @@ class ThriftMetastore(MetastoreClient):
         names = [column.lower() for column in columns]
         if not names:
             return []
-        request = ttypes.TableStatsRequest(
-            database.lower(), table.lower(), names, catName=self._connections.catalog, engine=ENGINE
-        )
+        request = ttypes.TableStatsRequest(database.lower(), table.lower(), names, engine=ENGINE)
         found = self._connections.call(
             "get_table_statistics_req",
             lambda client: _in_order(client.get_table_statistics_req(request).tableStats, names),
@@ -156,9 +150,7 @@ class ThriftMetastore(MetastoreClient):
         if not names:
             return found
         for batch in _batches(partitions, self._partition_batch_size):
-            request = ttypes.PartitionsStatsRequest(
-                database.lower(), table.lower(), names, batch, catName=self._connections.catalog, engine=ENGINE
-            )
+            request = ttypes.PartitionsStatsRequest(database.lower(), table.lower(), names, batch, engine=ENGINE)
             found.update(self._get_partition_statistics(request))
         if partitions and not found:
             self._nothing_in(database, table)
@@ -168,7 +160,7 @@ class ThriftMetastore(MetastoreClient):
         self._connections.close()
 
     def _match_partitions(self, database: str, table: str, pattern: list[str]) -> list[str]:
-        within = self._connections.database_name(database)
+        within = database.lower()
         return self._list_partitions(
             database,
             table,
@@ -204,7 +196,7 @@ class ThriftMetastore(MetastoreClient):
         )
 
     def _get_partitions(self, database: str, table: str, names: list[str], reader: PartitionReader) -> list[Partition]:
-        within, name = self._connections.database_name(database), table.lower()
+        within, name = database.lower(), table.lower()
         request = ttypes.GetPartitionsByNamesRequest(
             within, name, names, processorCapabilities=ABILITIES, processorIdentifier=IDENTIFIER, engine=ENGINE
         )

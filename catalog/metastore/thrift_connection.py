@@ -21,6 +21,8 @@ from catalog.metastore.security.identity import Identity, UnprovenIdentity
 from catalog.metastore.security.settings import SecuritySettings
 from catalog.metastore.thrift_answer import AnswerTransport
 from catalog.metastore.thrift_attempts import Attempts
+from catalog.metastore.thrift_catalogs import CatalogClient
+from catalog.metastore.thrift_convert import ABILITIES
 from catalog.metastore.thrift_errors import (
     ANSWERS,
     BROKEN,
@@ -45,17 +47,6 @@ ResultT = TypeVar("ResultT")
 NamedCall = tuple[str, Callable[[ThriftHiveMetastore.Client], ResultT]]
 """Name of a call, for messages and statistics, and what makes it."""
 
-ABILITIES = [
-    "EXTREAD",
-    "EXTWRITE",
-    "HIVEBUCKET2",
-    "HIVEFULLACIDREAD",
-    "HIVEFULLACIDWRITE",
-    "HIVEMANAGEDINSERTREAD",
-    "HIVEMANAGEDINSERTWRITE",
-    "HIVESQL",
-]
-"""What a client of Hive 4 must be able to do before it is shown tables as they are (HIVE-21663)."""
 IDENTIFIER = "lakeport"
 ENGINE = "hive"
 """Whose statistics Hive 4 gives."""
@@ -117,22 +108,6 @@ class ThriftConnections:
             random.shuffle(order)
         self._pool = ConnectionPool(tuple(order), settings.max_connections)
         self._watchdog = Watchdog()
-
-    @property
-    def catalog(self) -> str | None:
-        """The metastore's catalog for requests that have a field for it; ``None`` for the default one."""
-        return self._settings.catalog or None
-
-    def database_name(self, database: str) -> str:
-        """A database's name for calls without a field for the catalog.
-
-        Source: ``MetaStoreUtils.prependCatalogToDbName`` of Hive 3.
-
-        Args:
-            database: Its name; empty for all.
-        """
-        name = database.lower()
-        return f"@{self._settings.catalog}#{name}" if self._settings.catalog else name
 
     def call(
         self,
@@ -283,7 +258,8 @@ class ThriftConnections:
             transport.close()
             lifeline.release()
             raise
-        return PooledConnection(endpoint, answer, client, lifeline)
+        wanted = self._settings.catalog
+        return PooledConnection(endpoint, answer, CatalogClient(client, wanted) if wanted else client, lifeline)
 
     def _pause(self, seconds: float, attempts: Attempts) -> None:
         if seconds and not self._pool.wait(min(seconds, attempts.remaining())):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ttypes
 from catalog.metastore.model import (
     Database,
@@ -15,8 +16,10 @@ from catalog.metastore.model import (
     StorageDescriptor,
     Table,
 )
+from connector_spi.errors import NotSupportedError
 
 __all__ = [
+    "ABILITIES",
     "PartitionReader",
     "database_from_thrift",
     "database_to_thrift",
@@ -24,6 +27,21 @@ __all__ = [
     "table_from_thrift",
     "table_to_thrift",
 ]
+
+ABILITIES = [
+    "EXTREAD",
+    "EXTWRITE",
+    "HIVEBUCKET2",
+    "HIVEFULLACIDREAD",
+    "HIVEFULLACIDWRITE",
+    "HIVEMANAGEDINSERTREAD",
+    "HIVEMANAGEDINSERTWRITE",
+    "HIVESQL",
+]
+"""What a client of Hive 4 must be able to do before it is shown tables as they are (HIVE-21663)."""
+
+_UNREADABLE = {1: "none", 4: "write only"}
+"""Kinds of access without reading: ACCESSTYPE_NONE and ACCESSTYPE_WRITEONLY of Hive 4's hive_metastore.thrift."""
 
 
 def database_from_thrift(raw: ttypes.Database) -> Database:
@@ -46,7 +64,19 @@ def database_to_thrift(database: Database) -> ttypes.Database:
 
 
 def table_from_thrift(raw: ttypes.Table) -> Table:
-    """Reads a table or view."""
+    """Reads a table or view.
+
+    Raises:
+        NotSupportedError: The metastore keeps its rows from clients with our abilities (Hive 4).
+    """
+    if raw.accessType in _UNREADABLE:
+        wanted = ", ".join(raw.requiredReadCapabilities or ()) or "some that it does not name"
+        raise NotSupportedError(
+            f"the metastore lets this client not read {raw.dbName}.{raw.tableName} (access type "
+            f"{_UNREADABLE[raw.accessType]}): a reader needs the abilities {wanted}, and this one has "
+            f"{', '.join(ABILITIES)}",
+            error_codes.NOT_READABLE,
+        )
     return Table(
         database=raw.dbName.lower(),
         name=raw.tableName.lower(),

@@ -13,6 +13,8 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
+from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore as OurMetastore
+
 
 @contextmanager
 def serving(handle: Callable[[socket.socket], None]) -> Iterator[str]:
@@ -49,15 +51,18 @@ def never_answer(connection: socket.socket) -> None:
         pass
 
 
-def speak_thrift(handler: object, calls: int | None = None, lacking: str = "") -> Callable[[socket.socket], None]:
+def speak_thrift(
+    handler: object, calls: int | None = None, lacking: str = "", newer: bool = False
+) -> Callable[[socket.socket], None]:
     """Answers with ``handler``'s methods.
 
     Args:
         handler: Has a method for each call.
         calls: After so many calls of one connection, dies in the middle of an answer.
         lacking: Name of a call that the server does not know.
+        newer: Whether requests have the fields of Hive 4, which the other party's bindings do not know.
     """
-    processor = ThriftHiveMetastore.Processor(handler)
+    processor = (OurMetastore if newer else ThriftHiveMetastore).Processor(handler)
     processor._processMap.pop(lacking, None)
 
     def handle(connection: socket.socket) -> None:
