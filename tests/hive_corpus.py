@@ -35,7 +35,9 @@ from tests.paths import CORPUS
 __all__ = [
     "FULL_ACID_CASES",
     "INSERT_ONLY_CASES",
+    "INSERT_ONLY_TEXT_CASES",
     "PLAIN_CASES",
+    "TEXT_CASES",
     "HiveAnswer",
     "canonical_rows",
     "expected_answer",
@@ -125,6 +127,30 @@ INSERT_ONLY_CASES = (
     "mm_truncate",
 )
 """Cases of insert-only transactional tables, but for those of text files."""
+
+INSERT_ONLY_TEXT_CASES = ("mm_converted", "mm_text")
+"""Cases of insert-only transactional tables of text files."""
+
+TEXT_CASES = (
+    "ext_csv",
+    "ext_csv_custom",
+    "ext_json_hcat",
+    "ext_multidelim",
+    "ext_regex",
+    "ext_subdirs",
+    "ext_text_bz2",
+    "ext_text_custom",
+    "ext_text_default",
+    "ext_text_deflate",
+    "ext_text_empty_null",
+    "ext_text_gz",
+    "ext_text_lastcol",
+    "ext_text_snappy",
+    "text_alltypes",
+    "text_tslocaltz",
+    "text_tslocaltz_ny",
+)
+"""Cases of text files, of any SerDe, that are not transactional."""
 
 
 @dataclass(frozen=True, slots=True)

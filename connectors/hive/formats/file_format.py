@@ -22,7 +22,7 @@ from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.file_columns import file_sources
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.toolkit.file_page_source import FilePageSource, SourceResolver, resolve_sources
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.filesystem import FileInfo, FileSystem
 from connectors.toolkit.schema_adapter import ColumnSource, SchemaAdapter
 
 __all__ = ["DeclaredPageSource", "FileRequest", "FormatSettings", "HiveFileFormat", "declared_columns", "file_errors"]
@@ -126,6 +126,14 @@ class HiveFileFormat(ABC):
     def splittable(self, path: str, storage: FileStorage) -> bool:
         """Whether ranges of a file can be read apart; else there is one range, all of the file."""
         return True
+
+    def data_files(self, files: FileSystem, listed: FileInfo) -> Sequence[FileInfo]:
+        """The files with rows that a file of the table's folder stands for: mostly itself. Driver side, in threads.
+
+        Raises:
+            FileMissingError: It names a file that is not there.
+        """
+        return (listed,)
 
     @abstractmethod
     def page_source(self, request: FileRequest) -> PageSource:

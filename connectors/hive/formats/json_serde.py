@@ -93,6 +93,8 @@ class _JsonReader:
             array = table[field.name].combine_chunks()
             if pa.types.is_struct(field.type) or pa.types.is_list(field.type):
                 array = array.cast(schema.field(field.name).type)
+            if not _is_sound(array):
+                return None
             made = self._typed(array, field.type)
             if made is None:
                 return None
@@ -200,6 +202,15 @@ def _same_fields(found: pa.DataType, asked: pa.DataType) -> bool:
     names = [field.name for field in asked]
     same = [field.name for field in found] == names and all(name == name.lower() for name in names)
     return same and all(_same_fields(found.field(name).type, asked.field(name).type) for name in names)
+
+
+def _is_sound(array: pa.Array) -> bool:
+    """Whether all values are of the type: Arrow's reader does not look at the precision of decimals."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _raw_binary(properties: Mapping[str, str], where: str) -> bool:

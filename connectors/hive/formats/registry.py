@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from connector_spi.errors import InternalError, NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.avro_format import AvroFormat
 from connectors.hive.formats.file_format import HiveFileFormat
 from connectors.hive.formats.orc import OrcFormat
 from connectors.hive.formats.parquet import ParquetFormat
 from connectors.hive.formats.plugins import plugin_formats
 from connectors.hive.formats.rcfile_format import RcFileFormat
 from connectors.hive.formats.sequence_format import SequenceFormat
+from connectors.hive.formats.symlink_text import SymlinkTextFormat
+from connectors.hive.formats.text import TextFormat
 
 __all__ = ["find_format", "format_named"]
 
 _FORMATS: tuple[HiveFileFormat, ...] = (
-    AvroFormat(),
     OrcFormat(),
     ParquetFormat(),
     RcFileFormat(),
     SequenceFormat(),
+    TextFormat(),
+    SymlinkTextFormat(),
 )
 
 

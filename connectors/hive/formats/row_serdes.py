@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.formats.json_serde import JsonSerDe
 from connectors.hive.formats.lazy_binary_serde import LazyBinaryRowSerDe
 from connectors.hive.formats.lazy_simple import LazySimpleSerDe
+from connectors.hive.formats.multi_delimit import MultiDelimitSerDe
+from connectors.hive.formats.open_csv import OpenCsvSerDe
 from connectors.hive.formats.plugins import plugin_serdes
+from connectors.hive.formats.regex_serde import RegexSerDe
 from connectors.hive.formats.row_serde import RowSerDe
 
 __all__ = ["find_row_serde", "has_row_serde"]
 
-_SERDES: tuple[RowSerDe, ...] = (LazyBinaryRowSerDe(), LazySimpleSerDe())
+_SERDES: tuple[RowSerDe, ...] = (
+    LazyBinaryRowSerDe(),
+    LazySimpleSerDe(),
+    OpenCsvSerDe(),
+    JsonSerDe(),
+    RegexSerDe(),
+    MultiDelimitSerDe(),
+)
 
 
 def find_row_serde(serde: str, where: str) -> RowSerDe:

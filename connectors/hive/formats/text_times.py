@@ -25,11 +25,12 @@ __all__ = ["TimestampReader", "parse_dates", "parse_instants", "timestamp_reader
 _MICROS = pa.timestamp("us")
 _DATE_FIELDS = r"(?P<y>-?[0-9]{1,10})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})"
 _TIME_FIELDS = r"(?P<h>[0-9]{1,2}):(?P<i>[0-9]{1,2}):(?P<s>[0-9]{1,2})(?:\.(?P<f>[0-9]{1,9}))?"
-_DATE = rf"^{_DATE_FIELDS}$"
-_TIMESTAMP = rf"^{_DATE_FIELDS}(?: {_TIME_FIELDS})?$"
+# What comes behind a day, but for a digit, does not matter.
+_DATE = r"(?s)^(?P<y>-?[0-9]{1,4})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})(?:[^0-9].*)?$"
+_TIMESTAMP = rf"^{_DATE_FIELDS} {_TIME_FIELDS}$"
 # LocalDateTime.parse, which Hive tries last; seconds may be left out.
 _ISO = (
-    r"^(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})T(?P<h>[0-9]{2}):(?P<i>[0-9]{2})"
+    r"^(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})[Tt](?P<h>[0-9]{2}):(?P<i>[0-9]{2})"
     r"(?::(?P<s>[0-9]{2})(?:\.(?P<f>[0-9]{0,9}))?)?$"
 )
 _WRITTEN_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -42,15 +43,14 @@ TimestampReader = Callable[[pa.Array], pa.Array]
 
 
 def parse_dates(texts: pa.Array) -> pa.Array:
-    """Dates, also with a time behind them; texts of fewer than 8 bytes are none (``LazyUtils.isDateMaybe``)."""
+    """Dates, also with anything behind them; texts of fewer than 8 bytes are none (``LazyUtils.isDateMaybe``)."""
     if _all(pc.match_substring_regex(texts, _WRITTEN_DATE)):
         try:
             return texts.cast(pa.date32())
         except pa.ArrowInvalid:
             pass
     long = real_nulls(texts, pc.greater_equal(pc.binary_length(texts), 8))
-    day = pc.replace_substring_regex(pc.utf8_trim(long, _BLANKS), "^([^ T]*)[ T].*$", r"\1")
-    days, good = _days(pc.extract_regex(day, _DATE))
+    days, good = _days(pc.extract_regex(pc.utf8_trim(long, _BLANKS), _DATE))
     return pa.array(days.astype(np.int32), pa.int32(), mask=~good).view(pa.date32())
 
 
@@ -67,6 +67,7 @@ def timestamp_reader(formats: Sequence[str] = (), where: str = "the table") -> T
     readers = [_format_reader(text, where) for text in formats]
 
     def read(texts: pa.Array) -> pa.Array:
+        texts = real_nulls(texts, pc.greater_equal(pc.binary_length(texts), 8))
         found = [reader(texts) for reader in readers]
         return pc.coalesce(*found, _parse_timestamps(texts))
 

@@ -29,8 +29,9 @@ __all__ = [
 _INTEGER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
 _FLOAT = r"^[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
 _HEXADECIMAL = r"^[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?[0-9]+$"
-_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_SHORT_DECIMAL = r"^[+-]?[0-9]{0,38}(\.[0-9]*)?$"
+# Hive takes no exponents of three digits.
+_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"
+_SHORT_DECIMAL = r"^[+-]?[0-9.]{1,38}$"
 # Java's String.trim takes all of them off.
 _BLANKS = "".join(map(chr, range(0x21)))
 
@@ -108,7 +109,10 @@ def parse_decimals(texts: pa.Array, target: pa.DataType) -> pa.Array:
     ``HiveDecimalWritable.setFromBytes`` passes over blanks at both ends.
     """
     texts = _without_empty(texts)
-    fast = _try_cast(texts, target)
+    # Arrow cuts texts of more digits than 38, and takes any exponent.
+    usual = (pc.max(pc.binary_length(texts)).as_py() or 0) <= 38
+    usual = usual and not _any(pc.match_substring(texts, "e", ignore_case=True))
+    fast = _try_cast(texts, target) if usual else None
     return fast if fast is not None else _over_distinct(texts, lambda odd: _slow_decimals(odd, target))
 
 
@@ -148,15 +152,13 @@ def _contiguous(array: pa.Array) -> memoryview:
 
 
 def _slow_decimals(odd: pa.Array, target: pa.DataType) -> pa.Array:
-    trimmed = pc.utf8_trim(odd, " ")
+    trimmed = pc.utf8_trim(odd, " \t\x0b")
     good = real_nulls(trimmed, pc.match_substring_regex(trimmed, _DECIMAL))
     short = pc.match_substring_regex(good, _SHORT_DECIMAL)
-    # 38 digits behind the point are all that HiveDecimal keeps.
-    cut = pc.replace_substring_regex(real_nulls(good, short), r"(\.[0-9]{38})[0-9]+$", r"\1")
-    wide = cut.cast(pa.decimal256(76, 38))
+    wide = real_nulls(good, short).cast(pa.decimal256(76, 38))
     rounded = pc.round(wide, ndigits=target.scale, round_mode="half_towards_infinity")
     bound = pa.scalar(Decimal(10 ** (target.precision - target.scale)), wide.type)
-    numbers = real_nulls(rounded, pc.less(pc.abs(rounded), bound)).cast(target)
+    numbers = _cast_where(rounded, pc.less(pc.abs(rounded), bound), target)
     long = pc.and_(pc.is_valid(good), pc.invert(pc.fill_null(short, False)))
     if not _any(long):
         return numbers
@@ -168,19 +170,26 @@ def _slow_decimals(odd: pa.Array, target: pa.DataType) -> pa.Array:
 
 def _python_decimal(text: str, target: pa.DataType) -> Decimal | None:
     number = Decimal(text)
-    if number.is_zero() or number.adjusted() < -target.scale - 1:
-        return Decimal(0)
-    if number.adjusted() >= target.precision - target.scale:
-        return None
-    number = number.quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP)
+    whole = max(number.adjusted() + 1, 0)
+    if number.is_zero() or whole > target.precision - target.scale:
+        return Decimal(0) if number.is_zero() else None
+    # HiveDecimal keeps 38 digits, and is rounded twice therefore.
+    for scale in (38 - whole, target.scale):
+        number = number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
     return number if abs(number) < 10 ** (target.precision - target.scale) else None
+
+
+def _cast_where(numbers: pa.Array, good: pa.Array, target: pa.DataType) -> pa.Array:
+    """A cast that fails on no value which is NULL then: Arrow looks at these, too."""
+    zero = pa.scalar(Decimal(0), numbers.type)
+    return real_nulls(pc.if_else(pc.fill_null(good, False), numbers, zero).cast(target), good)
 
 
 def _within(numbers: pa.Array, target: pa.DataType) -> pa.Array:
     bits = target.bit_width - 1
     low, high = (pa.scalar(Decimal(value), numbers.type) for value in (-(1 << bits), (1 << bits) - 1))
     inside = pc.and_(pc.greater_equal(numbers, low), pc.less_equal(numbers, high))
-    return real_nulls(numbers, inside).cast(target)
+    return _cast_where(numbers, inside, target)
 
 
 def _without_empty(texts: pa.Array) -> pa.Array:

@@ -16,7 +16,6 @@ from connector_spi.predicate import TupleDomain
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import make_connector, make_session, open_metadata, read_table, scan_table
 from tests.connectors.hive.table_writer import create_table, storage, write_file
-from tests.hive_corpus import register_cases
 
 _DATA = pa.table({"id": pa.array([1, 2, 3], pa.int64())})
 _HUDI = "org.apache.hudi.hadoop.HoodieParquetInputFormat"
@@ -72,7 +71,7 @@ def test_views(hive: HiveConnector, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("input_format", "serde", "named"),
     [
-        ("org.apache.hadoop.mapred.TextInputFormat", "org.apache.hadoop.hive.serde2.OpenCSVSerde", "TextInputFormat"),
+        ("org.apache.hadoop.mapred.TextInputFormat", "com.acme.SerDe", r"com.acme.SerDe"),
         ("com.acme.Format", "com.acme.SerDe", r"com.acme.Format"),
         (
             "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
@@ -137,18 +136,6 @@ def test_a_type_that_is_not_supported_names_its_column(hive: HiveConnector, tmp_
     error = _refusal(hive, _table(tmp_path, storage=storage(columns, tmp_path / "s" / "t", "orc")))
     assert error.code.name == "HIVE_UNSUPPORTED_TYPE"
     assert "'u'" in error.message
-
-
-def test_what_hive_made_of_text_files_is_refused(hive: HiveConnector) -> None:
-    register_cases(hive.metastore.writes, "corpus", ["mm_text", "mm_converted", "ext_csv"])
-    session = make_session(hive)
-    codes = {}
-    with open_metadata(hive, session) as metadata:
-        for table in metadata.list_tables(session, "corpus"):
-            with pytest.raises(NotSupportedError) as caught:
-                metadata.get_table_handle(session, table)
-            codes[table.table] = caught.value.code.name
-    assert codes == dict.fromkeys(("mm_text", "mm_converted", "ext_csv"), "HIVE_UNSUPPORTED_FORMAT")
 
 
 @pytest.mark.parametrize("name", ["delta_0000001_0000001_0000", "base_0000002", "delete_delta_0000003_0000003"])
