@@ -12,6 +12,16 @@ from connector_spi.changes import (
 )
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
+from connector_spi.definitions import (
+    PartitionDefinition,
+    SupportsPartitionDefinition,
+    SupportsSchemaDefinition,
+    SupportsTableDefinition,
+    SupportsViews,
+    TableDefinition,
+    ViewDefinition,
+    ViewDialect,
+)
 from connector_spi.errors import (
     CatalogNotFoundError,
     ColumnNotFoundError,
@@ -127,6 +137,7 @@ __all__ = [
     "NotSupportedError",
     "PageSource",
     "PageSourceProvider",
+    "PartitionDefinition",
     "PlainData",
     "PlainFile",
     "Plugin",
@@ -148,14 +159,19 @@ __all__ = [
     "StorageError",
     "SupportsChanges",
     "SupportsLimit",
+    "SupportsPartitionDefinition",
     "SupportsPartitionListing",
     "SupportsReadOptions",
+    "SupportsSchemaDefinition",
     "SupportsStatistics",
+    "SupportsTableDefinition",
     "SupportsTableRedirection",
     "SupportsTimeTravel",
+    "SupportsViews",
     "SystemTable",
     "SystemTableName",
     "TableChanges",
+    "TableDefinition",
     "TableHandle",
     "TableMetadata",
     "TableNotFoundError",
@@ -168,6 +184,8 @@ __all__ = [
     "Value",
     "ValueSet",
     "VersionKind",
+    "ViewDefinition",
+    "ViewDialect",
     "boolean_property",
     "closest",
     "comparability",

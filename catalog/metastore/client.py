@@ -120,7 +120,10 @@ class MetastoreClient(ABC):
 
 
 class MetastoreWriter(ABC):
-    """The few writes that registering tables needs. No call is repeated by itself: it may have been done."""
+    """Writes of what describes tables. No call is repeated by itself: it may have been done."""
+
+    deletes_files: bool = True
+    """Whether the metastore deletes the files of what is dropped, where it is asked to."""
 
     @abstractmethod
     def create_database(self, database: Database) -> None:
@@ -128,6 +131,14 @@ class MetastoreWriter(ABC):
 
         Raises:
             MetastoreError: With code ``METASTORE_ALREADY_EXISTS`` when there is one of this name.
+        """
+
+    @abstractmethod
+    def alter_database(self, database: Database) -> None:
+        """Replaces comment, location and properties of the database of this name.
+
+        Raises:
+            SchemaNotFoundError: There is no such database.
         """
 
     @abstractmethod
@@ -140,13 +151,28 @@ class MetastoreWriter(ABC):
         """
 
     @abstractmethod
-    def drop_table(self, database: str, name: str, delete_data: bool = False) -> None:
+    def alter_table(self, database: str, name: str, table: Table) -> None:
+        """Replaces the entry of a table, which keeps its partitions, statistics and files.
+
+        Args:
+            database: Name of its database.
+            name: Name of the table.
+            table: The new entry; another name in it renames the table. Its location has to be the old one.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+            MetastoreError: The new name is taken, or the metastore refuses.
+        """
+
+    @abstractmethod
+    def drop_table(self, database: str, name: str, delete_data: bool = False, purge: bool = False) -> None:
         """Drops a table with its partitions and statistics.
 
         Args:
             database: Name of the database.
             name: Name of the table.
             delete_data: Whether the metastore deletes a managed table's files.
+            purge: Whether it deletes them for good, past a trash.
 
         Raises:
             TableNotFoundError: There is no such table.
@@ -172,6 +198,15 @@ class MetastoreWriter(ABC):
         Raises:
             TableNotFoundError: There is no such table.
             MetastoreError: With code ``METASTORE_ALREADY_EXISTS`` when one of them is there.
+        """
+
+    @abstractmethod
+    def drop_partitions(self, database: str, table: str, names: Sequence[str]) -> None:
+        """Drops partitions by their names, in one call; no files are deleted.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+            MetastoreError: One of them is not there; then none is dropped.
         """
 
     @abstractmethod

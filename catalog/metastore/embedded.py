@@ -25,6 +25,8 @@ from catalog.metastore.embedded_rows import (
     need_table,
     normalise_table,
     put_statistics,
+    remove_partitions,
+    rename_table,
 )
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, StorageDescriptor, Table
 from catalog.metastore.partition_names import prune_partition_names
@@ -52,6 +54,8 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
     Args:
         store: What ``open_store`` gave; closed with this client.
     """
+
+    deletes_files = False
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
@@ -124,13 +128,32 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
         with self._store.write("create_database") as connection, _unique(f"database {name}"):
             connection.execute("INSERT INTO databases VALUES (?, ?)", (name, value))
 
+    def alter_database(self, database: Database) -> None:
+        name = database.name.lower()
+        with self._store.write("alter_database") as connection:
+            before = need_database(connection, name)
+            changed = replace(database, name=name, location=database.location or before.location)
+            connection.execute("UPDATE databases SET value = ? WHERE name = ?", (to_json(changed), name))
+
     def create_table(self, table: Table) -> None:
         database, name = table.database.lower(), table.name.lower()
         with self._store.write("create_table") as connection, _unique(f"table {database}.{name}"):
             stored = normalise_table(table, need_database(connection, database))
             connection.execute("INSERT INTO tables VALUES (?, ?, ?)", (database, name, to_json(stored)))
 
-    def drop_table(self, database: str, name: str, delete_data: bool = False) -> None:
+    def alter_table(self, database: str, name: str, table: Table) -> None:
+        key = (database.lower(), name.lower())
+        target = (table.database.lower(), table.name.lower())
+        what = f"table {target[0]}.{target[1]}"
+        with self._store.write("alter_table") as connection, _unique(what):
+            need_table(connection, *key)
+            value = to_json(normalise_table(table, need_database(connection, target[0])))
+            if target == key:
+                connection.execute("UPDATE tables SET value = ? WHERE database = ? AND name = ?", (value, *key))
+            else:
+                rename_table(connection, key, target, value)
+
+    def drop_table(self, database: str, name: str, delete_data: bool = False, purge: bool = False) -> None:
         if delete_data:
             raise MetastoreError(
                 "the embedded metastore deletes no files; drop the table without its data, then delete its folder",
@@ -159,6 +182,15 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
             storages: dict[StorageDescriptor, int] = {}
             rows = [make_partition_row(connection, owner, partition, storages) for partition in partitions]
             connection.executemany("INSERT INTO partitions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def drop_partitions(self, database: str, table: str, names: Sequence[str]) -> None:
+        with self._store.write("drop_partitions") as connection:
+            unknown = set(names).difference(list_partition_names(connection, database, table))
+            if unknown:
+                raise MetastoreError(
+                    f"table {database}.{table} has no partition {min(unknown)}", error_codes.REFUSED_REQUEST
+                )
+            remove_partitions(connection, database.lower(), table.lower(), names)
 
     def set_table_statistics(self, database: str, table: str, statistics: Sequence[ColumnStatistics]) -> None:
         with self._store.write("set_table_statistics") as connection:

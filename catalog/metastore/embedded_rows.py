@@ -36,6 +36,8 @@ __all__ = [
     "need_table",
     "normalise_table",
     "put_statistics",
+    "remove_partitions",
+    "rename_table",
 ]
 
 # SQLite takes 999 variables in old builds.
@@ -156,6 +158,24 @@ def drop_tables(connection: sqlite3.Connection, database: str, tables: Sequence[
         connection.execute("DELETE FROM tables WHERE database = ? AND name = ?", (database, table))
         for kept in ("write_ids", "next_write_ids"):
             connection.execute(f"DELETE FROM {kept} WHERE database = ? AND table_name = ?", (database, table))
+    connection.execute("DELETE FROM storages WHERE id NOT IN (SELECT storage FROM partitions)")
+
+
+def rename_table(connection: sqlite3.Connection, old: tuple[str, str], new: tuple[str, str], value: str) -> None:
+    """Puts a table under another name, with all that hangs on it; names are of database and table."""
+    connection.execute("INSERT INTO tables VALUES (?, ?, ?)", (*new, value))
+    for kept in ("partitions", "statistics", "write_ids", "next_write_ids"):
+        connection.execute(
+            f"UPDATE {kept} SET database = ?, table_name = ? WHERE database = ? AND table_name = ?", (*new, *old)
+        )
+    connection.execute("DELETE FROM tables WHERE database = ? AND name = ?", old)
+
+
+def remove_partitions(connection: sqlite3.Connection, database: str, table: str, names: Sequence[str]) -> None:
+    """Drops partitions with their statistics."""
+    keys = [(database, table, name) for name in names]
+    connection.executemany("DELETE FROM partitions WHERE database = ? AND table_name = ? AND name = ?", keys)
+    connection.executemany("DELETE FROM statistics WHERE database = ? AND table_name = ? AND partition = ?", keys)
     connection.execute("DELETE FROM storages WHERE id NOT IN (SELECT storage FROM partitions)")
 
 

@@ -9,12 +9,14 @@ __all__ = [
     "AUTHENTICATION_FAILED",
     "CLOSED",
     "CONNECTION_FAILED",
+    "NOT_EMPTY",
     "NOT_READABLE",
     "NO_SUCH_CALL",
     "NO_WRITE_IDS",
     "REFUSED_REQUEST",
     "TIMED_OUT",
     "TRANSACTION_ENDED",
+    "UNSUPPORTED_VIEW",
 ]
 
 ALREADY_EXISTS = ErrorCode("METASTORE_ALREADY_EXISTS", ErrorType.USER_ERROR)
@@ -22,6 +24,9 @@ CLOSED = ErrorCode("METASTORE_CLOSED", ErrorType.USER_ERROR)
 """The client was closed, perhaps while the call waited."""
 AUTHENTICATION_FAILED = ErrorCode("METASTORE_AUTHENTICATION_FAILED", ErrorType.EXTERNAL)
 """We or the metastore could not prove who we are; the same again does not help."""
+NOT_EMPTY = ErrorCode("METASTORE_NOT_EMPTY", ErrorType.USER_ERROR)
+"""A schema that is to be dropped has tables."""
+UNSUPPORTED_VIEW = ErrorCode("METASTORE_UNSUPPORTED_VIEW", ErrorType.USER_ERROR)
 CONNECTION_FAILED = ErrorCode("METASTORE_CONNECTION_FAILED", ErrorType.EXTERNAL)
 """No connection, or it was lost. The call may be repeated if it is safe to do twice."""
 TIMED_OUT = ErrorCode("METASTORE_TIMED_OUT", ErrorType.EXTERNAL)

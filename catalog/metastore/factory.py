@@ -15,6 +15,7 @@ from catalog.metastore.embedded import EmbeddedMetastore, open_store
 from catalog.metastore.embedded_transactions import EmbeddedTransactions
 from catalog.metastore.endpoints import parse_uris
 from catalog.metastore.impersonation import PerUser
+from catalog.metastore.read_only import ReadOnlyWriter
 from catalog.metastore.retry import RetryPolicy
 from catalog.metastore.security.checks import check_security
 from catalog.metastore.security.identity import identity_of
@@ -48,6 +49,7 @@ class MetastoreConfig:
         security: How connections are secured, and as whom they are made.
         canonical_keys: The values of integral partition keys and dates are all written as Hive writes them
             (``hive.metastore.thrift.assume-canonical-partition-keys``).
+        read_only: Every write is refused (``hive.read-only``).
     """
 
     kind: Literal["thrift", "embedded"] = "thrift"
@@ -60,6 +62,7 @@ class MetastoreConfig:
     availability: Availability = field(default_factory=Availability)
     security: SecuritySettings = field(default_factory=SecuritySettings)
     canonical_keys: bool = False
+    read_only: bool = False
 
     def place(self) -> str:
         """The kind and where it is, for people; no secret."""
@@ -111,7 +114,7 @@ def connect(config: MetastoreConfig) -> Metastore:
             raise InvalidPropertyError("hive.metastore=embedded needs hive.metastore.embedded.path, a SQLite file")
         store = open_store(Path(config.embedded_path))
         embedded = EmbeddedMetastore(store)
-        return Metastore(embedded, embedded, EmbeddedTransactions(store), store.statistics)
+        return Metastore(embedded, _allowed(config, embedded), EmbeddedTransactions(store), store.statistics)
     if not config.uri:
         raise InvalidPropertyError("hive.metastore=thrift needs hive.metastore.uri, such as thrift://host:9083")
     return _connect_thrift(config)
@@ -141,6 +144,10 @@ def create_metastore(properties: Mapping[str, str]) -> Metastore:
     )
 
 
+def _allowed(config: MetastoreConfig, writer: MetastoreWriter) -> MetastoreWriter:
+    return ReadOnlyWriter(writer) if config.read_only else writer
+
+
 def _connect_thrift(config: MetastoreConfig) -> Metastore:
     endpoints, settings, security = parse_uris(config.uri), _connection_settings(config), config.security
     check_security(security, endpoints)
@@ -161,7 +168,7 @@ def _over(connections: ThriftConnections, config: MetastoreConfig, username: str
     reads = ThriftMetastore(connections, canonical_keys=config.canonical_keys)
     return Metastore(
         reads,
-        ThriftMetastoreWriter(connections, reads, username),
+        _allowed(config, ThriftMetastoreWriter(connections, reads, username)),
         ThriftTransactions(connections),
         connections.statistics,
     )

@@ -7,6 +7,7 @@ from typing import Literal
 
 from catalog.metastore.availability import AVAILABILITY_PROPERTIES, availability_from, availability_texts
 from catalog.metastore.factory import MetastoreConfig
+from catalog.metastore.read_only import READ_ONLY
 from catalog.metastore.security.properties import SECURITY_PROPERTIES, security_properties, security_settings
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
@@ -51,6 +52,7 @@ METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
         False,
     ),
     *SECURITY_PROPERTIES,
+    boolean_property(READ_ONLY, "Whether everything that would change the metastore is refused.", False),
 )
 """Descriptors for a connector's ``config_properties``."""
 
@@ -79,6 +81,7 @@ def metastore_config(properties: Mapping[str, object]) -> MetastoreConfig:
         availability=availability_from(properties),
         security=security_settings(properties),
         canonical_keys=bool(properties[_CANONICAL_KEYS]),
+        read_only=bool(properties[READ_ONLY]),
     )
 
 
@@ -95,6 +98,7 @@ def metastore_properties(config: MetastoreConfig) -> tuple[tuple[str, str], ...]
         **availability_texts(config.availability),
         **dict(security_properties(config.security)),
         _CANONICAL_KEYS: "true" if config.canonical_keys else "",
+        READ_ONLY: "true" if config.read_only else "",
     }
     return tuple((key, text) for key, text in texts.items() if text)
 

@@ -17,9 +17,12 @@ from catalog.metastore.thrift_connection import (
 from catalog.metastore.thrift_convert import database_to_thrift, partition_to_thrift, table_to_thrift
 from catalog.metastore.thrift_errors import no_database, no_table
 from catalog.metastore.thrift_statistics import statistics_to_thrift
-from connector_spi.errors import MetastoreError, SchemaNotFoundError
+from connector_spi.errors import ConnectorError, MetastoreError, SchemaNotFoundError
 
 __all__ = ["ThriftMetastoreWriter"]
+
+# StatsSetupConst.DO_NOT_UPDATE_STATS: else some metastores list the table's folder to count its files.
+_KEEP_STATISTICS = {"DO_NOT_UPDATE_STATS": "true"}
 
 
 class ThriftMetastoreWriter(MetastoreWriter):
@@ -40,6 +43,17 @@ class ThriftMetastoreWriter(MetastoreWriter):
         raw = database_to_thrift(database)
         self._connections.call("create_database", lambda client: client.create_database(raw))
 
+    def alter_database(self, database: Database) -> None:
+        raw = database_to_thrift(database)
+        # Some metastores pass over a database that is not there in silence.
+        if self._reads.get_database(database.name) is None:
+            raise no_database(database.name)
+        self._connections.call(
+            "alter_database",
+            lambda client: client.alter_database(raw.name, raw),
+            lambda _: no_database(database.name),
+        )
+
     def create_table(self, table: Table) -> None:
         raw = table_to_thrift(table, self._username)
         if table.table_type == "EXTERNAL_TABLE":
@@ -58,10 +72,47 @@ class ThriftMetastoreWriter(MetastoreWriter):
                 raise no_database(table.database) from error
             raise
 
-    def drop_table(self, database: str, name: str, delete_data: bool = False) -> None:
+    def alter_table(self, database: str, name: str, table: Table) -> None:
+        raw = table_to_thrift(table, self._username)
+        context = ttypes.EnvironmentContext(dict(_KEEP_STATISTICS))
+        request = ttypes.AlterTableRequest(
+            dbName=database.lower(),
+            tableName=name.lower(),
+            table=raw,
+            environmentContext=context,
+            processorCapabilities=ABILITIES,
+            processorIdentifier=IDENTIFIER,
+        )
+        try:
+            self._connections.call_first_known(
+                ("alter_table_req", lambda client: client.alter_table_req(request)),
+                (
+                    "alter_table_with_environment_context",
+                    lambda client: client.alter_table_with_environment_context(
+                        database.lower(), name.lower(), raw, context
+                    ),
+                ),
+                lambda _: no_table(database, name),
+            )
+        except MetastoreError as error:
+            # Metastores call a table that is not there an invalid operation.
+            if error.code == error_codes.REFUSED_REQUEST:
+                self._check_table(database, name)
+            raise
+
+    def drop_table(self, database: str, name: str, delete_data: bool = False, purge: bool = False) -> None:
+        schema, table = database.lower(), name.lower()
+        context = ttypes.EnvironmentContext({"ifPurge": "TRUE"})
+        if purge:
+            self._connections.call(
+                "drop_table_with_environment_context",
+                lambda client: client.drop_table_with_environment_context(schema, table, delete_data, context),
+                lambda _: no_table(database, name),
+            )
+            return
         self._connections.call(
             "drop_table",
-            lambda client: client.drop_table(database.lower(), name.lower(), delete_data),
+            lambda client: client.drop_table(schema, table, delete_data),
             lambda _: no_table(database, name),
         )
 
@@ -88,6 +139,28 @@ class ThriftMetastoreWriter(MetastoreWriter):
                 lambda client: client.add_partitions_req(request),
                 lambda _: no_table(database, table),
             )
+        except MetastoreError as error:
+            if error.code == error_codes.REFUSED_REQUEST:
+                self._check_table(database, table)
+            raise
+
+    def drop_partitions(self, database: str, table: str, names: Sequence[str]) -> None:
+        if not names:
+            return
+        request = ttypes.DropPartitionsRequest(
+            dbName=database.lower(),
+            tblName=table.lower(),
+            parts=ttypes.RequestPartsSpec(names=list(names)),
+            deleteData=False,
+            ifExists=False,
+            needResult=False,
+        )
+
+        def missing(said: str) -> ConnectorError:
+            return MetastoreError(said, error_codes.REFUSED_REQUEST)
+
+        try:
+            self._connections.call("drop_partitions_req", lambda client: client.drop_partitions_req(request), missing)
         except MetastoreError as error:
             if error.code == error_codes.REFUSED_REQUEST:
                 self._check_table(database, table)

@@ -62,7 +62,7 @@ class HiveConnector(Connector):
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
         hive = hive_transaction(transaction)
         if hive.metadata is None:
-            hive.metadata = HiveMetadata(self._config, self._files, hive)
+            hive.metadata = HiveMetadata(self._config, self._files, hive, self.metastore)
         return hive.metadata
 
     @property

@@ -51,8 +51,10 @@ class FolderLister:
         for info in found:
             parts = info.path[len(location.rstrip("/")) + 1 :].split("/")
             folders = parts if info.is_directory else parts[:-1]
+            if any(is_hidden(part) for part in parts):
+                continue
             _check_layout(folders, location, table)
-            if not info.is_directory and info.size > 0 and not any(is_hidden(part) for part in parts):
+            if not info.is_directory and info.size > 0:
                 kept.append(info)
         return kept
 

@@ -8,10 +8,20 @@ from dataclasses import replace
 import pyarrow as pa
 
 from catalog.metastore.cache_policy import cache_texts
+from catalog.metastore.definitions import MetastoreDefinitions, location_uri
+from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
+from catalog.metastore.partition_names import make_partition_name
 from catalog.metastore.properties import metastore_properties
 from connector_spi.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.errors import InternalError, NotSupportedError, SchemaNotFoundError
+from connector_spi.definitions import PartitionDefinition, TableDefinition
+from connector_spi.errors import (
+    InternalError,
+    InvalidArgumentError,
+    NotSupportedError,
+    SchemaNotFoundError,
+    UserError,
+)
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
@@ -26,15 +36,19 @@ from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
+from connectors.hive import error_codes
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
 from connectors.hive.acid_table import AcidTable, version_write_id
 from connectors.hive.columns import make_handle, make_metadata
 from connectors.hive.config import HiveConfig
 from connectors.hive.handles import HiveTableHandle
+from connectors.hive.partition_definitions import PartitionDefinitions, value_text
 from connectors.hive.partitions import prune_partitions
+from connectors.hive.procedures import HiveProcedures
 from connectors.hive.statistics import column_statistics, table_statistics
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
+from connectors.hive.table_creation import external_table
 from connectors.hive.table_formats import is_hudi, is_transactional
 from connectors.hive.transaction import HiveTransaction
 from connectors.toolkit.filesystem import FileSystem
@@ -42,16 +56,22 @@ from connectors.toolkit.filesystem import FileSystem
 __all__ = ["HiveMetadata"]
 
 
-class HiveMetadata(ConnectorMetadata):
-    """Answers inside of one transaction. Has statistics, partition listing and redirection to Hudi.
+class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
+    """Answers inside of one transaction. Has statistics, partition listing, redirection to Hudi, views and definitions.
+
+    What defines tables is done at once, and not undone by a rollback.
 
     Args:
         config: The catalog's settings.
         files: Storage.
         transaction: The transaction.
+        metastore: Where tables are defined.
     """
 
-    def __init__(self, config: HiveConfig, files: FileSystem, transaction: HiveTransaction) -> None:
+    def __init__(
+        self, config: HiveConfig, files: FileSystem, transaction: HiveTransaction, metastore: Metastore
+    ) -> None:
+        super().__init__(metastore, files.delete_folder)
         self._config = config
         self._files = files
         self._transaction = transaction
@@ -188,6 +208,47 @@ class HiveMetadata(ConnectorMetadata):
         wanted = constraint.transform_keys(keys.get)
         kept = prune_partitions(self._transaction.client, handle, wanted).kept
         return [tuple(value for _, value in partition.values) for partition in kept]
+
+    def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
+        """A definition without columns registers the folder, with its partitions, as ``register_table`` does."""
+        name = definition.name
+        if (definition.provider or "").lower() == "hudi":
+            raise NotSupportedError(f"{name} would be a Hudi table: make it in a catalog of the hudi connector")
+        if definition.columns or definition.location is None:
+            self.metastore.as_user(session.user).writes.create_table(external_table(definition, self._files, session))
+            return
+        given = definition.properties or definition.storage or definition.comment or definition.partitioned_by
+        if given:
+            raise InvalidArgumentError(
+                f"CREATE TABLE {name} names no columns; with LOCATION alone they come from the files"
+            )
+        if self.metastore.as_user(session.user).reads.get_database(name.schema) is None:
+            raise SchemaNotFoundError(f"the metastore has no database {name.schema}")
+        HiveProcedures(self.metastore, self._files).register_table(session, name, location_uri(definition.location))
+
+    def add_partitions(
+        self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[PartitionDefinition]
+    ) -> None:
+        definitions = PartitionDefinitions(self.metastore.as_user(session.user), self._files)
+        definitions.add(session, definitions.table(name), partitions)
+
+    def drop_partitions(
+        self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[tuple[object, ...]]
+    ) -> None:
+        metastore = self.metastore.as_user(session.user)
+        definitions = PartitionDefinitions(metastore, self._files)
+        table = definitions.table(name)
+        handle = make_handle(table, self._files)
+        kept = prune_partitions(metastore.reads, handle, TupleDomain.all()).kept
+        names: dict[tuple[object, ...], list[str]] = {}
+        for one in kept:
+            names.setdefault(tuple(value for _, value in one.values), []).append(one.name)
+        keys = [key.name for key in table.partition_keys]
+        absent = [values for values in partitions if values not in names]
+        if absent:
+            told = make_partition_name(keys, [value_text(value) for value in absent[0]])
+            raise UserError(f"{name} has no partition {told}", error_codes.HIVE_PARTITION_NOT_FOUND)
+        definitions.drop(table, [one for values in partitions for one in names[values]])
 
     def _handle(self, entry: Table) -> HiveTableHandle:
         """The handle with the snapshot of a transactional table."""

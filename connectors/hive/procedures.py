@@ -3,48 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import pyarrow as pa
 
-from catalog.metastore.embedded import EmbeddedMetastore
+from catalog.metastore.definitions import location_uri
 from catalog.metastore.factory import Metastore
-from catalog.metastore.model import (
-    Database,
-    FieldSchema,
-    Parameters,
-    Partition,
-    SerDeInfo,
-    StorageDescriptor,
-    Table,
-)
-from connector_spi.errors import InvalidArgumentError, NotSupportedError, TableNotFoundError, UserError
+from catalog.metastore.model import Database, Parameters, Table
+from catalog.metastore.partition_names import make_partition_name
+from connector_spi.definitions import PartitionDefinition
+from connector_spi.errors import InvalidArgumentError, NotSupportedError, UserError
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Value
 from connector_spi.procedures import Procedure, ProcedureArgument
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
-from connectors.hive.table_discovery import DiscoveredTable, discover_partitions, discover_table
-from connectors.hive.table_formats import is_hudi_entry, is_transactional, table_location
+from connectors.hive.partition_definitions import PartitionDefinitions, value_text
+from connectors.hive.storage_classes import storage_of
+from connectors.hive.table_discovery import DiscoveredTable, discover_table
 from connectors.toolkit.filesystem import FileSystem, join_path
 
 __all__ = ["HiveProcedures"]
 
-_CLASSES = {
-    "orc": (
-        "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
-        "org.apache.hadoop.hive.ql.io.orc.OrcOutputFormat",
-        "org.apache.hadoop.hive.ql.io.orc.OrcSerde",
-    ),
-    "parquet": (
-        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
-        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
-        "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
-    ),
-}
 _SCHEMA = ProcedureArgument("schema_name", pa.string(), "Schema of the table.")
 _TABLE = ProcedureArgument("table_name", pa.string(), "Name of the table.")
 _LOCATION = ProcedureArgument("table_location", pa.string(), "Folder of the table, a path or URI.")
-_MODE = ProcedureArgument("mode", pa.string(), "ADD: what to do.", required=False, default="ADD")
+_MODE = ProcedureArgument(
+    "mode",
+    pa.string(),
+    "ADD: folders that the metastore lacks; DROP: partitions whose folders are gone; FULL: both.",
+    required=False,
+    default="ADD",
+)
+_CASE = ProcedureArgument(
+    "case_sensitive", pa.bool_(), "Folders name the keys in lower case.", required=False, default=True
+)
+_KEYS = ProcedureArgument("partition_columns", pa.list_(pa.string()), "Names of the partition keys.")
+_VALUES = ProcedureArgument("partition_values", pa.list_(pa.string()), "Values of them, as text.")
+_FOLDER = ProcedureArgument(
+    "location", pa.string(), "Folder of the partition; the one of its name below the table's if left out.", False
+)
 _TRANSACTIONAL = ProcedureArgument(
     "transactional",
     pa.bool_(),
@@ -54,6 +52,10 @@ _TRANSACTIONAL = ProcedureArgument(
     default=False,
 )
 _RESULT = pa.schema([("schema_name", pa.string()), ("table_name", pa.string()), ("partitions", pa.int64())])
+_SYNC_RESULT = pa.schema(
+    [("schema_name", pa.string()), ("table_name", pa.string()), ("added", pa.int64()), ("dropped", pa.int64())]
+)
+_MODES = ("ADD", "DROP", "FULL")
 
 
 class HiveProcedures:
@@ -89,71 +91,118 @@ class HiveProcedures:
             ),
             Procedure(
                 "system",
-                "sync_partition_metadata",
-                "Adds the partitions to the metastore that a table's folder holds and the metastore lacks.",
-                (_SCHEMA, _TABLE, _MODE),
+                "register_partition",
+                "Adds a partition to a table over a folder that is there.",
+                (_SCHEMA, _TABLE, _KEYS, _VALUES, _FOLDER),
                 _RESULT,
+                self._register_partition,
+            ),
+            Procedure(
+                "system",
+                "unregister_partition",
+                "Takes a partition out of the metastore; no files are deleted.",
+                (_SCHEMA, _TABLE, _KEYS, _VALUES),
+                _RESULT,
+                self._unregister_partition,
+            ),
+            Procedure(
+                "system",
+                "sync_partition_metadata",
+                "Brings a table's partitions in the metastore in line with the folders of the table.",
+                (_SCHEMA, _TABLE, _MODE, _CASE),
+                _SYNC_RESULT,
                 self._sync,
             ),
         )
 
-    def _register(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
-        name = _name(arguments)
-        location = _location(str(arguments["table_location"]))
-        if self._metastore.reads.get_table(name.schema, name.table) is not None:
+    def register_table(
+        self, session: ConnectorSession, name: SchemaTableName, location: str, *, transactional: bool = False
+    ) -> int:
+        """Registers a folder as an external table; gives the number of its partitions.
+
+        Raises:
+            UserError: There is a table of this name.
+            ConnectorError: The folder is not that of a table; see ``discover_table``.
+        """
+        metastore = self._metastore.as_user(session.user)
+        if metastore.reads.get_table(name.schema, name.table) is not None:
             raise UserError(
                 f"table {name} is registered already; unregister it first, or choose another name",
                 error_codes.HIVE_TABLE_EXISTS,
             )
-        transactional = bool(arguments.get("transactional"))
         if transactional:
             self._check_takes_all(name)
         found = discover_table(self._files, location, transactional=transactional)
-        if self._metastore.reads.get_database(name.schema) is None:
-            self._metastore.writes.create_database(Database(name.schema))
-        storage = _storage(found.format, found.columns, location)
+        if metastore.reads.get_database(name.schema) is None:
+            metastore.writes.create_database(Database(name.schema))
         table = Table(
             name.schema,
             name.table,
-            storage,
+            storage_of(found.format, found.columns, location),
             found.partition_keys,
             _parameters(found),
             "EXTERNAL_TABLE",
             session.user,
             int(session.start.timestamp()),
         )
-        self._metastore.writes.create_table(table)
+        metastore.writes.create_table(table)
+        folders = [(join_path(location, folder), values) for folder, values in found.partitions]
         try:
-            self._add(table, found.partitions, session)
+            PartitionDefinitions(metastore, self._files).add_folders(session, table, folders)
         except BaseException:
-            self._metastore.writes.drop_table(name.schema, name.table)
+            metastore.writes.drop_table(name.schema, name.table)
             raise
-        return _result(name, len(found.partitions))
+        return len(found.partitions)
+
+    def _register(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
+        name = _name(arguments)
+        location = location_uri(str(arguments["table_location"]))
+        transactional = bool(arguments.get("transactional"))
+        return _result(name, self.register_table(session, name, location, transactional=transactional))
 
     def _unregister(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
         name = _name(arguments)
-        self._metastore.writes.drop_table(name.schema, name.table, delete_data=False)
+        self._metastore.as_user(session.user).writes.drop_table(name.schema, name.table, delete_data=False)
         return _result(name, None)
+
+    def _register_partition(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
+        name = _name(arguments)
+        definitions = self._partitions(session)
+        table = definitions.table(name)
+        location = arguments.get("location")
+        folder = None if location is None else str(location)
+        definitions.add(session, table, [PartitionDefinition(_key_values(table, arguments), folder)])
+        return _result(name, 1)
+
+    def _unregister_partition(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
+        name = _name(arguments)
+        definitions = self._partitions(session)
+        table = definitions.table(name)
+        keys = [key.name for key in table.partition_keys]
+        values = [value_text(value) for value in _key_values(table, arguments)]
+        definitions.drop(table, [make_partition_name(keys, values)])
+        return _result(name, 1)
 
     def _sync(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
         name = _name(arguments)
-        if str(arguments["mode"]).upper() != "ADD":
-            raise NotSupportedError(f"sync_partition_metadata has the mode ADD only; met {arguments['mode']!r}")
-        table = self._metastore.reads.get_table(name.schema, name.table)
-        if table is None:
-            raise TableNotFoundError(f"table {name} is not in the metastore")
-        if not table.partition_keys or is_hudi_entry(table) or is_transactional(table.parameters):
-            raise InvalidArgumentError(f"{name} is no partitioned table of plain files; nothing can be added")
-        keys = [key.name for key in table.partition_keys]
-        found = discover_partitions(self._files, table_location(table), keys)
-        names = self._metastore.reads.get_partition_names(name.schema, name.table)
-        known = {
-            partition.values
-            for partition in self._metastore.reads.get_partitions_by_names(name.schema, name.table, names)
-        }
-        fresh = [(folder, values) for folder, values in found if values not in known]
-        self._add(table, fresh, session)
-        return _result(name, len(fresh))
+        mode = str(arguments["mode"]).upper()
+        if mode not in _MODES:
+            raise InvalidArgumentError(
+                f"the mode {arguments['mode']!r} is not known; expected one of {', '.join(_MODES)}"
+            )
+        definitions = self._partitions(session)
+        added, dropped = definitions.sync(
+            session,
+            definitions.table(name),
+            add=mode != "DROP",
+            drop=mode != "ADD",
+            case_sensitive=bool(arguments.get("case_sensitive", True)),
+        )
+        row = {"schema_name": name.schema, "table_name": name.table, "added": added, "dropped": dropped}
+        return pa.Table.from_pylist([row], _SYNC_RESULT)
+
+    def _partitions(self, session: ConnectorSession) -> PartitionDefinitions:
+        return PartitionDefinitions(self._metastore.as_user(session.user), self._files)
 
     def _check_takes_all(self, name: SchemaTableName) -> None:
         """Refuses metastores that number the write ids of a table themselves.
@@ -161,33 +210,13 @@ class HiveProcedures:
         A new table's begin at 1 there, so those in the folder would be none of them, and not be visible; and Hive lets
         no external table be transactional (``TransactionalValidationListener``).
         """
-        if not isinstance(self._metastore.reads, EmbeddedMetastore):
+        if self._metastore.writes.deletes_files:
             raise NotSupportedError(
                 f"{name} cannot be registered as a transactional table in a metastore of Hive: it would give the table "
                 "write ids of its own, which those in the folder are not; let Hive create and fill the "
                 "table, or register the folder in a catalog with hive.metastore=embedded",
                 error_codes.HIVE_TRANSACTIONAL_TABLE,
             )
-
-    def _add(self, table: Table, found: Sequence[tuple[str, tuple[str, ...]]], session: ConnectorSession) -> None:
-        partitions = [
-            Partition(
-                table.database,
-                table.name,
-                values,
-                StorageDescriptor(
-                    table.storage.columns,
-                    join_path(table_location(table), folder),
-                    table.storage.input_format,
-                    table.storage.output_format,
-                    serde=table.storage.serde,
-                ),
-                create_time=int(session.start.timestamp()),
-            )
-            for folder, values in found
-        ]
-        if partitions:
-            self._metastore.writes.add_partitions(table.database, table.name, partitions)
 
 
 def _name(arguments: Mapping[str, Value | None]) -> SchemaTableName:
@@ -197,15 +226,19 @@ def _name(arguments: Mapping[str, Value | None]) -> SchemaTableName:
     return SchemaTableName(schema.lower(), table.lower())
 
 
-def _location(text: str) -> str:
-    text = text.rstrip("/")
-    return f"file://{text}" if text.startswith("/") else text
-
-
-def _storage(file_format: str, columns: tuple[FieldSchema, ...], location: str) -> StorageDescriptor:
-    input_format, output_format, serde = _CLASSES[file_format]
-    settings = Parameters.of({"serialization.format": "1"})
-    return StorageDescriptor(columns, location, input_format, output_format, serde=SerDeInfo(serde, settings))
+def _key_values(table: Table, arguments: Mapping[str, Value | None]) -> tuple[str | None, ...]:
+    """The values that are given for the partition keys, in the keys' order."""
+    names, values = (
+        list(cast("list[str | None]", arguments[key] or [])) for key in ("partition_columns", "partition_values")
+    )
+    keys = [key.name for key in table.partition_keys]
+    given = dict(zip([str(name).lower() for name in names], values, strict=False))
+    if len(names) != len(values) or sorted(given) != sorted(keys):
+        raise InvalidArgumentError(
+            f"{table.database}.{table.name} is partitioned by ({', '.join(keys)}); met {len(values)} values for "
+            f"({', '.join(map(str, names))})"
+        )
+    return tuple(given[key] for key in keys)
 
 
 def _parameters(found: DiscoveredTable) -> Parameters:

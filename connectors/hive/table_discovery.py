@@ -90,32 +90,40 @@ def discover_table(files: FileSystem, location: str, *, transactional: bool = Fa
     return DiscoveredTable(file_format, columns, typed, partitions if keys else (), transactional, insert_only)
 
 
-def discover_partitions(files: FileSystem, location: str, keys: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+def discover_partitions(
+    files: FileSystem, location: str, keys: Sequence[str], *, case_sensitive: bool = True
+) -> list[tuple[str, tuple[str, ...]]]:
     """Folders of a table's partitions with data files, with the values of the keys.
 
+    Args:
+        files: Storage.
+        location: The table's folder.
+        keys: Names of the partition keys, lower case.
+        case_sensitive: Whether folders have to be called by just these names; else in any case.
+
     Raises:
+        FileMissingError: There is no such folder.
         InvalidArgumentError: Folders are partitioned by other keys.
     """
-    found_keys, partitions = _partitions(_data_files(files, location), location)
-    if found_keys != tuple(keys):
+    found = _only_data(files.list(location, recursive=True), location, required=False)
+    if not found:
+        return []
+    found_keys, partitions = _partitions(found, location)
+    if (found_keys if case_sensitive else tuple(key.lower() for key in found_keys)) != tuple(keys):
         raise InvalidArgumentError(
             f"{location} is partitioned by ({', '.join(found_keys)}) and the table by ({', '.join(keys)})"
         )
     return list(partitions)
 
 
-def _data_files(files: FileSystem, location: str) -> list[FileInfo]:
-    return _only_data(files.list(location, recursive=True), location)
-
-
-def _only_data(listed: Sequence[FileInfo], location: str) -> list[FileInfo]:
+def _only_data(listed: Sequence[FileInfo], location: str, *, required: bool = True) -> list[FileInfo]:
     start = len(location.rstrip("/")) + 1
     found = [
         info
         for info in listed
         if not info.is_directory and info.size and not any(is_hidden(part) for part in info.path[start:].split("/"))
     ]
-    if not found:
+    if required and not found:
         raise InvalidArgumentError(f"{location} holds no data files; expected the folder of a table")
     return found
 

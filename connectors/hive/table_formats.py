@@ -65,7 +65,7 @@ def check_readable(table: Table, files: FileSystem) -> FileStorage:
     name = SchemaTableName(table.database, table.name)
     if table.is_view:
         raise NotSupportedError(
-            f"{name} is a view, and views of the metastore are not read; query its tables: {_sql(table)}",
+            f"{name} is a view, which only Spark can read, by SQL; query it there, or its tables: {_sql(table)}",
             error_codes.HIVE_VIEW,
         )
     if is_hudi(table, files):

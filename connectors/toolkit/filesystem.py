@@ -113,6 +113,19 @@ class FileSystem(PlainData):
         """All of a file as UTF-8 text."""
         return self.read_bytes(uri).decode("utf-8")
 
+    def delete_folder(self, uri: str) -> None:
+        """Deletes a folder with all that is in it; one that is not there is no error.
+
+        Raises:
+            StorageError: Storage refused, or the path is the root of a storage.
+        """
+        storage, path = self._resolve(uri)
+        if not path.strip("/"):
+            raise StorageError(f"{uri} is the root of a storage, which is not deleted")
+        with _storage_errors(uri):
+            if storage.get_file_info(path).type == pafs.FileType.Directory:
+                storage.delete_dir(path)
+
     def _resolve(self, uri: str) -> tuple[pafs.FileSystem, str]:
         scheme, authority, path = _split(uri)
         if scheme in ("", "file"):

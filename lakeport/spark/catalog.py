@@ -11,13 +11,15 @@ from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, ProcedureNotFoundError, SchemaNotFoundError, TableNotFoundError
 from connector_spi.names import quote_identifier
 from connector_spi.properties import closest
+from lakeport.spark import definitions
 from lakeport.spark.changelog import asked_range, load_changes
-from lakeport.spark.errors import as_illegal_argument, no_such_namespace, no_such_table, read_only
+from lakeport.spark.errors import as_illegal_argument, no_such_namespace, no_such_table, rows_are_not_written
 from lakeport.spark.jvm import CATALOG, Jvm
-from lakeport.spark.loading import load_table, loading_options, table_version
+from lakeport.spark.loading import load_table, loading_options, table_name, table_version, write_privileges
 from lakeport.spark.procedures import ProcedureProxy
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.statements import statement_of_thread
+from lakeport.spark.views import find_view, view_relation
 from lakeport.statement import CatalogAccess
 
 __all__ = ["CatalogProxy"]
@@ -30,7 +32,7 @@ class CatalogProxy(Proxy):
 
     class Java:
         implements: ClassVar[list[str]] = [
-            CATALOG + "TableCatalog",
+            CATALOG + "StagingTableCatalog",
             CATALOG + "SupportsNamespaces",
             CATALOG + "ProcedureCatalog",
         ]
@@ -103,16 +105,21 @@ class CatalogProxy(Proxy):
         return self._jvm.string_map(properties.items())
 
     def createNamespace(self, namespace: JavaObject, metadata: JavaObject) -> None:
-        """Refused."""
-        raise read_only(self._catalog, "CREATE SCHEMA")
+        """``CREATE SCHEMA``."""
+        parts = self._jvm.texts(namespace)
+        if len(parts) != 1:
+            raise no_such_namespace(self._jvm, parts)
+        definitions.create_namespace(self._jvm, self._access(), parts[0].lower(), metadata)
 
     def alterNamespace(self, namespace: JavaObject, changes: JavaObject) -> None:
-        """Refused."""
-        raise read_only(self._catalog, "ALTER SCHEMA")
+        """``COMMENT ON SCHEMA``, ``ALTER SCHEMA``."""
+        schema = self._schema(self._jvm.texts(namespace))
+        definitions.alter_namespace(self._jvm, self._access(), schema, changes)
 
     def dropNamespace(self, namespace: JavaObject, cascade: bool) -> bool:
-        """Refused."""
-        raise read_only(self._catalog, "DROP SCHEMA")
+        """``DROP SCHEMA``."""
+        definitions.drop_namespace(self._access(), self._schema(self._jvm.texts(namespace)), cascade)
+        return True
 
     # tables
 
@@ -137,13 +144,24 @@ class CatalogProxy(Proxy):
             return True
         return True
 
-    def loadTable(self, ident: JavaObject, *context: object) -> Proxy:
+    def loadTable(self, ident: JavaObject, *context: object) -> Proxy | JavaObject:
         """The table at its newest snapshot, or as of the version that the query names."""
+        writes = write_privileges(context)
+        if writes:
+            raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, writes))
         version = table_version(self._jvm, context)
+        access = self._access()
         try:
-            return load_table(self._jvm, self._access(), ident, version, loading_options(context))
+            return load_table(self._jvm, access, ident, version, loading_options(context))
         except (TableNotFoundError, SchemaNotFoundError) as error:
             raise no_such_table(self._jvm, ident) from error
+        except NotSupportedError:
+            view = find_view(access, table_name(self._jvm, self._catalog, ident))
+            if view is None:
+                raise
+            if version is not None:
+                raise NotSupportedError(f"the view {view.name} has no older states; leave out AS OF") from None
+            return view_relation(self._jvm, self._catalog, view)
 
     def loadChangelog(self, ident: JavaObject, context: JavaObject, options: JavaObject) -> Proxy:
         """What changed in a table in a range of versions (Spark 4.2 and later)."""
@@ -156,25 +174,50 @@ class CatalogProxy(Proxy):
     def invalidateTable(self, ident: JavaObject) -> None:
         """Nothing is kept between statements here."""
 
-    def createTable(self, *args: object) -> object:
-        """Refused."""
-        raise read_only(self._catalog, "CREATE TABLE")
+    def createTable(self, ident: JavaObject, *told: JavaObject) -> None:
+        """``CREATE TABLE``; Spark loads the table by itself where it wants it."""
+        name = table_name(self._jvm, self._catalog, ident)
+        definitions.create_table(self._jvm, self._access(), name, told)
 
-    def alterTable(self, *args: object) -> object:
+    def createTableLike(self, *args: object) -> object:
         """Refused."""
-        raise read_only(self._catalog, "ALTER TABLE")
+        raise NotSupportedError("CREATE TABLE ... LIKE is not supported; name the columns, or LOCATION alone")
+
+    def stageCreate(self, *args: object) -> object:
+        """Refused: it would write rows."""
+        raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "CREATE TABLE AS SELECT"))
+
+    def stageReplace(self, *args: object) -> object:
+        """Refused."""
+        raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "REPLACE TABLE"))
+
+    def stageCreateOrReplace(self, *args: object) -> object:
+        """Refused."""
+        raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "CREATE OR REPLACE TABLE"))
+
+    def alterTable(self, ident: JavaObject, changes: JavaObject) -> Proxy | JavaObject:
+        """Comments and properties."""
+        name = table_name(self._jvm, self._catalog, ident)
+        definitions.alter_table(self._jvm, self._access(), name, changes)
+        return self.loadTable(ident)
 
     def dropTable(self, ident: JavaObject) -> bool:
-        """Refused."""
-        raise read_only(self._catalog, "DROP TABLE")
+        """``DROP TABLE``."""
+        return self._drop(ident, purge=False)
 
     def purgeTable(self, ident: JavaObject) -> bool:
-        """Refused."""
-        raise read_only(self._catalog, "DROP TABLE PURGE")
+        """``DROP TABLE ... PURGE``."""
+        return self._drop(ident, purge=True)
 
     def renameTable(self, old: JavaObject, new: JavaObject) -> None:
-        """Refused."""
-        raise read_only(self._catalog, "RENAME TABLE")
+        """``ALTER TABLE ... RENAME TO``."""
+        name = table_name(self._jvm, self._catalog, old)
+        # Spark hands the new name over as it is written: with the catalog, without it, without a schema.
+        schema = [part.lower() for part in self._jvm.texts(new.namespace())] or [name.schema]
+        if len(schema) > 1 and schema[0] == self._catalog:
+            schema = schema[1:]
+        target = self._jvm.cls(_IDENTIFIER).of(self._jvm.strings(schema), new.name())
+        definitions.rename_table(self._access(), name, table_name(self._jvm, self._catalog, target))
 
     # procedures
 
@@ -198,6 +241,13 @@ class CatalogProxy(Proxy):
             if parts in ([], [procedure.schema])
         ]
         return self._jvm.array(_IDENTIFIER, made)
+
+    def _drop(self, ident: JavaObject, *, purge: bool) -> bool:
+        try:
+            definitions.drop_table(self._access(), table_name(self._jvm, self._catalog, ident), purge=purge)
+        except (TableNotFoundError, SchemaNotFoundError):
+            return False
+        return True
 
     def _access(self) -> CatalogAccess:
         return statement_of_thread(self._jvm, self._registry).access(self._catalog)

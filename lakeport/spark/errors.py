@@ -35,6 +35,7 @@ __all__ = [
     "no_such_table",
     "original",
     "read_only",
+    "rows_are_not_written",
 ]
 
 _remembered: OrderedDict[str, ConnectorError] = OrderedDict()
@@ -74,8 +75,16 @@ def no_such_namespace(jvm: Jvm, namespace: Sequence[str]) -> Py4JJavaError:
     return Py4JJavaError("", exception(jvm.strings(list(namespace))))
 
 
+def rows_are_not_written(catalog: str, statement: str) -> NotSupportedError:
+    """The refusal of a statement that would write rows."""
+    return NotSupportedError(
+        f"catalog '{catalog}' writes no rows: {statement} is refused; write with the engine that owns the table",
+        ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR),
+    )
+
+
 def read_only(catalog: str, statement: str) -> NotSupportedError:
-    """The refusal of a statement that would write."""
+    """The refusal of a statement that would change definitions in a catalog that has none to change."""
     return NotSupportedError(
         f"catalog '{catalog}' is read-only: {statement} is refused; write with the engine that owns the table",
         ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR),

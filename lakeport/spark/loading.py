@@ -32,6 +32,7 @@ __all__ = [
     "scanned_table",
     "table_name",
     "table_version",
+    "write_privileges",
 ]
 
 
@@ -107,6 +108,16 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
     if kind == "AsOfTimestamp":
         return TableVersion(VersionKind.TIMESTAMP, instant(int(asked.micros())))
     raise InvalidArgumentError(f"cannot read a table {asked.toString()}: expected VERSION AS OF or TIMESTAMP AS OF")
+
+
+def write_privileges(context: tuple[object, ...]) -> str:
+    """What a statement that loads a table would write, such as ``INSERT``; empty for a read."""
+    first = context[0] if context else None
+    if not isinstance(first, JavaObject):
+        return ""
+    # Spark 4.2 and later put the set of privileges next to the time travel.
+    privileges = first if len(context) == 1 else first.writePrivileges()
+    return ", ".join(sorted(str(privileges.toString()).strip("[]").split(", "))) if privileges else ""
 
 
 def loading_options(context: tuple[object, ...]) -> dict[str, str]:

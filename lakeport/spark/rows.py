@@ -54,7 +54,7 @@ def python_value(row: JavaObject, index: int, data_type: pa.DataType) -> object:
     """A field of an ``InternalRow`` as the Python value of an Arrow type.
 
     Raises:
-        NotSupportedError: A nested type.
+        NotSupportedError: A nested type, but for a list of texts.
     """
     types = pa.types
     if row.isNullAt(index):
@@ -72,6 +72,10 @@ def python_value(row: JavaObject, index: int, data_type: pa.DataType) -> object:
         return Decimal(str(row.getDecimal(index, data_type.precision, data_type.scale).toString()))
     if types.is_binary(data_type):
         return bytes(row.getBinary(index))
+    if types.is_list(data_type) and types.is_string(data_type.value_type):
+        texts = row.getArray(index)
+        count = range(int(texts.numElements()))
+        return [None if texts.isNullAt(place) else str(texts.getUTF8String(place).toString()) for place in count]
     getters = {
         pa.int8(): "getByte",
         pa.int16(): "getShort",

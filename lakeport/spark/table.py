@@ -10,10 +10,12 @@ import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable, with_read_options
+from connector_spi.definitions import PartitionDefinition
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.metadata import SupportsPartitionListing
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import TableMetadata
+from lakeport.spark.definitions import add_partitions, drop_partitions, java_map
 from lakeport.spark.errors import read_only
 from lakeport.spark.jvm import CATALOG, Jvm
 from lakeport.spark.proxies import Proxy
@@ -125,7 +127,7 @@ class PartitionedTableProxy(TableProxy):
     """A table whose partitions can be listed."""
 
     class Java:
-        implements: ClassVar[list[str]] = [*TableProxy.Java.implements, CATALOG + "SupportsPartitionManagement"]
+        implements: ClassVar[list[str]] = [*TableProxy.Java.implements, CATALOG + "SupportsAtomicPartitionManagement"]
 
     def partitionSchema(self) -> JavaObject:
         """The partition keys as a struct."""
@@ -153,17 +155,25 @@ class PartitionedTableProxy(TableProxy):
         """Nothing is known of one partition."""
         return self._jvm.string_map([])
 
-    def createPartition(self, ident: JavaObject, properties: JavaObject) -> None:
-        """Refused."""
-        raise read_only(self._table.name.catalog, "ADD PARTITION")
+    def createPartitions(self, idents: JavaObject, properties: JavaObject) -> None:
+        """``ALTER TABLE ... ADD PARTITION``."""
+        told = [java_map(entries) for entries in self._jvm.items(properties)]
+        rows = [self._key_values(ident) for ident in self._jvm.items(idents)]
+        new = [PartitionDefinition(row, entries.get("location")) for row, entries in zip(rows, told, strict=True)]
+        add_partitions(self._table.plan.access, self._table.name, new)
 
-    def dropPartition(self, ident: JavaObject) -> bool:
-        """Refused."""
-        raise read_only(self._table.name.catalog, "DROP PARTITION")
+    def dropPartitions(self, idents: JavaObject) -> bool:
+        """``ALTER TABLE ... DROP PARTITION``."""
+        rows = [self._key_values(ident) for ident in self._jvm.items(idents)]
+        drop_partitions(self._table.plan.access, self._table.name, rows)
+        return True
 
     def replacePartitionMetadata(self, ident: JavaObject, properties: JavaObject) -> None:
         """Refused."""
         raise read_only(self._table.name.catalog, "ALTER PARTITION")
+
+    def _key_values(self, ident: JavaObject) -> tuple[object, ...]:
+        return tuple(python_value(ident, index, data_type) for index, data_type in enumerate(self._key_types()))
 
     def _wanted(self, names: list[str], ident: JavaObject, types: list[pa.DataType]) -> dict[str, object]:
         keys = self._metadata.partitioned_by

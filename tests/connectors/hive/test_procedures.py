@@ -167,11 +167,11 @@ def test_new_partitions_are_added(hive: HiveConnector, tmp_path: Path) -> None:
     _register(hive, tmp_path / "data")
     write_file(tmp_path / "data" / "k=2" / "f", _DATA, "parquet")
     assert read_table(hive, "new", "t").num_rows == 2
-    assert _call(hive, "sync_partition_metadata", schema_name="new", table_name="t")["partitions"] == 1
+    assert _call(hive, "sync_partition_metadata", schema_name="new", table_name="t")["added"] == 1
     assert read_table(hive, "new", "t").num_rows == 4
-    assert _call(hive, "sync_partition_metadata", schema_name="new", table_name="t")["partitions"] == 0
-    with pytest.raises(NotSupportedError, match="FULL"):
-        _call(hive, "sync_partition_metadata", schema_name="new", table_name="t", mode="FULL")
+    assert _call(hive, "sync_partition_metadata", schema_name="new", table_name="t")["added"] == 0
+    with pytest.raises(InvalidArgumentError, match="FULL"):
+        _call(hive, "sync_partition_metadata", schema_name="new", table_name="t", mode="ALL")
 
 
 def test_unregistering_leaves_the_files(hive: HiveConnector, tmp_path: Path) -> None:

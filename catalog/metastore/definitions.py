@@ -1,0 +1,232 @@
+"""Definitions of schemas, tables and views in a metastore, as the SPI asks for them. Shared by connectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from catalog.metastore import error_codes
+from catalog.metastore.model import Database, FieldSchema, Parameters, Table
+from catalog.metastore.views import view_definition
+from connector_spi.errors import (
+    ColumnNotFoundError,
+    InvalidArgumentError,
+    NotSupportedError,
+    SchemaNotFoundError,
+    TableNotFoundError,
+    UserError,
+)
+from connector_spi.names import SchemaTableName, quote_identifier
+from connector_spi.properties import closest
+
+if TYPE_CHECKING:
+    from catalog.metastore.factory import Metastore
+    from connector_spi.definitions import ViewDefinition
+    from connector_spi.session import ConnectorSession
+
+__all__ = ["MetastoreDefinitions", "check_table_properties", "location_uri"]
+
+_COMMENT = "comment"
+_LOCATION = "location"
+# They say what the rows of a table are, or are the metastore's own.
+_FIXED = frozenset(
+    {
+        "external",
+        "is_managed_location",
+        "last_modified_by",
+        "last_modified_time",
+        "location",
+        "owner",
+        "presto_view",
+        "provider",
+        "storage_handler",
+        "table_type",
+        "transactional",
+        "transactional_properties",
+        "transient_lastddltime",
+    }
+)
+_FIXED_PREFIXES = ("spark.sql.", "view.")
+
+
+class MetastoreDefinitions:
+    """What a connector over a metastore can define.
+
+    Args:
+        metastore: Asked anew each time: nothing is cached here.
+        delete_folder: Deletes a folder with all that is in it, for a metastore that deletes no files itself.
+
+    Attributes:
+        metastore: The metastore.
+    """
+
+    def __init__(self, metastore: Metastore, delete_folder: Callable[[str], None]) -> None:
+        self.metastore = metastore
+        self._delete_folder = delete_folder
+
+    def create_schema(self, session: ConnectorSession, schema: str, properties: Mapping[str, str]) -> None:
+        """See ``SupportsSchemaDefinition``; the location need not be there."""
+        if self.metastore.as_user(session.user).reads.get_database(schema) is not None:
+            raise UserError(f"schema {quote_identifier(schema)} exists already", error_codes.ALREADY_EXISTS)
+        location = properties.get(_LOCATION)
+        others = {key: value for key, value in properties.items() if key not in (_COMMENT, _LOCATION, "owner")}
+        self.metastore.as_user(session.user).writes.create_database(
+            Database(
+                schema,
+                properties.get(_COMMENT),
+                None if location is None else location_uri(location),
+                _parameters(others),
+                properties.get("owner") or session.user,
+            )
+        )
+
+    def set_schema_properties(self, session: ConnectorSession, schema: str, changes: Mapping[str, str | None]) -> None:
+        """See ``SupportsSchemaDefinition``."""
+        database = self.metastore.as_user(session.user).reads.get_database(schema)
+        if database is None:
+            raise SchemaNotFoundError(f"the metastore has no database {schema}")
+        fixed = sorted(set(changes) & {_LOCATION, "owner"})
+        if fixed:
+            raise NotSupportedError(
+                f"the {fixed[0]} of schema {schema} cannot be changed here; use Hive's ALTER DATABASE"
+            )
+        description = changes.get(_COMMENT, database.description)
+        others = {key: value for key, value in changes.items() if key != _COMMENT}
+        self.metastore.as_user(session.user).writes.alter_database(
+            replace(database, description=description, parameters=_parameters(database.parameters, others))
+        )
+        after = self.metastore.as_user(session.user).reads.get_database(schema)
+        # ObjectStore.alterDatabase of Hive 2 and 3 keeps the old one, and says nothing.
+        if after is not None and (after.description or "") != (description or ""):
+            raise NotSupportedError(
+                f"the metastore did not take the new comment of schema {schema}: those of this version keep the one "
+                "that a schema was made with"
+            )
+
+    def drop_schema(self, session: ConnectorSession, schema: str, cascade: bool) -> None:
+        """See ``SupportsSchemaDefinition``; the schema's own folder stays."""
+        names = self.metastore.as_user(session.user).reads.get_table_names(schema)
+        if names and not cascade:
+            raise UserError(
+                f"schema {schema} holds {len(names)} tables, {names[0]} among them; drop them first, or say CASCADE",
+                error_codes.NOT_EMPTY,
+            )
+        for name in names:
+            self.drop_table(session, SchemaTableName(schema, name), purge=False)
+        self.metastore.as_user(session.user).writes.drop_database(schema)
+
+    def drop_table(self, session: ConnectorSession, name: SchemaTableName, purge: bool) -> None:
+        """See ``SupportsTableDefinition``."""
+        table = self._table(session, name)
+        managed = table.table_type == "MANAGED_TABLE" and table.parameters.get("EXTERNAL", "").upper() != "TRUE"
+        metastore_deletes = managed and self.metastore.as_user(session.user).writes.deletes_files
+        self.metastore.as_user(session.user).writes.drop_table(
+            name.schema, name.table, delete_data=metastore_deletes, purge=purge
+        )
+        if managed and not metastore_deletes and table.storage.location:
+            self._delete_folder(table.storage.location)
+
+    def rename_table(self, session: ConnectorSession, name: SchemaTableName, new_name: SchemaTableName) -> None:
+        """See ``SupportsTableDefinition``; a metastore of Hive moves the folder of a managed table."""
+        table = self._table(session, name)
+        if self.metastore.as_user(session.user).reads.get_table(new_name.schema, new_name.table) is not None:
+            raise UserError(f"table {new_name} exists already", error_codes.ALREADY_EXISTS)
+        renamed = replace(table, database=new_name.schema, name=new_name.table)
+        self.metastore.as_user(session.user).writes.alter_table(name.schema, name.table, renamed)
+
+    def set_table_properties(
+        self, session: ConnectorSession, name: SchemaTableName, changes: Mapping[str, str | None]
+    ) -> None:
+        """See ``SupportsTableDefinition``."""
+        table = self._table(session, name)
+        _refuse_view(table)
+        check_table_properties(name, changes)
+        self.metastore.as_user(session.user).writes.alter_table(
+            name.schema, name.table, replace(table, parameters=_parameters(table.parameters, changes))
+        )
+
+    def set_column_comment(
+        self, session: ConnectorSession, name: SchemaTableName, column: str, comment: str | None
+    ) -> None:
+        """See ``SupportsTableDefinition``."""
+        table = self._table(session, name)
+        _refuse_view(table)
+        wanted = column.lower()
+        names = [field.name for field in (*table.storage.columns, *table.partition_keys)]
+        if wanted not in names:
+            raise ColumnNotFoundError(f"no column {quote_identifier(column)} in table {name}{closest(wanted, names)}")
+
+        def changed(fields: Sequence[FieldSchema]) -> tuple[FieldSchema, ...]:
+            return tuple(replace(field, comment=comment) if field.name == wanted else field for field in fields)
+
+        storage = replace(table.storage, columns=changed(table.storage.columns))
+        altered = replace(table, storage=storage, partition_keys=changed(table.partition_keys))
+        self.metastore.as_user(session.user).writes.alter_table(name.schema, name.table, altered)
+
+    def get_view(self, session: ConnectorSession, name: SchemaTableName) -> ViewDefinition | None:
+        """See ``SupportsViews``."""
+        table = self.metastore.as_user(session.user).reads.get_table(name.schema, name.table)
+        return None if table is None else view_definition(table)
+
+    def list_views(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
+        """See ``SupportsViews``; asks for each table of the schema."""
+        names = (
+            SchemaTableName(schema, name) for name in self.metastore.as_user(session.user).reads.get_table_names(schema)
+        )
+        return [name for name in names if self._is_view(session, name)]
+
+    def _is_view(self, session: ConnectorSession, name: SchemaTableName) -> bool:
+        try:
+            table = self.metastore.as_user(session.user).reads.get_table(name.schema, name.table)
+        except NotSupportedError:
+            return False
+        return table is not None and table.is_view
+
+    def _table(self, session: ConnectorSession, name: SchemaTableName) -> Table:
+        table = self.metastore.as_user(session.user).reads.get_table(name.schema, name.table)
+        if table is None:
+            raise TableNotFoundError(f"the metastore has no table {name}")
+        return table
+
+
+def check_table_properties(name: SchemaTableName, changes: Mapping[str, str | None]) -> None:
+    """Refuses properties that say what the rows of a table are, or that the metastore keeps itself.
+
+    Raises:
+        NotSupportedError: There is one.
+    """
+    for key in changes:
+        if key.lower() in _FIXED or key.lower().startswith(_FIXED_PREFIXES):
+            raise NotSupportedError(
+                f"the property '{key}' of {name} cannot be set here, since it says what kind of table it is; drop the "
+                "table and create it again, or use the engine that owns it"
+            )
+
+
+def location_uri(text: str) -> str:
+    """A folder as the metastore keeps it: a URI with no slash at its end.
+
+    Raises:
+        InvalidArgumentError: It is neither an absolute path nor a URI.
+    """
+    location = text.strip().rstrip("/")
+    if location.startswith("/"):
+        return f"file://{location}"
+    if ":" not in location:
+        raise InvalidArgumentError(
+            f"the location {text!r} is neither an absolute path nor a URI such as s3://bucket/folder"
+        )
+    return location
+
+
+def _refuse_view(table: Table) -> None:
+    if table.is_view:
+        raise NotSupportedError(
+            f"{table.database}.{table.name} is a view; views are changed with the engine that made them"
+        )
+
+
+def _parameters(before: Mapping[str, str], changes: Mapping[str, str | None] | None = None) -> Parameters:
+    merged: dict[str, str | None] = {**before, **(changes or {})}
+    return Parameters.of({key: value for key, value in merged.items() if value is not None})

@@ -1,0 +1,66 @@
+"""A metastore that may be read only: the writes of a catalog with ``hive.read-only=true``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from catalog.metastore.client import MetastoreWriter
+from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
+from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
+
+__all__ = ["READ_ONLY", "READ_ONLY_CATALOG", "ReadOnlyWriter"]
+
+READ_ONLY = "hive.read-only"
+"""The catalog property."""
+READ_ONLY_CATALOG = ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR)
+
+
+class ReadOnlyWriter(MetastoreWriter):
+    """Refuses every write, before anything is done.
+
+    Args:
+        writer: What would write.
+    """
+
+    def __init__(self, writer: MetastoreWriter) -> None:
+        self.deletes_files = writer.deletes_files
+
+    def create_database(self, database: Database) -> None:
+        _refuse("create a schema")
+
+    def alter_database(self, database: Database) -> None:
+        _refuse("change a schema")
+
+    def create_table(self, table: Table) -> None:
+        _refuse("create a table")
+
+    def alter_table(self, database: str, name: str, table: Table) -> None:
+        _refuse("change a table")
+
+    def drop_table(self, database: str, name: str, delete_data: bool = False, purge: bool = False) -> None:
+        _refuse("drop a table")
+
+    def drop_database(self, name: str, cascade: bool = False) -> None:
+        _refuse("drop a schema")
+
+    def add_partitions(self, database: str, table: str, partitions: Sequence[Partition]) -> None:
+        _refuse("add partitions")
+
+    def drop_partitions(self, database: str, table: str, names: Sequence[str]) -> None:
+        _refuse("drop partitions")
+
+    def set_table_statistics(self, database: str, table: str, statistics: Sequence[ColumnStatistics]) -> None:
+        _refuse("set statistics")
+
+    def set_partition_statistics(
+        self, database: str, table: str, statistics: Mapping[str, Sequence[ColumnStatistics]]
+    ) -> None:
+        _refuse("set statistics")
+
+
+def _refuse(what: str) -> NoReturn:
+    raise NotSupportedError(
+        f"cannot {what}: the catalog is read-only; set {READ_ONLY}=false in its properties to allow it",
+        READ_ONLY_CATALOG,
+    )

@@ -1,0 +1,95 @@
+"""The Java classes that a new table names for its format. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from catalog.metastore.model import FieldSchema, Parameters, SerDeInfo, StorageDescriptor
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connectors.hive import error_codes
+
+__all__ = ["declared_storage", "storage_of"]
+
+_TEXT_INPUT = "org.apache.hadoop.mapred.TextInputFormat"
+_TEXT_OUTPUT = "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat"
+_LAZY_SIMPLE = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+# Input format, output format and SerDe of Hive's STORED AS (IOConstants and its StorageFormatDescriptors).
+_CLASSES = {
+    "avro": (
+        "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
+        "org.apache.hadoop.hive.ql.io.avro.AvroContainerOutputFormat",
+        "org.apache.hadoop.hive.serde2.avro.AvroSerDe",
+    ),
+    "orc": (
+        "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
+        "org.apache.hadoop.hive.ql.io.orc.OrcOutputFormat",
+        "org.apache.hadoop.hive.ql.io.orc.OrcSerde",
+    ),
+    "parquet": (
+        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
+        "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+    ),
+    "rcfile": (
+        "org.apache.hadoop.hive.ql.io.RCFileInputFormat",
+        "org.apache.hadoop.hive.ql.io.RCFileOutputFormat",
+        "org.apache.hadoop.hive.serde2.columnar.LazyBinaryColumnarSerDe",
+    ),
+    "sequencefile": (
+        "org.apache.hadoop.mapred.SequenceFileInputFormat",
+        "org.apache.hadoop.hive.ql.io.HiveSequenceFileOutputFormat",
+        _LAZY_SIMPLE,
+    ),
+    "textfile": (_TEXT_INPUT, _TEXT_OUTPUT, _LAZY_SIMPLE),
+}
+_OPTION = "option."
+
+
+def storage_of(file_format: str, columns: tuple[FieldSchema, ...], location: str) -> StorageDescriptor:
+    """The storage of a table of ORC or Parquet files."""
+    return _storage(_CLASSES[file_format], columns, location, {})
+
+
+def declared_storage(
+    provider: str | None, storage: Mapping[str, str], columns: tuple[FieldSchema, ...], location: str
+) -> StorageDescriptor:
+    """The storage of a table as ``CREATE TABLE`` declares it.
+
+    Args:
+        provider: What ``USING`` says, or ``None``.
+        storage: See ``TableDefinition.storage``.
+        columns: Without the partition keys.
+        location: The folder.
+
+    Raises:
+        InvalidArgumentError: It declares no format, or two.
+        NotSupportedError: The format is none of Hive's.
+    """
+    options = {key[len(_OPTION) :]: value for key, value in storage.items() if key.startswith(_OPTION)}
+    chosen = (
+        options.pop("fileFormat", None) or storage.get("hive.stored-as") or (provider if provider != "hive" else None)
+    )
+    input_format, output_format = storage.get("hive.input-format"), storage.get("hive.output-format")
+    serde = storage.get("hive.serde")
+    if chosen is None and input_format is None and serde is None:
+        raise InvalidArgumentError(
+            "CREATE TABLE names no format; say USING orc, USING parquet or STORED AS with one of "
+            f"{', '.join(sorted(_CLASSES))}"
+        )
+    classes = _CLASSES.get((chosen or "textfile").lower())
+    if classes is None:
+        raise NotSupportedError(
+            f"the format {chosen} is none of Hive's; expected one of {', '.join(sorted(_CLASSES))}, or the classes "
+            "with STORED AS INPUTFORMAT ... OUTPUTFORMAT ... and ROW FORMAT SERDE",
+            error_codes.HIVE_UNSUPPORTED_FORMAT,
+        )
+    known = (input_format or classes[0], output_format or classes[1], serde or classes[2])
+    return _storage(known, columns, location, options)
+
+
+def _storage(
+    classes: tuple[str, str, str], columns: tuple[FieldSchema, ...], location: str, options: Mapping[str, str]
+) -> StorageDescriptor:
+    input_format, output_format, serde = classes
+    settings = Parameters.of({"serialization.format": "1", **options})
+    return StorageDescriptor(columns, location, input_format, output_format, serde=SerDeInfo(serde, settings))
