@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+
+import pyarrow as pa
 
 from catalog.metastore.cache_policy import CachePolicy
 from catalog.metastore.call_statistics import CallHistory
 from catalog.metastore.calls_table import MetastoreCallsTable
+from catalog.metastore.client import MetastoreClient
 from catalog.metastore.factory import Metastore
 from catalog.metastore.flush_procedure import flush_procedure
 from catalog.metastore.invalidating_writer import invalidating_writer
 from catalog.metastore.shared_cache import SharedMetastoreCache
+from connector_spi.predicate import Value
 from connector_spi.procedures import Procedure
+from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 
 __all__ = ["SharedMetastore"]
@@ -35,6 +41,26 @@ class SharedMetastore:
         self.reads = SharedMetastoreCache(metastore.reads, policy)
         self.metastore = replace(metastore, writes=invalidating_writer(metastore.writes, self.reads))
         self.history = CallHistory()
+
+    def reads_of(self, user: str) -> MetastoreClient:
+        """What a user's transactions read; where users are impersonated, nothing is kept across transactions."""
+        return self.reads if self.metastore.users is None else self.metastore.as_user(user).reads
+
+    def per_user(self, make: Callable[[Metastore], Sequence[Procedure]]) -> Sequence[Procedure]:
+        """Procedures over the metastore, which their caller's own identity reaches where users are impersonated.
+
+        Args:
+            make: Makes the procedures, always the same ones, over a metastore.
+        """
+        own = make(self.metastore)
+        if self.metastore.users is None:
+            return own
+
+        def run(position: int, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
+            procedure = make(self.metastore.as_user(session.user))[position]
+            return procedure.function(session, arguments)
+
+        return tuple(replace(one, function=partial(run, position)) for position, one in enumerate(own))
 
     def procedures(self) -> Sequence[Procedure]:
         """Procedures about what is shared."""

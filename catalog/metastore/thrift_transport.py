@@ -52,7 +52,11 @@ def open_transport(
             lifeline.release()
             return _open_binary(endpoint, settings, timeouts, lifeline, identity)
     except AuthenticationError as error:
+        lifeline.release()
         raise _failed(error) from error
+    except BaseException:
+        lifeline.release()
+        raise
 
 
 def _open_binary(

@@ -55,9 +55,9 @@ class HiveConnector(Connector):
             session.user,
             f"lakeport {session.query_id}",
         )
-        snapshots = StatementSnapshots(self.metastore.transactions, self._heartbeats, policy)
+        snapshots = StatementSnapshots(self.metastore.as_user(session.user).transactions, self._heartbeats, policy)
         calls = self._shared.history.begin(session.query_id, session.user, session.start)
-        return HiveTransaction(self._shared.reads, snapshots, calls)
+        return HiveTransaction(self._shared.reads_of(session.user), snapshots, calls)
 
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
         hive = hive_transaction(transaction)
@@ -75,7 +75,8 @@ class HiveConnector(Connector):
 
     @property
     def procedures(self) -> Sequence[Procedure]:
-        return (*HiveProcedures(self.metastore, self._files).procedures(), *self._shared.procedures())
+        own = self._shared.per_user(lambda metastore: HiveProcedures(metastore, self._files).procedures())
+        return (*own, *self._shared.procedures())
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:

@@ -47,7 +47,7 @@ class HudiConnector(Connector):
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         transaction = HudiTransaction(self._files, self._pool)
         calls = self._shared.history.begin(session.query_id, session.user, session.start)
-        client = CachingMetastore(self._shared.reads, calls)
+        client = CachingMetastore(self._shared.reads_of(session.user), calls)
         transaction.metadata = HudiMetadata(client, self._files, transaction, self._config.columns_to_hide)
         return transaction
 
@@ -67,8 +67,10 @@ class HudiConnector(Connector):
 
     @property
     def procedures(self) -> Sequence[Procedure]:
-        register = register_table_procedure(self._metastore.reads, self._metastore.writes, self._files)
-        return (register, *self._shared.procedures())
+        register = self._shared.per_user(
+            lambda metastore: (register_table_procedure(metastore.reads, metastore.writes, self._files),)
+        )
+        return (*register, *self._shared.procedures())
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:

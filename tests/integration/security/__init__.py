@@ -1,0 +1,1 @@
+"""Metastores of Hive that are secured, for real."""
