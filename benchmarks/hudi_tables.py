@@ -20,7 +20,6 @@ from tests.connectors.hudi.writer import avro_schema, write_metadata
 __all__ = ["MergedShape", "write_merged"]
 
 _DELETED = 0.02
-_UPDATED = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,8 @@ class MergedShape:
     Attributes:
         rows: Rows of the base files.
         files: File groups.
-        updates: Writes that each update a part of the rows, a fifth in all; one more write deletes.
+        updates: Writes that each update a part of the rows; one more write deletes a fiftieth.
+        updated: Rows of the logs for each row of the base files; more than one where rows are updated again.
         positions: The logs tell the positions of their rows, as those of Hudi 1.x do, in a table of version 9; else
             the table is of version 6.
     """
@@ -38,6 +38,7 @@ class MergedShape:
     rows: int
     files: int
     updates: int = 3
+    updated: float = 0.2
     positions: bool = False
 
 
@@ -49,7 +50,7 @@ def write_merged(merge_on_read: Path, copy_on_write: Path | None, shape: MergedS
     """
     write_hudi(merge_on_read, shape.rows, shape.files)
     timeline = _of_version_9(merge_on_read) if shape.positions else _of_version_6(merge_on_read)
-    instants = [f"2024010200000000{number}" for number in range(shape.updates + 1)]
+    instants = [f"202401020000000{number:02}" for number in range(shape.updates + 1)]
     names: dict[str, list[str]] = {instant: [] for instant in instants}
     written: list[pa.Table] = []
     for path in sorted(merge_on_read.glob("*.parquet")):
@@ -80,7 +81,7 @@ def _change(base: pa.Table, left: pa.Table, instant: str, number: int, shape: Me
         deletes = [{"recordKey": key, "partitionPath": "", "orderingVal": ordering} for key in keys.to_pylist()]
         kept = left.filter(pc.invert(pc.is_in(left["_hoodie_record_key"], keys)))
         return delete_block(instant, deletes, **_positions(chosen, shape)), kept
-    count = int(base.num_rows * _UPDATED / shape.updates)
+    count = int(base.num_rows * shape.updated / shape.updates)
     chosen = np.sort(random.choice(base.num_rows, count, replace=False))
     rows = base.take(pa.array(chosen))
     fresh = numbers(count, int(instant[-9:]) + base.column("id")[0].as_py())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -18,14 +19,14 @@ from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.log.block import LogBlock
 from connectors.hudi.log.data_block import PART_BYTES
 from connectors.hudi.log.positions import positions_of_base
-from connectors.hudi.log.reader import block_content, read_log_blocks
+from connectors.hudi.log.reader import BlockContent, read_log_blocks
 from connectors.hudi.log.scan import scan_log_blocks
 from connectors.hudi.merge.base import LogMerge, MergedLog
 from connectors.hudi.merge.columns import MergeColumns, merge_columns
 from connectors.hudi.merge.config import MergeConfig, merge_config
-from connectors.hudi.merge.event_store import EventStore, part_of_keys
+from connectors.hudi.merge.event_store import EventStore, KeyRange
 from connectors.hudi.merge.events import column_names, read_events
-from connectors.hudi.merge.merged import base_ordering, merged_log
+from connectors.hudi.merge.merged import base_ordering, deciding_events, merged_log
 from connectors.hudi.schema_evolution import EvolvedColumn
 from connectors.hudi.timeline.view import committed_test
 from connectors.toolkit.file_page_source import BATCH_ROWS
@@ -98,9 +99,10 @@ class MergedPageSource(PageSource):
         blocks = self._scan()
         columns = self._merge_columns(config, blocks)
         with self._events(blocks, columns) as store:
-            for part, tables in store.read():
+            for keys, tables in store.read():
                 log = merged_log(tables, columns) if tables else None
-                for batch in self._part(log, columns, part, store.parts):
+                tables.clear()
+                for batch in self._part(log, columns, keys):
                     yield from self._output(batch)
 
     def _merge_columns(self, config: MergeConfig, blocks: tuple[LogBlock, ...]) -> MergeColumns:
@@ -137,16 +139,18 @@ class MergedPageSource(PageSource):
                     yield from read_log_blocks(file, log.path, log.size)
 
     def _events(self, blocks: tuple[LogBlock, ...], columns: MergeColumns) -> EventStore:
-        store = EventStore(self._input.memory, sum(block.content_length for block in blocks))
+        compact = None if columns.partial else partial(deciding_events, columns=columns)
+        store = EventStore(self._input.memory, sum(block.content_length for block in blocks), compact)
+        part_bytes = min(store.part_bytes, PART_BYTES)
         with ExitStack() as stack:
             stack.push(store)
             opened: dict[str, pa.NativeFile] = {}
             for block in blocks:
                 if block.path not in opened:
                     opened[block.path] = stack.enter_context(self._input.files.open(block.path))
-                content = block_content(opened[block.path], block)
-                for table in read_events(block, content, columns, self._evolved(block, columns)):
-                    store.add(table, min(block.content_length, PART_BYTES))
+                content = BlockContent(opened[block.path], block)
+                for table in read_events(block, content, columns, self._evolved(block, columns), part_bytes):
+                    store.add(table, min(block.content_length, part_bytes))
                 self._bytes += block.content_length
             for file in opened.values():
                 file.close()
@@ -161,18 +165,18 @@ class MergedPageSource(PageSource):
         history.check_names(block.instant_time, column_names(block), block.path)
         return history.evolve(block.instant_time, columns.read)
 
-    def _part(self, log: MergedLog | None, columns: MergeColumns, part: int, parts: int) -> Iterator[pa.RecordBatch]:
+    def _part(self, log: MergedLog | None, columns: MergeColumns, keys: KeyRange) -> Iterator[pa.RecordBatch]:
         split = self._input.split
         merge = LogMerge(log) if log is not None else None
         if split.has_base:
-            yield from self._base(merge, columns, part, parts)
+            yield from self._base(merge, columns, keys)
         # What has a position is in the base file, in the range of one split or another.
         if merge is not None and split.holds_inserts and not columns.by_position:
             if split.has_base:
                 self._mark_elsewhere(merge, columns)
             yield from merge.rest()
 
-    def _base(self, merge: LogMerge | None, columns: MergeColumns, part: int, parts: int) -> Iterator[pa.RecordBatch]:
+    def _base(self, merge: LogMerge | None, columns: MergeColumns, part: KeyRange) -> Iterator[pa.RecordBatch]:
         split = self._input.split
         predicate = self._prunable(columns)
         with closing(self._input.open_base(split.start, split.length, columns.read, predicate)) as source:
@@ -180,8 +184,8 @@ class MergedPageSource(PageSource):
                 batch = read
                 rows = pa.Table.from_batches([batch])
                 keys = _positions(source, len(rows)) if columns.by_position else columns.keys(rows)
-                if parts > 1:
-                    mine = pa.array(part_of_keys(keys, parts) == part)
+                if not part.is_all:
+                    mine = part.holds(keys)
                     batch, rows, keys = batch.filter(mine), rows.filter(mine), keys.filter(mine)
                 given = batch.select(columns.names)
                 if merge is None:

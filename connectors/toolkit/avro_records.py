@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import cast
+from typing import Protocol, cast
 
 import fastavro
 import numpy as np
@@ -25,7 +25,7 @@ from polars.exceptions import PanicException
 from connectors.toolkit.avro_schema import AvroRecordSchema, Json, is_simple_union
 from connectors.toolkit.avro_values import restore, storage_type
 
-__all__ = ["AvroRecords", "frame_records", "read_avro_dicts", "read_avro_table", "split_records"]
+__all__ = ["AvroRecords", "ByteRange", "frame_records", "read_avro_dicts", "read_avro_table", "split_records"]
 
 _LENGTH = "length of the record"
 _FRAME = 4
@@ -52,25 +52,60 @@ def frame_records(datums: Sequence[bytes]) -> bytes:
     return b"".join(part for datum in datums for part in (len(datum).to_bytes(_FRAME, "big"), datum))
 
 
-def split_records(records: AvroRecords, part_bytes: int) -> Iterator[AvroRecords]:
-    """Cuts records into parts of about so many bytes, to decode one after the other in less memory.
+class ByteRange(Protocol):
+    """Bytes that can be had piece by piece, as of an Arrow buffer."""
+
+    @property
+    def size(self) -> int:
+        """Bytes in all."""
+        ...
+
+    def slice(self, offset: int, length: int) -> pa.Buffer:
+        """Some of them."""
+        ...
+
+
+def split_records(
+    schema: AvroRecordSchema, body: ByteRange, start: int, count: int, part_bytes: int
+) -> Iterator[AvroRecords]:
+    """Cuts records into parts of at most so many bytes, to decode one after the other in less memory.
+
+    Args:
+        schema: What they were written with.
+        body: Holds the records, to its end.
+        start: Where the first one begins.
+        count: Number of records.
+        part_bytes: Bytes of a part; a record that is longer is a part of its own.
 
     Raises:
         ValueError: The lengths of the records do not add up to their bytes.
     """
-    size = len(records.body)
-    view = memoryview(records.body)
-    start = at = first = 0
+    left = count
+    while left:
+        part, found = _whole_records(body, start, min(max(part_bytes, _FRAME), body.size - start), left)
+        yield AvroRecords(schema, part, found)
+        start, left = start + part.size, left - found
+    if start < body.size or not count:
+        yield AvroRecords(schema, body.slice(start, body.size - start), 0)
+
+
+def _whole_records(body: ByteRange, start: int, length: int, most: int) -> tuple[pa.Buffer, int]:
+    """The records that end within so many bytes, but one at least, and how many they are."""
+    window = body.slice(start, length)
+    view = memoryview(window)
+    end = found = 0
     # Where a record ends is known from the one before it only.
-    for number in range(records.count if size > part_bytes else 0):
-        at += _FRAME + int.from_bytes(view[at : at + _FRAME], "big")
-        if at > size:
-            raise ValueError(f"a record ends at byte {at} of {size}")
-        if at - start >= part_bytes:
-            yield AvroRecords(records.schema, pa.py_buffer(view[start:at]), number + 1 - first)
-            start, first = at, number + 1
-    if first < records.count or start < size or records.count == 0:
-        yield AvroRecords(records.schema, pa.py_buffer(view[start:]), records.count - first)
+    while found < most and end + _FRAME <= length:
+        next_end = end + _FRAME + int.from_bytes(view[end : end + _FRAME], "big")
+        if next_end > length:
+            break
+        end, found = next_end, found + 1
+    if found:
+        return window.slice(0, end), found
+    wanted = _FRAME + int.from_bytes(view[:_FRAME], "big")
+    if length < _FRAME or start + wanted > body.size:
+        raise ValueError(f"a record ends at byte {start + wanted} of {body.size}")
+    return body.slice(start, wanted), 1
 
 
 def read_avro_table(records: AvroRecords, target: pa.Schema) -> pa.Table:

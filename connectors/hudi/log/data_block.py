@@ -17,7 +17,7 @@ from connectors.hudi.hfile.reader import HFile
 from connectors.hudi.log.block import BlockType, LogBlock
 from connectors.hudi.log.positions import POSITION, positions_column
 from connectors.hudi.schema import arrow_schema
-from connectors.toolkit.avro_records import AvroRecords, frame_records, read_avro_table, split_records
+from connectors.toolkit.avro_records import AvroRecords, ByteRange, frame_records, read_avro_table, split_records
 from connectors.toolkit.avro_schema import AvroRecordSchema
 from connectors.toolkit.byte_source import MemorySource
 from connectors.toolkit.parquet_footer import narrow_schema, typed_schema
@@ -79,7 +79,7 @@ def read_data_block(
 
 def read_data_block_parts(
     block: LogBlock,
-    content: pa.Buffer,
+    content: ByteRange,
     columns: Collection[str] | None = None,
     *,
     positions: bool = False,
@@ -89,7 +89,7 @@ def read_data_block_parts(
 
     Args:
         block: As for ``read_data_block``, like the others.
-        content: Its content.
+        content: Its content, which for a large Avro block is read part by part.
         columns: Names of the columns asked.
         positions: Add ``POSITION``.
         part_bytes: Bytes of Avro records that are decoded at once.
@@ -102,15 +102,15 @@ def read_data_block_parts(
         NotSupportedError: A column of a type that is not understood is asked, or a block version.
     """
     if block.type is not BlockType.AVRO_DATA or content.size <= part_bytes:
-        yield read_data_block(block, content, columns, positions=positions)
+        yield read_data_block(block, content.slice(0, content.size), columns, positions=positions)
         return
     where = f"{block.path}, byte {block.offset}"
     writer = _writer_schema(block, where)
     target = _target(writer, columns, where)
-    records = _avro_records(content, writer, where)
-    told = positions_column(block, records.count) if positions else None
+    count = _record_count(content, where)
+    told = positions_column(block, count) if positions else None
     done = 0
-    parts = split_records(records, part_bytes)
+    parts = split_records(writer, content, _HEAD.size, count, part_bytes)
     while (part := _next_part(parts, where)) is not None:
         table = _read_avro(part, target, where)
         yield table if told is None else table.append_column(POSITION, told.slice(done, len(table)))
@@ -157,7 +157,12 @@ def _writer_schema(block: LogBlock, where: str) -> AvroRecordSchema:
 
 
 def _avro_records(content: pa.Buffer, writer: AvroRecordSchema, where: str) -> AvroRecords:
-    """The records of a block: int version, int count, then each record behind its length (HoodieAvroDataBlock)."""
+    count = _record_count(content, where)
+    return AvroRecords(writer, content.slice(_HEAD.size), count)
+
+
+def _record_count(content: ByteRange, where: str) -> int:
+    """A block has an int version, an int count, then each record behind its length (HoodieAvroDataBlock)."""
     if content.size < _HEAD.size:
         raise CorruptFileError(f"{where}: a block of {content.size} bytes, expected 8 at least", HUDI_BAD_LOG_FILE)
     version, count = _HEAD.unpack(content.slice(0, _HEAD.size))
@@ -170,7 +175,7 @@ def _avro_records(content: pa.Buffer, writer: AvroRecordSchema, where: str) -> A
     # The shortest record is its length alone.
     if not 0 <= count <= (content.size - _HEAD.size) // 4:
         raise CorruptFileError(f"{where}: {count} records in {content.size} bytes", HUDI_BAD_LOG_FILE)
-    return AvroRecords(writer, content.slice(_HEAD.size), count)
+    return int(count)
 
 
 def _read_avro(records: AvroRecords, target: pa.Schema, where: str) -> pa.Table:

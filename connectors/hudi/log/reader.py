@@ -11,7 +11,7 @@ from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.log.block import LogBlock, parse_log_blocks
 from connectors.toolkit.byte_source import FileSource
 
-__all__ = ["block_content", "read_log_blocks"]
+__all__ = ["BlockContent", "block_content", "read_log_blocks"]
 
 
 def read_log_blocks(file: pa.NativeFile, path: str, size: int | None = None) -> Iterator[LogBlock]:
@@ -35,6 +35,38 @@ def read_log_blocks(file: pa.NativeFile, path: str, size: int | None = None) -> 
     return parse_log_blocks(source, path)
 
 
+class BlockContent:
+    """The content of a block, read from the file piece by piece.
+
+    Args:
+        file: The open file that the block is of.
+        block: One of ``read_log_blocks``.
+
+    Attributes:
+        size: Bytes in all.
+    """
+
+    def __init__(self, file: pa.NativeFile, block: LogBlock) -> None:
+        self._file = file
+        self._block = block
+        self.size = block.content_length
+
+    def slice(self, offset: int, length: int) -> pa.Buffer:
+        """Some bytes of it.
+
+        Raises:
+            CorruptFileError: The file has become shorter.
+        """
+        self._file.seek(self._block.content_offset + offset)
+        content = self._file.read_buffer(length)
+        if content.size != length:
+            raise CorruptFileError(
+                f"{self._block.path} ends in the block at byte {self._block.offset}; it was cut off while it was read",
+                HUDI_BAD_LOG_FILE,
+            )
+        return content
+
+
 def block_content(file: pa.NativeFile, block: LogBlock) -> pa.Buffer:
     """The content of a block.
 
@@ -45,11 +77,4 @@ def block_content(file: pa.NativeFile, block: LogBlock) -> pa.Buffer:
     Raises:
         CorruptFileError: The file has become shorter.
     """
-    file.seek(block.content_offset)
-    content = file.read_buffer(block.content_length)
-    if content.size != block.content_length:
-        raise CorruptFileError(
-            f"{block.path} ends in the block at byte {block.offset}; it was cut off while it was read",
-            HUDI_BAD_LOG_FILE,
-        )
-    return content
+    return BlockContent(file, block).slice(0, block.content_length)

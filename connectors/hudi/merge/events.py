@@ -20,13 +20,14 @@ import pyarrow.compute as pc
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.log.block import BlockType, LogBlock
-from connectors.hudi.log.data_block import POSITION, read_data_block_parts
+from connectors.hudi.log.data_block import PART_BYTES, POSITION, read_data_block_parts
 from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECORD_KEY, read_delete_block
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
 from connectors.hudi.merge.ordering import as_table_type, is_default
 from connectors.hudi.schema_evolution import EvolvedColumn
 from connectors.hudi.timestamp_unit import check_unit
+from connectors.toolkit.avro_records import ByteRange
 from connectors.toolkit.avro_schema import AvroRecordSchema
 from connectors.toolkit.schema_adapter import SchemaAdapter, find_column
 
@@ -40,7 +41,11 @@ _TRUE, _FALSE = pa.scalar(True, pa.bool_()), pa.scalar(False, pa.bool_())
 
 
 def read_events(
-    block: LogBlock, content: pa.Buffer, columns: MergeColumns, evolved: Sequence[EvolvedColumn] | None = None
+    block: LogBlock,
+    content: ByteRange,
+    columns: MergeColumns,
+    evolved: Sequence[EvolvedColumn] | None = None,
+    part_bytes: int = PART_BYTES,
 ) -> Iterator[pa.Table]:
     """The events of a data or delete block, in its order; those of a large block in several tables.
 
@@ -49,13 +54,14 @@ def read_events(
         content: Its content.
         columns: The columns of the merge.
         evolved: Where each of ``columns.read`` is in the block; by its own name where nothing is said.
+        part_bytes: Bytes of an Avro block that are decoded at once.
 
     Raises:
         CorruptFileError: The block is damaged, or a row has no key.
         NotSupportedError: Something in it is not understood.
     """
     if block.type is BlockType.DELETE:
-        yield _delete_events(block, content, columns)
+        yield _delete_events(block, content.slice(0, content.size), columns)
         return
     written = pa.schema([pa.field(name, pa.null()) for name in column_names(block)])
     names = [column.name for column in columns.read] if evolved is None else [_name(item) for item in evolved]
@@ -67,7 +73,7 @@ def read_events(
     asked = asked or set(written.names[:1])
     present = frozenset(name for name, at in found.items() if at is not None)
     shape = columns.shape(present if block.is_partial else None)
-    for rows in read_data_block_parts(block, content, asked, positions=columns.by_position):
+    for rows in read_data_block_parts(block, content, asked, positions=columns.by_position, part_bytes=part_bytes):
         arrays = _arrays(block, rows, columns) if evolved is None else _evolved_arrays(block, rows, evolved)
         yield _row_events(block, rows, arrays, columns, shape)
 

@@ -12,7 +12,7 @@ from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, Merg
 from connectors.hudi.merge.fold import Events, Folded, fold
 from connectors.hudi.merge.ordering import OrderingKeys, ordering_keys
 
-__all__ = ["base_ordering", "merged_log"]
+__all__ = ["base_ordering", "deciding_events", "merged_log"]
 
 
 def merged_log(tables: Sequence[pa.Table], columns: MergeColumns) -> MergedLog:
@@ -23,6 +23,40 @@ def merged_log(tables: Sequence[pa.Table], columns: MergeColumns) -> MergedLog:
         columns: The columns of the merge.
     """
     table = pa.concat_tables(tables).combine_chunks()
+    keys, events = _events(table, columns)
+    folded = fold(events)
+    winner = folded.winner
+    return MergedLog(
+        keys=keys,
+        rows=_rows(table.select(columns.names), folded),
+        deleted=events.deleted[winner],
+        commit_time_deletes=events.commit_time_deletes[winner],
+        ordering=events.ordering.take(winner) if events.ordering is not None else None,
+        filled={name: source >= 0 for name, source in folded.sources.items()},
+        newest=columns.newest,
+    )
+
+
+def deciding_events(tables: Sequence[pa.Table], columns: MergeColumns) -> pa.Table:
+    """The event of each key that counts so far: with those that follow, the same comes out as with all.
+
+    Args:
+        tables: Of ``events.read_events``, oldest first; at least one.
+        columns: The columns of the merge, which has no partial updates: there, all events of a key may count.
+    """
+    table = pa.concat_tables(tables).combine_chunks()
+    _, events = _events(table, columns)
+    return table.take(pa.array(np.sort(fold(events).winner)))
+
+
+def base_ordering(rows: pa.Table, columns: MergeColumns) -> OrderingKeys | None:
+    """The ordering values of rows of ``columns.read``; ``None`` where they do not count."""
+    fields = columns.ordering(rows)
+    return ordering_keys(fields, binlog=columns.config.binlog_positions) if fields else None
+
+
+def _events(table: pa.Table, columns: MergeColumns) -> tuple[pa.Array, Events]:
+    """The keys, each once, and the events that refer to them."""
     encoded = combined(table.column(KEY)).dictionary_encode()
     deleted, commit_time = (_flags(table, name) for name in (DELETED, COMMIT_TIME))
     ordering = None
@@ -38,23 +72,7 @@ def merged_log(tables: Sequence[pa.Table], columns: MergeColumns) -> MergedLog:
         filled=_filled(table, deleted, columns),
         newest=columns.newest,
     )
-    folded = fold(events)
-    winner = folded.winner
-    return MergedLog(
-        keys=encoded.dictionary,
-        rows=_rows(table.select(columns.names), folded),
-        deleted=deleted[winner],
-        commit_time_deletes=events.commit_time_deletes[winner],
-        ordering=ordering.take(winner) if ordering is not None else None,
-        filled={name: source >= 0 for name, source in folded.sources.items()},
-        newest=columns.newest,
-    )
-
-
-def base_ordering(rows: pa.Table, columns: MergeColumns) -> OrderingKeys | None:
-    """The ordering values of rows of ``columns.read``; ``None`` where they do not count."""
-    fields = columns.ordering(rows)
-    return ordering_keys(fields, binlog=columns.config.binlog_positions) if fields else None
+    return encoded.dictionary, events
 
 
 def _filled(table: pa.Table, deleted: np.ndarray, columns: MergeColumns) -> dict[str, np.ndarray]:
