@@ -25,7 +25,7 @@ from connectors.hudi.merge.base import LogMerge, MergedLog
 from connectors.hudi.merge.columns import MergeColumns, merge_columns
 from connectors.hudi.merge.config import MergeConfig, merge_config
 from connectors.hudi.merge.event_store import EventStore, KeyRange
-from connectors.hudi.merge.events import column_names, read_events
+from connectors.hudi.merge.events import blocks_read_at_once, column_names, read_events
 from connectors.hudi.merge.merged import base_ordering, deciding_events, merged_log
 from connectors.hudi.schema_evolution import EvolvedColumn
 from connectors.hudi.timeline.view import committed_test
@@ -145,13 +145,17 @@ class MergedPageSource(PageSource):
         with ExitStack() as stack:
             stack.push(store)
             opened: dict[str, pa.NativeFile] = {}
-            for block in blocks:
-                if block.path not in opened:
-                    opened[block.path] = stack.enter_context(self._input.files.open(block.path))
-                content = BlockContent(opened[block.path], block)
-                for table in read_events(block, content, columns, self._evolved(block, columns), part_bytes):
-                    store.add(table, min(block.content_length, part_bytes))
-                self._bytes += block.content_length
+            # Where columns are is told by instant where the table has a history.
+            most = part_bytes if self._input.table.history is None else 0
+            for together in blocks_read_at_once(blocks, most):
+                for block in together:
+                    if block.path not in opened:
+                        opened[block.path] = stack.enter_context(self._input.files.open(block.path))
+                contents = [BlockContent(opened[block.path], block) for block in together]
+                size = sum(block.content_length for block in together)
+                for table in read_events(together, contents, columns, self._evolved(together[0], columns), part_bytes):
+                    store.add(table, min(size, part_bytes))
+                self._bytes += size
             for file in opened.values():
                 file.close()
             stack.pop_all()

@@ -25,7 +25,15 @@ from polars.exceptions import PanicException
 from connectors.toolkit.avro_schema import AvroRecordSchema, Json, is_simple_union
 from connectors.toolkit.avro_values import restore, storage_type
 
-__all__ = ["AvroRecords", "ByteRange", "frame_records", "read_avro_dicts", "read_avro_table", "split_records"]
+__all__ = [
+    "AvroRecords",
+    "ByteRange",
+    "frame_records",
+    "read_avro_dicts",
+    "read_avro_pieces",
+    "read_avro_table",
+    "split_records",
+]
 
 _LENGTH = "length of the record"
 _FRAME = 4
@@ -121,18 +129,38 @@ def read_avro_table(records: AvroRecords, target: pa.Schema) -> pa.Table:
     Raises:
         ValueError: The bytes are no such records.
     """
-    if records.count == 0:
-        if len(records.body):
-            raise ValueError(f"{len(records.body)} bytes where no record is")
+    return read_avro_pieces([records], target)
+
+
+def read_avro_pieces(pieces: Sequence[AvroRecords], target: pa.Schema) -> pa.Table:
+    """Decodes some columns of several stretches of records that have the same schema, one behind the other.
+
+    Args:
+        pieces: One at least.
+        target: As for ``read_avro_table``.
+
+    Raises:
+        ValueError: The bytes of one are no such records.
+    """
+    schema = pieces[0].schema
+    for empty in (piece for piece in pieces if piece.count == 0):
+        if len(empty.body):
+            raise ValueError(f"{len(empty.body)} bytes where no record is")
+    pieces = [piece for piece in pieces if piece.count]
+    if not pieces:
         return target.empty_table()
-    plain = _plain_schema(records.schema)
+    plain = _plain_schema(schema)
     with _avro_errors():
         read = _read_by_polars if plain.columnar else _read_by_fastavro
-        lengths, columns = read(records, plain, target)
-        _check_lengths(records, lengths)
+        lengths, columns = read(pieces, plain, target)
+        done = 0
+        for piece in pieces:
+            _check_lengths(piece, lengths[done : done + piece.count])
+            done += piece.count
+        if done != len(lengths):
+            raise ValueError(f"{len(lengths)} records, expected {done}")
         arrays = [
-            restore(array, records.schema.fields[field.name], field.type)
-            for field, array in zip(target, columns, strict=True)
+            restore(array, schema.fields[field.name], field.type) for field, array in zip(target, columns, strict=True)
         ]
         return pa.Table.from_arrays(arrays, schema=target)
 
@@ -221,27 +249,25 @@ def _plain_schema(schema: AvroRecordSchema) -> _PlainSchema:
     return _PlainSchema(schema)
 
 
-def _read_by_polars(records: AvroRecords, plain: _PlainSchema, target: pa.Schema) -> tuple[np.ndarray, list[pa.Array]]:
-    frame = pl.read_avro(io.BytesIO(_container(records, plain)), columns=[_LENGTH, *target.names])
+def _read_by_polars(
+    pieces: Sequence[AvroRecords], plain: _PlainSchema, target: pa.Schema
+) -> tuple[np.ndarray, list[pa.Array]]:
+    frame = pl.read_avro(io.BytesIO(_container(pieces, plain)), columns=[_LENGTH, *target.names])
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     columns = [_one_array(table.column(name)) for name in (_LENGTH, *target.names)]
-    if len(columns[0]) != records.count:
-        raise ValueError(f"{len(columns[0])} records, expected {records.count}")
     lengths = columns[0].cast(pa.binary(_FRAME))
-    data = np.frombuffer(lengths.buffers()[1], dtype=">u4", count=records.count, offset=lengths.offset * _FRAME)
+    data = np.frombuffer(lengths.buffers()[1], dtype=">u4", count=len(lengths), offset=lengths.offset * _FRAME)
     return data.astype(np.int64), columns[1:]
 
 
 def _read_by_fastavro(
-    records: AvroRecords, plain: _PlainSchema, target: pa.Schema
+    pieces: Sequence[AvroRecords], plain: _PlainSchema, target: pa.Schema
 ) -> tuple[np.ndarray, list[pa.Array]]:
-    rows = list(fastavro.reader(io.BytesIO(_container(records, plain))))
-    if len(rows) != records.count:
-        raise ValueError(f"{len(rows)} records, expected {records.count}")
+    fields = pieces[0].schema.fields
+    rows = list(fastavro.reader(io.BytesIO(_container(pieces, plain))))
     lengths = np.frombuffer(b"".join(row[_LENGTH] for row in rows), dtype=">u4").astype(np.int64)
     columns = [
-        pa.array((row[name] for row in rows), type=storage_type(records.schema.fields[name]), size=len(rows))
-        for name in target.names
+        pa.array((row[name] for row in rows), type=storage_type(fields[name]), size=len(rows)) for name in target.names
     ]
     return lengths, columns
 
@@ -250,13 +276,15 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _container(records: AvroRecords, plain: _PlainSchema) -> bytes:
+def _container(pieces: Sequence[AvroRecords], plain: _PlainSchema) -> bytes:
     entries = ((b"avro.schema", plain.text.encode()), (b"avro.codec", b"null"))
     header = [b"Obj\x01", _zigzag(len(entries))]
     for key, value in entries:
         header += [_zigzag(len(key)), key, _zigzag(len(value)), value]
-    header += [_zigzag(0), _SYNC, _zigzag(records.count), _zigzag(len(records.body))]
-    return b"".join([*header, records.body, _SYNC])
+    parts: list[bytes | pa.Buffer] = [*header, _zigzag(0), _SYNC]
+    for piece in pieces:
+        parts += [_zigzag(piece.count), _zigzag(len(piece.body)), piece.body, _SYNC]
+    return b"".join(parts)
 
 
 def _zigzag(number: int) -> bytes:
@@ -271,7 +299,7 @@ def _zigzag(number: int) -> bytes:
 def _check_lengths(records: AvroRecords, lengths: np.ndarray) -> None:
     """Each length as decoded must be the one that stands where the record before it should end."""
     starts = np.concatenate(([0], np.cumsum(lengths + _FRAME)))
-    if starts[-1] != len(records.body):
+    if len(lengths) != records.count or starts[-1] != len(records.body):
         raise ValueError(f"the records take {starts[-1]} bytes, expected {len(records.body)}")
     data = np.frombuffer(records.body, dtype=np.uint8)
     framed = data[starts[:-1, None] + np.arange(_FRAME)].view(">u4")[:, 0]

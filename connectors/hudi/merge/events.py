@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.log.block import BlockType, LogBlock
-from connectors.hudi.log.data_block import PART_BYTES, POSITION, read_data_block_parts
+from connectors.hudi.log.data_block import PART_BYTES, POSITION, read_data_block_parts, read_data_blocks
 from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECORD_KEY, read_delete_block
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
@@ -31,7 +31,7 @@ from connectors.toolkit.avro_records import ByteRange
 from connectors.toolkit.avro_schema import AvroRecordSchema
 from connectors.toolkit.schema_adapter import SchemaAdapter, find_column
 
-__all__ = ["column_names", "read_events"]
+__all__ = ["blocks_read_at_once", "column_names", "read_events"]
 
 _IS_DELETED = "_hoodie_is_deleted"
 _OPERATION = "_hoodie_operation"
@@ -40,9 +40,28 @@ _DELETING = pa.array(["D", "-U"])
 _TRUE, _FALSE = pa.scalar(True, pa.bool_()), pa.scalar(False, pa.bool_())
 
 
+def blocks_read_at_once(blocks: Sequence[LogBlock], most_bytes: int) -> Iterator[list[LogBlock]]:
+    """Puts Avro blocks of one schema that follow each other together, for ``read_events``."""
+    together: list[LogBlock] = []
+    size = 0
+    for block in blocks:
+        size += block.content_length
+        if together and (size > most_bytes or not _alike(together[0], block)):
+            yield together
+            together, size = [], block.content_length
+        together.append(block)
+    if together:
+        yield together
+
+
+def _alike(one: LogBlock, other: LogBlock) -> bool:
+    is_avro = one.type is BlockType.AVRO_DATA and other.type is BlockType.AVRO_DATA
+    return is_avro and one.schema == other.schema and one.is_partial == other.is_partial
+
+
 def read_events(
-    block: LogBlock,
-    content: ByteRange,
+    blocks: Sequence[LogBlock],
+    contents: Sequence[ByteRange],
     columns: MergeColumns,
     evolved: Sequence[EvolvedColumn] | None = None,
     part_bytes: int = PART_BYTES,
@@ -50,16 +69,17 @@ def read_events(
     """The events of a data or delete block, in its order; those of a large block in several tables.
 
     Args:
-        block: The block.
-        content: Its content.
+        blocks: The block, or several of ``blocks_read_at_once``.
+        contents: The content of each.
         columns: The columns of the merge.
-        evolved: Where each of ``columns.read`` is in the block; by its own name where nothing is said.
+        evolved: Where each of ``columns.read`` is in the blocks; by its own name where nothing is said.
         part_bytes: Bytes of an Avro block that are decoded at once.
 
     Raises:
         CorruptFileError: The block is damaged, or a row has no key.
         NotSupportedError: Something in it is not understood.
     """
+    block, content = blocks[0], contents[0]
     if block.type is BlockType.DELETE:
         yield _delete_events(block, content.slice(0, content.size), columns)
         return
@@ -73,7 +93,12 @@ def read_events(
     asked = asked or set(written.names[:1])
     present = frozenset(name for name, at in found.items() if at is not None)
     shape = columns.shape(present if block.is_partial else None)
-    for rows in read_data_block_parts(block, content, asked, positions=columns.by_position, part_bytes=part_bytes):
+    if len(blocks) > 1:
+        whole = [piece.slice(0, piece.size) for piece in contents]
+        tables = iter([read_data_blocks(blocks, whole, asked, positions=columns.by_position)])
+    else:
+        tables = read_data_block_parts(block, content, asked, positions=columns.by_position, part_bytes=part_bytes)
+    for rows in tables:
         arrays = _arrays(block, rows, columns) if evolved is None else _evolved_arrays(block, rows, evolved)
         yield _row_events(block, rows, arrays, columns, shape)
 

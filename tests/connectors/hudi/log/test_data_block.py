@@ -12,7 +12,7 @@ import pytest
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.log.block import BlockType, HeaderKey, LogBlock
-from connectors.hudi.log.data_block import POSITION, read_data_block, read_data_block_parts
+from connectors.hudi.log.data_block import POSITION, read_data_block, read_data_block_parts, read_data_blocks
 from connectors.hudi.log.record_key import virtual_record_keys
 from tests.connectors.hudi.log.writer import avro_content, encoded_positions
 
@@ -120,6 +120,29 @@ def test_a_block_in_parts(part_bytes: int) -> None:
         list(read_data_block_parts(told, pa.py_buffer(content.to_pybytes() + b"\0"), part_bytes=part_bytes))
     empty = pa.py_buffer(avro_content(SCHEMA, []))
     assert [part.num_rows for part in read_data_block_parts(block(), empty, part_bytes=part_bytes)] == [0]
+
+
+def test_several_blocks_at_once() -> None:
+    rows: list[list[Mapping[str, object]]] = [
+        [{"id": at, "name": "n" * at, "at": None} for at in range(first, first + 3)] for first in (0, 3)
+    ]
+    contents = [pa.py_buffer(avro_content(SCHEMA, part)) for part in (*rows, [])]
+    told = [block(RECORD_POSITIONS=encoded_positions(found)) for found in ([1, 2, 3], [0, 5, 9], [])]
+    met = read_data_blocks(told, contents, ["id", "name"], positions=True)
+    assert met["id"].to_pylist() == list(range(6))
+    assert met["name"].to_pylist() == ["n" * at for at in range(6)]
+    assert met[POSITION].to_pylist() == [1, 2, 3, 0, 5, 9]
+
+
+@pytest.mark.parametrize("moved", [1, -1])
+def test_a_record_that_lies_in_the_next_block_is_an_error(moved: int) -> None:
+    """Together the blocks have the records and the bytes that they should."""
+    datums = avro_content(SCHEMA, [{"id": at, "name": "n", "at": None} for at in range(4)])[8:]
+    size = len(datums) // 4
+    cut = size * (2 + moved)
+    contents = [pa.py_buffer(struct.pack(">ii", 3, 2) + part) for part in (datums[:cut], datums[cut:])]
+    with pytest.raises(CorruptFileError):
+        read_data_blocks([block(), block()], contents)
 
 
 def test_a_delete_block_holds_no_rows() -> None:
