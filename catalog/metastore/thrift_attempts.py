@@ -60,6 +60,8 @@ class Attempts:
             MetastoreError: There is none.
         """
         self._tries += 1
+        if error_codes.AUTHENTICATION_FAILED in self._codes.values():
+            raise self._error()
         return self._again(error_codes.CONNECTION_FAILED in self._codes.values())
 
     def failed(
@@ -80,6 +82,8 @@ class Attempts:
         self._tries += 1
         self._codes.clear()
         code = self._note(endpoint, error, why_cut)
+        if code == error_codes.AUTHENTICATION_FAILED:
+            raise self._error()
         if not call.repeats:
             raise self._error("; whether it was done is not known, so it was not repeated")
         if code == error_codes.TIMED_OUT:
@@ -138,5 +142,8 @@ class Attempts:
         often = f", tried {self._tries} times in {time.monotonic() - self._began:.3g} s" if self._tries > 1 else ""
         timed_out = error_codes.TIMED_OUT in self._codes.values()
         code = error_codes.TIMED_OUT if timed_out else next(iter(self._codes.values()))
+        if error_codes.AUTHENTICATION_FAILED in self._codes.values():
+            code = error_codes.AUTHENTICATION_FAILED
+            return MetastoreError(f"{self._method}: no way to prove who we are, or who the metastore is ({said})", code)
         hint = "" if more else "; check hive.metastore.uri and that the metastore runs"
         return MetastoreError(f"{self._method}: no answer from the metastore ({said}){often}{more}{hint}", code)
