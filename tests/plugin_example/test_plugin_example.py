@@ -11,12 +11,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from connector_spi.connector import ConnectorFactory
 from connector_spi.errors import CorruptFileError, InvalidPropertyError
 from connector_spi.names import SchemaTableName
 from connector_spi.testing import Behaviour, ConnectorConformance, read_table
+from connectors.hive.formats import plugins
+from tests.connectors.hive.reading import make_connector
 
 PACKAGE = Path(__file__).parent
 
@@ -31,9 +34,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert done.returncode == 0, done.stderr
     sys.path.append(str(target))
     importlib.invalidate_caches()
+    plugins._loaded.cache_clear()
     yield target
     sys.path.remove(str(target))
-    sys.modules.pop("arrow_files", None)
+    plugins._loaded.cache_clear()
+    for name in ("arrow_files", "fixed_width"):
+        sys.modules.pop(name, None)
 
 
 def write(folder: Path, name: SchemaTableName, data: pa.Table) -> Path:
@@ -87,6 +93,22 @@ def test_a_catalog_of_the_plugin_reads_tables(tmp_path: Path) -> None:
     with pytest.raises(InvalidPropertyError, match=r"'arrow-files\.folder' is missing: Holds a folder for each schema"):
         registry.register("other", "arrow_files", {})
     registry.shutdown()
+
+
+def test_a_serde_of_the_plugin_reads_hive_tables(tmp_path: Path) -> None:
+    hive = make_connector(tmp_path)
+    columns = (FieldSchema("code", "string"), FieldSchema("name", "string"))
+    serde = SerDeInfo("com.acme.FixedWidthSerDe", Parameters.of({"widths": "3,5"}))
+    storage = StorageDescriptor(
+        columns, f"file://{tmp_path}/t", "org.apache.hadoop.mapred.TextInputFormat", serde=serde
+    )
+    hive.metastore.writes.create_database(Database("s"))
+    hive.metastore.writes.create_table(Table("s", "t", storage))
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "f").write_text("001Anna \n02 \n")
+    rows = read_table(hive, SchemaTableName("s", "t")).to_pylist()
+    assert rows == [{"code": "001", "name": "Anna"}, {"code": "02", "name": ""}]
+    hive.shutdown()
 
 
 def test_the_plugin_is_small() -> None:

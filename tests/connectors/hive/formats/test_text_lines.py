@@ -1,0 +1,67 @@
+"""Lines of text files, whole and in ranges."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from connector_spi.errors import CorruptFileError
+from connectors.hive.formats import text_lines
+from connectors.hive.formats.text_lines import cut_lines, first_line_start, without_last
+
+_TEXTS = st.lists(st.sampled_from([b"a", b"b", b"\n", b"\r", b"\r\n", b"\xc3\xa9"]), max_size=40).map(b"".join)
+
+
+def _model(data: bytes) -> list[bytes]:
+    """Hadoop's rule: CR, LF and CRLF end a line; behind the last of them there is none."""
+    lines = re.split(rb"\r\n|\r|\n", data)
+    return lines if lines[-1] else lines[:-1]
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return [line for array in cut_lines(io.BytesIO(data).read, "f") for line in array.to_pylist()]
+
+
+@settings(max_examples=150, deadline=None)
+@given(_TEXTS, st.integers(1, 7))
+def test_lines_are_hadoops_in_blocks_of_any_size(data: bytes, block: int) -> None:
+    source = io.BytesIO(data)
+    arrays = cut_lines(lambda _: source.read(block), "f")
+    assert [line for array in arrays for line in array.to_pylist()] == _model(data)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_TEXTS, st.lists(st.integers(0, 60), max_size=5))
+def test_ranges_that_cover_a_file_partition_its_lines(data: bytes, cuts: list[int]) -> None:
+    bounds = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    found: list[bytes] = []
+    for start, end in itertools.pairwise(bounds):
+        first = first_line_start(lambda count, at: data[at : at + count], start, len(data))
+        if first < end:
+            source = io.BytesIO(data[first:])
+            arrays = cut_lines(source.read, "f", length=end - first, mark=first == 0)
+            found += [line for array in arrays for line in array.to_pylist()]
+    assert found == _model(data)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
+    assert _lines(b"\xef\xbb\xbfa\nb\xef\xbb\xbf\n") == [b"a", b"b\xef\xbb\xbf"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_last_lines_can_be_left_out(count: int) -> None:
+    data = b"a\nb\nc\nd\n"
+    source = io.BytesIO(data)
+    arrays = without_last(cut_lines(lambda _: source.read(3), "f"), count)
+    assert [line for array in arrays for line in array.to_pylist()] == _model(data)[:-count]
+
+
+def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_lines, "_MOST", 10)
+    with pytest.raises(CorruptFileError, match="a line of more than"):
+        list(cut_lines(lambda _: b"aaaa", "f"))

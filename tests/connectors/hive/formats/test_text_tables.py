@@ -1,0 +1,178 @@
+"""Tables of text files through the connector: splits, headers, codecs, links, partitions of their own SerDe."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from catalog.metastore.model import (
+    Database,
+    FieldSchema,
+    Parameters,
+    Partition,
+    SerDeInfo,
+    StorageDescriptor,
+    Table,
+)
+from connector_spi.errors import ConnectorError, CorruptFileError, FileMissingError
+from connectors.hive.connector import HiveConnector
+from tests.connectors.hive.reading import make_session, read_table, scan_table
+
+_TEXT = "org.apache.hadoop.mapred.TextInputFormat"
+_LINKS = "org.apache.hadoop.hive.ql.io.SymlinkTextInputFormat"
+_LAZY = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+_CSV = "org.apache.hadoop.hive.serde2.OpenCSVSerde"
+_JSON = "org.apache.hadoop.hive.serde2.JsonSerDe"
+_COMMA = {"field.delim": ","}
+
+
+def _storage(
+    location: Path, columns: Mapping[str, str], serde: str = _LAZY, properties: Mapping[str, str] = _COMMA
+) -> StorageDescriptor:
+    fields = tuple(FieldSchema(name, kind) for name, kind in columns.items())
+    return StorageDescriptor(fields, f"file://{location}", _TEXT, serde=SerDeInfo(serde, Parameters.of(properties)))
+
+
+def _create(
+    hive: HiveConnector, storage: StorageDescriptor, parameters: Mapping[str, str] | None = None, key: str = ""
+) -> Path:
+    hive.metastore.writes.create_database(Database("s"))
+    keys = (FieldSchema(key, "string"),) if key else ()
+    hive.metastore.writes.create_table(Table("s", "t", storage, keys, Parameters.of(parameters), "EXTERNAL_TABLE"))
+    folder = Path(str(storage.location).removeprefix("file://"))
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.mark.parametrize("size", [7, 64, 1000])
+@pytest.mark.parametrize(("header", "footer"), [(0, 0), (3, 0), (0, 2), (2, 1), (500, 0)])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_splits_headers_and_footers(
+    hive: HiveConnector, tmp_path: Path, size: int, header: int, footer: int, end: bytes
+) -> None:
+    counts = {"skip.header.line.count": str(header), "skip.footer.line.count": str(footer)}
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "int", "b": "string"}), counts)
+    lines = [b"%d,%s" % (at, b"x" * (at % 13)) for at in range(60)]
+    (folder / "f").write_bytes(end.join(lines) + (end if header else b""))
+    expected = [{"a": at, "b": "x" * (at % 13)} for at in range(60)][header : 60 - footer]
+    scan = scan_table(hive, "s", "t", session=make_session(hive, max_split_size=size))
+    assert sorted(scan.rows.to_pylist(), key=lambda row: row["a"]) == expected
+    assert len(scan.splits) == 1 if footer or size == 1000 else len(scan.splits) > 1
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "deflate", "snappy", "lz4", "zst"])
+def test_compressed_files_are_one_split(hive: HiveConnector, tmp_path: Path, kind: str) -> None:
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "int"}))
+    data = b"".join(b"%d\n" % at for at in range(20_000))
+    if kind in ("snappy", "lz4"):
+        # As Hadoop frames it: bytes of a block, then chunks behind their lengths.
+        packed = pa.Codec("lz4_raw" if kind == "lz4" else kind).compress(data, asbytes=True)
+        packed = len(data).to_bytes(4, "big") + len(packed).to_bytes(4, "big") + packed
+    else:
+        makers: dict[str, Callable[[bytes], bytes]] = {
+            "gz": gzip.compress,
+            "bz2": bz2.compress,
+            "deflate": zlib.compress,
+        }
+        packed = makers[kind](data) if kind in makers else pa.Codec("zstd").compress(data, asbytes=True)
+    (folder / f"000000_0.{kind}").write_bytes(packed)
+    scan = scan_table(hive, "s", "t", session=make_session(hive, max_split_size=100))
+    assert (scan.rows["a"].to_pylist(), len(scan.splits)) == (list(range(20_000)), 1)
+    (folder / f"000000_0.{kind}").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(CorruptFileError, match="000000_0"):
+        read_table(hive, "s", "t")
+
+
+def test_lzo_is_refused_by_name(hive: HiveConnector, tmp_path: Path) -> None:
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "int"}))
+    (folder / "f.lzo").write_bytes(b"x")
+    with pytest.raises(ConnectorError, match=r"\.lzo"):
+        read_table(hive, "s", "t")
+
+
+def test_partitions_have_serdes_formats_and_types_of_their_own(hive: HiveConnector, tmp_path: Path) -> None:
+    table = _storage(tmp_path / "t", {"a": "bigint", "b": "string"})
+    folder = _create(hive, table, {"skip.header.line.count": "1"}, "p")
+    kinds = {
+        "text": (table, b"a,b\n1,x\n"),
+        "csv": (_storage(folder, {"a": "string", "b": "string"}, _CSV, {}), b'a,b\n"2","y,z"\n'),
+        "json": (_storage(folder, {"b": "string", "a": "int"}, _JSON, {}), b'-\n{"A":3,"b":"q"}\n'),
+        "pipes": (_storage(folder, {"a": "tinyint", "b": "string"}, _LAZY, {"field.delim": "|"}), b"-\n4|w\n1000|v\n"),
+    }
+    partitions = []
+    for name, (storage, data) in kinds.items():
+        location = folder / f"p={name}"
+        location.mkdir()
+        (location / "f").write_bytes(data)
+        partitions.append(Partition("s", "t", (name,), replace(storage, location=f"file://{location}")))
+    hive.metastore.writes.add_partitions("s", "t", partitions)
+    rows = read_table(hive, "s", "t").sort_by([("p", "ascending"), ("b", "ascending")]).to_pylist()
+    assert [(row["a"], row["b"], row["p"]) for row in rows] == [
+        (2, "y,z", "csv"),
+        (3, "q", "json"),
+        (None, "v", "pipes"),
+        (4, "w", "pipes"),
+        (1, "x", "text"),
+    ]
+
+
+def test_links_to_files_and_folders(hive: HiveConnector, tmp_path: Path) -> None:
+    storage = replace(_storage(tmp_path / "t", {"a": "int"}), input_format=_LINKS)
+    folder = _create(hive, storage)
+    for name, data in (("x/1", b"1\n2\n"), ("x/_2", b"9\n"), ("y/3", b"3\n"), ("y/4", b"9\n")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    (folder / "links").write_text(f"file://{tmp_path}/x\n\n{tmp_path}/y/3\n")
+    assert sorted(read_table(hive, "s", "t")["a"].to_pylist()) == [1, 2, 3]
+    assert {Path(path).name for path in read_table(hive, "s", "t", ["$path"])["$path"].to_pylist()} == {"1", "3"}
+    (tmp_path / "y" / "3").unlink()
+    with pytest.raises(FileMissingError, match="y/3"):
+        read_table(hive, "s", "t")
+
+
+@pytest.mark.parametrize(
+    ("storage", "parameters", "named"),
+    [
+        ({"input_format": _LINKS, "serde": SerDeInfo("org.apache.hadoop.hive.ql.io.orc.OrcSerde")}, {}, "OrcSerde"),
+        ({"serde": SerDeInfo("com.acme.SerDe")}, {}, "com.acme.SerDe"),
+        ({"serde": SerDeInfo(_CSV), "columns": (FieldSchema("a", "int"),)}, {}, "OpenCSVSerde"),
+        ({}, {"serialization.encoding": "UTF-16"}, "UTF-16"),
+        ({}, {"line.delim": "|"}, r"'\|'"),
+        ({}, {"timestamp.formats": "yyyy-MM-dd VV"}, "VV"),
+        ({}, {"skip.header.line.count": "-1"}, "skip.header.line.count"),
+        ({"serde": SerDeInfo("org.apache.hadoop.hive.serde2.RegexSerDe")}, {"input.regex": r"(\p{L})"}, r"\\p"),
+        ({"serde": SerDeInfo("org.apache.hadoop.hive.serde2.RegexSerDe")}, {"input.regex": "a"}, "0 groups"),
+    ],
+)
+def test_what_is_not_understood_is_refused(
+    hive: HiveConnector, tmp_path: Path, storage: dict[str, object], parameters: dict[str, str], named: str
+) -> None:
+    known = replace(_storage(tmp_path / "t", {"a": "string"}), **storage)  # type: ignore[arg-type]
+    _create(hive, known, parameters)
+    with pytest.raises(ConnectorError, match=named):
+        scan_table(hive, "s", "t")
+
+
+@pytest.mark.parametrize("data", [b'{"a":1', b"\xff{}", b'{"a":{"b":[}', b"[" * 100_000, b'{"a":' * 100_000, b""])
+def test_damaged_json_names_the_file(hive: HiveConnector, tmp_path: Path, data: bytes) -> None:
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "int"}, _JSON, {}))
+    (folder / "000000_0").write_bytes(b'{"a":1}\n' + data + b"\n")
+    with pytest.raises(CorruptFileError, match="000000_0"):
+        read_table(hive, "s", "t")
+
+
+def test_json_that_arrow_cannot_take(hive: HiveConnector, tmp_path: Path) -> None:
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "int", "m": "map<string,int>"}, _JSON, {}))
+    (folder / "000000_0").write_bytes(b'{"a":1,"m":{"x":1}}\nnull x {}\n {"A":"2"} null\n')
+    assert read_table(hive, "s", "t").to_pylist() == [
+        {"a": 1, "m": [("x", 1)]},
+        {"a": None, "m": None},
+        {"a": 2, "m": None},
+    ]
