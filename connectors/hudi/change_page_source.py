@@ -9,22 +9,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeType
-from connector_spi.errors import CorruptFileError
+from connector_spi.errors import CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connectors.hudi.change_handles import CHANGE_COLUMNS, ChangedWrite, HudiChangeSplit
-from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
-from connectors.hudi.handles import HudiSplit
+from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_DUPLICATE_KEYS
+from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.log.block import BlockType
 from connectors.hudi.log.data_block import read_data_block
 from connectors.hudi.log.reader import block_content, read_log_blocks
+from connectors.hudi.log.record_key import virtual_record_keys
+from connectors.hudi.row_json import row_json
 from connectors.hudi.schema import COMMIT_TIME, RECORD_KEY
 from connectors.hudi.timeline.view import TimelineView
 from connectors.hudi.timeline.write_range import views_around
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.schema_adapter import SchemaAdapter
 
-__all__ = ["ChangePageSource", "GroupChanges", "changed_rows"]
+__all__ = ["ChangePageSource", "GroupChanges", "changed_rows", "differing_rows"]
 
 OpenSlice = Callable[[HudiSplit, TimelineView, tuple[ColumnHandle, ...]], PageSource]
 Told = tuple[ChangeType, pa.Table]
@@ -48,25 +50,33 @@ class GroupChanges:
     Attributes:
         files: Storage.
         split: The split.
-        view: The timeline, with the write.
+        table: The table; its view has the write.
         open_slice: Opens a slice of the table as it is at a view of the timeline, all of its rows.
     """
 
     files: FileSystem
     split: HudiChangeSplit
-    view: TimelineView
+    table: HudiTableHandle
     open_slice: OpenSlice
 
     def compared(self, columns: tuple[ColumnHandle, ...]) -> list[Told]:
-        """The changes, found by comparing the slices before and after the write, with columns and meta columns."""
-        read = (*columns, *(column for column in (_KEY, _TIME) if column not in columns))
-        schema = pa.schema([pa.field(column.name, column.type) for column in read])
-        write = next(item for item in self.view.instants if item.requested == self.split.write.requested)
-        before, after = (
-            self._rows(side, view, read, schema)
-            for side, view in zip((self.split.before, self.split.after), views_around(self.view, write), strict=True)
-        )
-        return changed_rows(before, after, write.requested)
+        """The changes, found by comparing the slices before and after the write, with columns and record key.
+
+        Without meta columns a row that was written once more as it was has not changed.
+
+        Raises:
+            NotSupportedError: Record keys cannot be built, or several rows have one.
+        """
+        if self.table.config.populate_meta_fields:
+            before, after = self._sides((*columns, *(column for column in (_KEY, _TIME) if column not in columns)))
+            return changed_rows(before, after, self.split.write.requested)
+        before, after = self._sides(tuple(ColumnHandle(field.name, field.type) for field in self.table.schema))
+        fields = self.table.config.record_key_fields
+        keyed = [
+            rows.append_column(RECORD_KEY, virtual_record_keys(rows, fields, complex_keys=len(fields) > 1))
+            for rows in (before, after)
+        ]
+        return differing_rows(keyed[0], keyed[1], f"the write {self.split.write.requested} of {self.table.name}")
 
     def logged(self) -> Iterator[tuple[pa.Table, str]]:
         """The records of the logs of changes, ``op``, ``before`` and ``after`` among their columns, with the log."""
@@ -75,6 +85,13 @@ class GroupChanges:
                 for block in read_log_blocks(file, log.path, log.size):
                     if block.type is BlockType.CDC_DATA and block.instant_time == self.split.write.requested:
                         yield _checked(read_data_block(block, block_content(file, block)), log.path), log.path
+
+    def _sides(self, read: tuple[ColumnHandle, ...]) -> tuple[pa.Table, pa.Table]:
+        schema = pa.schema([pa.field(column.name, column.type) for column in read])
+        write = next(item for item in self.table.view.instants if item.requested == self.split.write.requested)
+        earlier, later = views_around(self.table.view, write)
+        before = self._rows(self.split.before, earlier, read, schema)
+        return before, self._rows(self.split.after, later, read, schema)
 
     def _rows(
         self, side: HudiSplit | None, view: TimelineView, read: tuple[ColumnHandle, ...], schema: pa.Schema
@@ -150,6 +167,37 @@ def changed_rows(before: pa.Table, after: pa.Table, write: str) -> list[Told]:
         (ChangeType.DELETE, before.filter(pc.invert(is_left))),
         (ChangeType.UPDATE_PREIMAGE, before.filter(is_changed)),
         (ChangeType.UPDATE_POSTIMAGE, written.filter(was_there)),
+    ]
+
+
+def differing_rows(before: pa.Table, after: pa.Table, where: str) -> list[Told]:
+    """What differs between two states of a file group whose rows do not tell when they were written.
+
+    Args:
+        before: The group's rows, with record key.
+        after: Its rows after the write, of the same columns.
+        where: Names the write, for messages.
+
+    Raises:
+        NotSupportedError: Several rows have one record key.
+    """
+    for rows in (before, after):
+        if pc.count_distinct(rows.column(RECORD_KEY)).as_py() != rows.num_rows:
+            raise NotSupportedError(
+                f"what {where} changed cannot be told: several rows of a file group have one record key, and the "
+                "table has no meta columns; read its snapshots",
+                HUDI_DUPLICATE_KEYS,
+            )
+    places = pc.index_in(after.column(RECORD_KEY), value_set=_keys(before)).combine_chunks()
+    was_there = places.is_valid()
+    same = pc.fill_null(pc.equal(row_json(after), row_json(before).take(places)), False)
+    updated = pc.and_(was_there, pc.invert(same))
+    is_left = pc.is_in(before.column(RECORD_KEY), value_set=_keys(after))
+    return [
+        (ChangeType.INSERT, after.filter(pc.invert(was_there))),
+        (ChangeType.DELETE, before.filter(pc.invert(is_left))),
+        (ChangeType.UPDATE_PREIMAGE, before.take(places.filter(updated))),
+        (ChangeType.UPDATE_POSTIMAGE, after.filter(updated)),
     ]
 
 

@@ -1,7 +1,8 @@
 """What writes changed in a table, row by row. Driver side.
 
 A change is told by the file group's slices before and after the write, or by the log of changes that the table keeps
-(HoodieCDCExtractor). Writes that only move rows, such as clustering, change nothing.
+(HoodieCDCExtractor). Writes that only move rows, such as clustering, change nothing. Logs of keys alone (OP_KEY_ONLY), or
+of the row before (DATA_BEFORE), are not read: what they lack is in the slices, whose comparison tells all that they do.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from connector_spi.changes import ChangeRange
-from connector_spi.errors import FileMissingError, InvalidArgumentError, NotSupportedError
+from connector_spi.errors import FileMissingError, InvalidArgumentError
 from connector_spi.metadata import TableVersion
 from connector_spi.predicate import Domain
 from connectors.hudi.change_handles import ChangedWrite, HudiChangesHandle
-from connectors.hudi.error_codes import HUDI_CLEANED, HUDI_NO_META_FIELDS
+from connectors.hudi.error_codes import HUDI_CLEANED
 from connectors.hudi.file_group.slices import FileSlice
 from connectors.hudi.handles import HudiTableHandle, LogFile
 from connectors.hudi.incremental import archived_writes, asked_writes
@@ -61,9 +62,7 @@ def changes_handle(
 
     Raises:
         InvalidArgumentError: A bound is no instant, or the end is before the start.
-        NotSupportedError: The table has no commit times.
     """
-    _check_meta_columns(table)
     zone = timeline_zone(table.config.utc_timeline, session_zone)
     active = snapshot.view.instants
     start = _bound(change_range.start, active, zone)
@@ -100,9 +99,7 @@ def feed_handle(
     Raises:
         InvalidArgumentError: The bounds are no instants, or in the wrong order; or a write of the range is not
             finished.
-        NotSupportedError: The table has no commit times.
     """
-    _check_meta_columns(table)
     asked = asked_writes(snapshot, table, options, session_zone)
     zone = timeline_zone(table.config.utc_timeline, session_zone)
     archived = archived_writes(snapshot, asked)
@@ -230,15 +227,6 @@ def _handle(
         words=words,
         change_logs=_records_changes(dict(snapshot.config.properties)) and not table.config.drop_partition_columns,
     )
-
-
-def _check_meta_columns(table: HudiTableHandle) -> None:
-    if not table.config.populate_meta_fields:
-        raise NotSupportedError(
-            f"{table.name} has no meta columns (hoodie.populate.meta.fields is false), without which nobody can tell "
-            "which rows a write changed; read its snapshots",
-            HUDI_NO_META_FIELDS,
-        )
 
 
 def _bound(version: TableVersion | None, instants: Sequence[Instant], zone: tzinfo) -> str | None:

@@ -114,7 +114,7 @@ class HudiMetadata(ConnectorMetadata):
             return None
         changes = self._transaction.changes(replace(handle, read_optimized=False), change_range, session.time_zone)
         self.get_table_metadata(session, changes)
-        return TableChanges(changes, row_id=(RECORD_KEY, PARTITION_PATH), pairs_updates=True)
+        return TableChanges(changes, row_id=_row_id(handle), pairs_updates=True)
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         if isinstance(table, HudiChangesHandle) and table.is_feed:
@@ -227,6 +227,15 @@ def _keys(handle: HudiTableHandle) -> tuple[str, ...]:
     """The partition fields, where the partitions' paths tell their values; else the table shows none."""
     paths = handle.partition_paths
     return tuple(name for name, _ in paths.fields) if paths.tells_values else ()
+
+
+def _row_id(handle: HudiTableHandle) -> tuple[str, ...]:
+    """The columns that tell a row; none where there are none."""
+    config = handle.config
+    if config.populate_meta_fields:
+        return (RECORD_KEY, PARTITION_PATH)
+    named = (*config.record_key_fields, *config.partition_fields)
+    return tuple(dict.fromkeys(named)) if set(named) <= set(handle.schema.names) else ()
 
 
 def _hudi(table: TableHandle) -> HudiTableHandle:

@@ -67,7 +67,7 @@ class HudiPageSourceProvider(PageSourceProvider):
     ) -> PageSource:
         if isinstance(split, HudiChangeSplit) and isinstance(table, HudiChangesHandle):
             open_side = partial(self._open_side, session, table.table)
-            changes = GroupChanges(self.files, split, table.table.view, open_side)
+            changes = GroupChanges(self.files, split, table.table, open_side)
             if table.is_feed:
                 of_table = tuple(ColumnHandle(field.name, field.type) for field in table.table.schema)
                 return ChangeFeedPageSource(changes, columns, of_table)

@@ -44,7 +44,7 @@ class HudiCatalog:
 
     def register(self, location: Path | str, name: str = "t", schema: str = "s") -> None:
         """Calls ``register_table``."""
-        [procedure] = self.connector.procedures
+        [procedure] = [found for found in self.connector.procedures if found.name == "register_table"]
         arguments = {"schema_name": schema, "table_name": name, "table_location": str(location)}
         procedure.function(self.session, arguments)
 

@@ -17,6 +17,7 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ from connectors.hudi.schema import META_COLUMNS
 from connectors.hudi.timeline.instant import parse_instant
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import CASES, HUDI, answers, expected, opened, refused
+from tests.connectors.hudi.rows import bag
 from tests.connectors.hudi.writer import HudiWriter
 
 ASKED = [(case, between) for case in CASES for between in answers(case, "cdc") if not refused(case, f"cdc_{between}")]
@@ -292,12 +294,50 @@ def test_changes_by_the_times_of_commits(catalog: HudiCatalog, writer: HudiWrite
     }
 
 
-def test_a_table_without_meta_columns_is_refused(catalog: HudiCatalog, tmp_path: Path) -> None:
-    writer = HudiWriter(tmp_path / "table", 9, populate_meta_fields=False).create()
-    Group(writer, "g1").write({1: "a"}, set())
+VIRTUAL = [case for case in CASES if "_virtualkeys" in case and not case.startswith("v6_virtualkeys_mor")]
+
+
+@real
+@pytest.mark.parametrize("case", VIRTUAL)
+def test_changes_without_meta_columns_lead_from_one_state_of_hudis_to_the_next(case: str, tmp_path: Path) -> None:
+    catalog = opened(case, tmp_path)
+    instants = [*answers(case, "asof")]
+    states = [bag(expected(case, f"asof_{instant}")) for instant in instants] + [bag(expected(case, "snapshot"))]
+    columns = expected(case, "snapshot").column_names
+    for before, after, begin, end in zip(states[:-1], states[1:], instants, [*instants[1:], None], strict=True):
+        met = catalog.changes(ChangeRange(version(begin), version(end) if end else None, start_inclusive=False))
+        kinds = met.column("_change_type")
+        added = pc.is_in(kinds, value_set=pa.array(["insert", "update_postimage"]))
+        state = Counter(before)
+        state.subtract(bag(met.filter(pc.invert(added)).select(columns)))
+        assert min(state.values(), default=0) >= 0
+        state.update(bag(met.filter(added).select(columns)))
+        assert +state == after
+        assert met.num_rows
+
+
+def test_changes_without_meta_columns(catalog: HudiCatalog, tmp_path: Path) -> None:
+    key = {"hoodie.table.recordkey.fields": "id"}
+    writer = HudiWriter(tmp_path / "table", 9, populate_meta_fields=False, properties=key).create()
+    group = Group(writer, "g1")
+    group.write({1: "a", 2: "b", 3: "c"}, set())
+    second = group.write({1: "a2", 3: "c", 4: "d"}, {2})
     catalog.register(writer.folder)
-    with pytest.raises(NotSupportedError, match="no meta columns"):
+    changes = group.changes
+    # Row 3 was written once more as it was.
+    for kind in ("update_preimage", "update_postimage"):
+        del changes[kind, second, 3, "c"]
+    assert told(catalog.changes(ChangeRange())) == changes
+
+
+def test_rows_of_one_key_without_meta_columns_are_refused(catalog: HudiCatalog, tmp_path: Path) -> None:
+    key = {"hoodie.table.recordkey.fields": "v"}
+    writer = HudiWriter(tmp_path / "table", 9, populate_meta_fields=False, properties=key).create()
+    Group(writer, "g1").write({1: "a", 2: "a"}, set())
+    catalog.register(writer.folder)
+    with pytest.raises(NotSupportedError, match="one record key") as caught:
         catalog.changes(ChangeRange())
+    assert caught.value.code.name == "HUDI_DUPLICATE_KEYS"
 
 
 def test_ranges_that_are_not_there(catalog: HudiCatalog, writer: HudiWriter) -> None:
