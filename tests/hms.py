@@ -62,12 +62,13 @@ def why_not() -> str | None:
 
 
 @contextmanager
-def running_metastore(folder: Path) -> Iterator[HiveMetastoreServer]:
-    """Runs a metastore in ``folder`` until the block ends."""
+def running_metastore(folder: Path, heap: str = "512m") -> Iterator[HiveMetastoreServer]:
+    """Runs a metastore in ``folder`` until the block ends; ``heap`` as Java's ``-Xmx`` takes it."""
     port = free_port()
     warehouse = folder / "warehouse"
     warehouse.mkdir(parents=True)
-    with running_server(_command(folder, warehouse, port), folder, port) as server:
+    command = [f"-Xmx{heap}" if part.startswith("-Xmx") else part for part in _command(folder, warehouse, port)]
+    with running_server(command, folder, port) as server:
         yield server
 
 
