@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from connector_spi.errors import InternalError, NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.formats.avro_format import AvroFormat
 from connectors.hive.formats.file_format import HiveFileFormat
 from connectors.hive.formats.orc import OrcFormat
 from connectors.hive.formats.parquet import ParquetFormat
@@ -16,6 +17,7 @@ from connectors.hive.formats.text import TextFormat
 __all__ = ["find_format", "format_named"]
 
 _FORMATS: tuple[HiveFileFormat, ...] = (
+    AvroFormat(),
     OrcFormat(),
     ParquetFormat(),
     RcFileFormat(),
