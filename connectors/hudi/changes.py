@@ -1,8 +1,8 @@
 """What writes changed in a table, row by row. Driver side.
 
 A change is told by the file group's slices before and after the write, or by the log of changes that the table keeps
-(HoodieCDCExtractor). Writes that only move rows, such as clustering, change nothing. Logs of keys alone (OP_KEY_ONLY), or
-of the row before (DATA_BEFORE), are not read: what they lack is in the slices, whose comparison tells all that they do.
+(HoodieCDCExtractor). Writes that only move rows, such as clustering, change nothing. Logs of keys alone (OP_KEY_ONLY),
+or of the row before (DATA_BEFORE), are not read: what they lack is in the slices, whose comparison tells all they do.
 """
 
 from __future__ import annotations
