@@ -130,8 +130,8 @@ def decode_column(texts: pa.Array, target: pa.DataType, parameters: LazyParamete
     """Decodes the texts of one column.
 
     Args:
-        texts: Arrow ``binary`` or ``string``; NULL where the row has no such field. Texts in the form of NULL (such as
-            ``\\N``) become NULL here.
+        texts: Arrow ``binary`` or ``string``, in UTF-8 (``to_utf8``); NULL where the row has no such field. Texts in
+            the form of NULL (such as ``\\N``) become NULL here.
         target: The column's type: ``char`` and ``varchar`` as strings, that are padded and cut elsewhere.
         parameters: What the SerDe is told.
         level: Which separator the type's own elements have: 1 for a column.
@@ -140,7 +140,7 @@ def decode_column(texts: pa.Array, target: pa.DataType, parameters: LazyParamete
         NotSupportedError: The type is nested more deeply than there are separators.
     """
     check_levels(target, level, parameters, "a column")
-    hidden, hiding = HiddenEscapes.of(to_utf8(texts.cast(pa.binary()), parameters.charset), parameters)
+    hidden, hiding = HiddenEscapes.of(texts.cast(pa.binary()), parameters)
     return _decode(hiding, target, parameters, hidden, level)
 
 

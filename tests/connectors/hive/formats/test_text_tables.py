@@ -123,6 +123,16 @@ def test_partitions_have_serdes_formats_and_types_of_their_own(hive: HiveConnect
     ]
 
 
+@pytest.mark.parametrize("serde", [_LAZY, "org.apache.hadoop.hive.serde2.MultiDelimitSerDe"])
+@pytest.mark.parametrize("charset", ["ISO-8859-1", "GBK", "Shift_JIS", "UTF-8"])
+def test_encodings(hive: HiveConnector, tmp_path: Path, serde: str, charset: str) -> None:
+    text = "é" if charset == "ISO-8859-1" else "漢字"
+    properties = {"field.delim": "|", "serialization.encoding": charset}
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "string", "b": "array<string>"}, serde, properties))
+    (folder / "f").write_bytes(f"{text}|x\x02{text}\n".encode(charset))
+    assert read_table(hive, "s", "t").to_pylist() == [{"a": text, "b": ["x", text]}]
+
+
 def test_links_to_files_and_folders(hive: HiveConnector, tmp_path: Path) -> None:
     storage = replace(_storage(tmp_path / "t", {"a": "int"}), input_format=_LINKS)
     folder = _create(hive, storage)
