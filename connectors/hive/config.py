@@ -44,15 +44,14 @@ _MEGABYTE = 1 << 20
 _FILTER_REQUIRED = "Whether partitioned tables are read with a filter on a partition key only."
 
 
-def _zone_property() -> PropertyMetadata[str]:
+def _zone_property(name: str, description: str, default: str) -> PropertyMetadata[str]:
     def parse(text: str) -> str:
         try:
-            return ZoneInfo(text.strip()).key if text.strip() else ""
+            return ZoneInfo(text.strip()).key if text.strip() else default
         except (KeyError, OSError) as error:
             raise ValueError(f"unknown zone {text}") from error
 
-    description = "Zone of Parquet's instants in timestamp columns where the file names none; empty is the session's."
-    return PropertyMetadata("hive.parquet.time-zone", description, "IANA time zone such as Europe/Berlin", parse, "")
+    return PropertyMetadata(name, description, "IANA time zone such as Europe/Berlin", parse, default)
 
 
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
@@ -70,7 +69,16 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     boolean_property("hive.orc.use-column-names", "Whether columns of ORC files are found by name.", True),
     boolean_property("hive.parquet.use-column-names", "Whether columns of Parquet files are found by name.", True),
     integer_property("hive.split-loader-concurrency", "Folders that are listed at once.", 16, minimum=1, maximum=256),
-    _zone_property(),
+    _zone_property(
+        "hive.parquet.time-zone",
+        "Zone of Parquet's instants in timestamp columns where the file names none; empty is the session's.",
+        "",
+    ),
+    _zone_property(
+        "hive.rcfile.time-zone",
+        "Zone in which Hive before 3.1, or Spark, wrote timestamps by LazyBinary SerDes; UTC for Hive since 3.1.",
+        "UTC",
+    ),
     data_size_property(
         "hive.max-delete-memory",
         "Most bytes of keys of deleted rows that a process keeps; more of them are read again for each stripe.",
@@ -123,6 +131,7 @@ class HiveConfig:
         cache: What is kept of the metastore across transactions.
         partition_filter_required: Default of the session property.
         partition_filter_schemas: Lower-case names of the schemas it is about; empty for all.
+        binary_zone: Zone of timestamps in RCFiles and of ``LazyBinarySerDe``.
     """
 
     metastore: MetastoreConfig
@@ -143,6 +152,7 @@ class HiveConfig:
     cache: CachePolicy = field(default_factory=CachePolicy)
     partition_filter_required: bool = False
     partition_filter_schemas: frozenset[str] = frozenset()
+    binary_zone: str = "UTC"
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, object]) -> HiveConfig:
@@ -166,6 +176,7 @@ class HiveConfig:
             cache_policy(properties),
             bool(properties["hive.query-partition-filter-required"]),
             _lower_case(properties["hive.query-partition-filter-required-schemas"]),
+            str(properties["hive.rcfile.time-zone"]),
         )
 
 

@@ -36,11 +36,14 @@ class FormatSettings:
         orc_by_name: Find columns of ORC files by name.
         parquet_by_name: Find columns of Parquet files by name.
         parquet_zone: Zone of Parquet's instants where the file names none; empty for the session's.
+        binary_zone: Zone in which the writer of LazyBinary SerDes took timestamps for instants; ``UTC`` for Hive since
+            3.1.
     """
 
     orc_by_name: bool = True
     parquet_by_name: bool = True
     parquet_zone: str = ""
+    binary_zone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ from connector_spi.errors import NotSupportedError
 from connectors.hive.formats.vints import read_vints, vint_sizes
 from connectors.toolkit.avro_values import decimals
 from connectors.toolkit.cells import Bytes, Positions, gather_cells, spread, texts
+from connectors.toolkit.schema_adapter import adaptation
 from connectors.toolkit.time_conventions import TimeConventions
-from connectors.toolkit.value_casts import leaf_cast
+from connectors.toolkit.value_casts import ArrayFunction, leaf_cast
 
-__all__ = ["check_binary_type", "decode", "decode_fields", "locate"]
+__all__ = ["check_binary_type", "decode", "decode_fields", "locate", "zoned"]
 
 _FIXED = {
     pa.bool_(): (1, ">u1"),
@@ -49,6 +50,22 @@ def check_binary_type(arrow: pa.DataType, where: str) -> None:
             check_binary_type(arrow.field(index).type, where)
         return
     raise NotSupportedError(f"{where} has a column of the type {arrow}, which Hive's binary SerDes do not write")
+
+
+def zoned(arrow: pa.DataType, zone: str, where: str) -> tuple[pa.DataType, ArrayFunction | None]:
+    """The type in which values are to be decoded, and what makes them values of ``arrow``.
+
+    Hive since 3.1 writes the fields of a timestamp as if they were of UTC; Hive before, and Spark, the instant that
+    the fields mean in the zone of the writer.
+
+    Args:
+        arrow: The column's type.
+        zone: ``UTC``, or the zone of the writer.
+        where: Names the file for messages.
+    """
+    if zone == "UTC" or (decoded := _instants(arrow)) == arrow:
+        return arrow, None
+    return decoded, adaptation(decoded, arrow, TimeConventions(zone=zone), where)
 
 
 def locate(arrow: pa.DataType, data: Bytes, at: Positions, limits: Positions) -> tuple[Positions, Positions]:
@@ -137,6 +154,16 @@ def decode_fields(
         if index in wanted:
             found[index] = spread(decode(arrow, data, begins, behind), valid)
     return [found[index] for index in wanted]
+
+
+def _instants(arrow: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(arrow):
+        return pa.timestamp("us", "UTC")
+    if pa.types.is_struct(arrow):
+        return pa.struct([field.with_type(_instants(field.type)) for field in arrow])
+    if pa.types.is_map(arrow):
+        return pa.map_(_instants(arrow.key_type), _instants(arrow.item_type))
+    return pa.list_(_instants(arrow.value_type)) if pa.types.is_list(arrow) else arrow
 
 
 def _is_text(arrow: pa.DataType) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
-from connectors.hive.formats.lazy_binary import check_binary_type, decode_fields
+from connectors.hive.formats.lazy_binary import check_binary_type, decode_fields, zoned
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.toolkit.cells import Bytes, Positions
 
@@ -46,11 +46,14 @@ class _Decoder:
     layout: RowLayout
 
     def __call__(self, records: pa.Array) -> Sequence[pa.Array]:
-        types = [field.type for field in self.layout.declared]
+        layout = self.layout
+        plans = [zoned(field.type, layout.binary_zone, layout.where) for field in layout.declared]
         data, starts, ends = cell_bounds(records)
         try:
-            return decode_fields(types, self.layout.wanted, data, starts, ends)
+            arrays = decode_fields([decoded for decoded, _ in plans], layout.wanted, data, starts, ends)
         except ValueError as error:
             raise CorruptFileError(
                 f"{self.layout.where} holds a row that LazyBinarySerDe did not write for these columns: {error}"
             ) from error
+        converts = [plans[position][1] for position in layout.wanted]
+        return [convert(array) if convert else array for array, convert in zip(arrays, converts, strict=True)]

@@ -10,7 +10,7 @@ from connector_spi.errors import CorruptFileError
 from connector_spi.page_source import PageSource
 from connectors.hive.formats.file_format import DeclaredPageSource, FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.formats.lazy_binary import check_binary_type, decode
+from connectors.hive.formats.lazy_binary import check_binary_type, decode, zoned
 from connectors.hive.formats.lazy_simple import decode_column, lazy_parameters
 from connectors.hive.formats.rcfile import ColumnCells, rc_groups, read_rc_header
 from connectors.toolkit.byte_source import FileSource
@@ -71,12 +71,14 @@ class _RcPageSource(DeclaredPageSource):
             )
 
         def decode_cells(arrow: pa.DataType, cells: ColumnCells) -> pa.Array:
+            decoded, convert = zoned(arrow, asked.settings.binary_zone, path)
             try:
-                return _decode_binary(arrow, cells)
+                found = _decode_binary(decoded, cells)
             except ValueError as error:
                 raise CorruptFileError(
                     f"{path} holds values that LazyBinaryColumnarSerDe did not write as {arrow}: {error}"
                 ) from error
+            return convert(found) if convert else found
 
         return decode_cells
 

@@ -30,6 +30,7 @@ class RowLayout:
         properties: The SerDe's and the table's properties.
         zone: The session's time zone.
         where: Names the file, or the table, for messages.
+        binary_zone: Zone in which the writer of binary SerDes took timestamps for instants; ``UTC`` for Hive since 3.1.
     """
 
     declared: pa.Schema
@@ -37,6 +38,7 @@ class RowLayout:
     properties: Mapping[str, str]
     zone: str
     where: str
+    binary_zone: str = "UTC"
 
 
 class RowSerDe(ABC):

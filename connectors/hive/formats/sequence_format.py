@@ -53,7 +53,9 @@ class SequenceFormat(HiveFileFormat):
 class _SequencePageSource(DeclaredPageSource):
     def read_declared(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
         asked, path = self.request, self.where.path
-        layout = RowLayout(asked.declared, tuple(wanted), asked.properties, asked.zone, path)
+        layout = RowLayout(
+            asked.declared, tuple(wanted), asked.properties, asked.zone, path, asked.settings.binary_zone
+        )
         decode = find_row_serde(asked.storage.serde, path).decoder(layout)
         with asked.files.open(path) as file:
             source = FileSource(file)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -70,3 +72,17 @@ def test_types_are_those_that_are_declared(connector: HiveConnector, case: str) 
     assert [field for field in rows.schema if field.name not in narrow] == [
         field for field in declared if field.name not in narrow
     ]
+
+
+@pytest.mark.parametrize("case", ["ext_rcfile_binary", "ext_seq_lazybinary"])
+def test_timestamps_of_older_writers_are_instants_of_their_zone(tmp_path: Path, case: str) -> None:
+    require_corpus()
+    connector = make_connector(tmp_path, hive_rcfile_time__zone="Asia/Tokyo")
+    register_cases(connector.metastore.writes, "corpus", [case])
+    # Hive 4 wrote the fields as of UTC; an older Hive in Tokyo that writes this second means nine hours later there.
+    column = [name for name, kind in expected_answer(case).columns].index("ts")
+    moments = Counter(row[column] for row in expected_answer(case).rows)
+    found = read_table(connector, "corpus", case, ["ts"]).column("ts")
+    connector.shutdown()
+    assert moments["2020-01-01 00:00:00.000000"] == 1
+    assert Counter(found.cast(pa.string()).to_pylist())["2020-01-01 09:00:00.000000"] == 1
