@@ -10,11 +10,12 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from benchmarks import hudi_others
 from benchmarks.command import Size, run_command
@@ -28,6 +29,8 @@ __all__ = ["measure"]
 
 _GROUP = "hudi_merge_on_read"
 _COLUMNS = ("quantity", "price", "weight")
+_ORDERING = "id"
+_KEY = "_hoodie_record_key"
 _QUERY = f"SELECT {', '.join(f'sum({name})' for name in _COLUMNS)} FROM {{table}}"
 
 Run = Callable[[], Sequence[float]]
@@ -50,15 +53,19 @@ def measure(size: Size, folder: Path) -> list[Figure]:
     """All contenders of a kind take turns; answers are compared."""
     shape = MergedShape(size.of(5_000_000, 20_000), size.of(128, 4))
     left = write_merged(folder / "merged", folder / "written", shape)
+    write_merged(folder / "positioned", None, replace(shape, positions=True))
     rounds = size.of(5, 1)
     with open_lake(folder) as lake:
-        for name in ("merged", "written"):
+        for name in ("merged", "positioned", "written"):
             lake.register("hudi", name, folder / name)
         lake.view("files", folder / "written")
-        alone = _alternate({name: _arrow(lake, f"hudi.bench.{name}") for name in ("merged", "written")}, rounds)
+        tables = {name: _arrow(lake, f"hudi.bench.{name}") for name in ("merged", "positioned", "written")}
+        read = {"base files, keys too": _files(folder / "merged", _KEY), "base files": _files(folder / "merged")}
+        alone = _alternate({**tables, **read}, rounds)
         in_spark = _alternate(
             {
                 "merged": _spark(lake, "hudi.bench.merged"),
+                "positioned": _spark(lake, "hudi.bench.positioned"),
                 "written": _spark(lake, "hudi.bench.written"),
                 "files": _spark(lake, "files"),
             },
@@ -66,7 +73,8 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         )
     others = _others(folder, rounds)
     answer = alone["merged"].answer
-    for name, taken in (*alone.items(), *in_spark.items(), *others.items()):
+    compared = {name: taken for name, taken in alone.items() if name in tables}
+    for name, taken in (*compared.items(), *in_spark.items(), *others.items()):
         assert all(abs(one / other - 1) < 1e-9 for one, other in zip(taken.answer, answer, strict=True)), name
     return _figures(f"{left:,} rows left of {shape.rows:,}, 3 of 10 columns summed", alone, in_spark, others)
 
@@ -79,8 +87,10 @@ def _figures(
         for side, found in (("in Arrow,", alone), ("in Spark,", in_spark), ("by", others))
         for name, taken in found.items()
     ]
-    figures.append(_ratio("merged in Arrow: of written", alone["merged"], alone["written"], 2))
-    figures.append(_ratio("merged in Spark: of written", in_spark["merged"], in_spark["written"], 2))
+    for name, floor in (("merged", "base files, keys too"), ("positioned", "base files")):
+        figures.append(_ratio(f"{name} in Arrow: of written", alone[name], alone["written"], 2))
+        figures.append(_ratio(f"{name} in Arrow: of pyarrow over {floor}, logs not read", alone[name], alone[floor]))
+        figures.append(_ratio(f"{name} in Spark: of written", in_spark[name], in_spark["written"], 2))
     figures.append(
         _ratio("written in Spark: of Spark's Parquet", in_spark["written"], in_spark["files"], 1.2, wall=True)
     )
@@ -92,7 +102,7 @@ def _figures(
     return figures
 
 
-def _ratio(name: str, one: _Taken, other: _Taken, aim: float, *, wall: bool = False) -> Figure:
+def _ratio(name: str, one: _Taken, other: _Taken, aim: float | None = None, *, wall: bool = False) -> Figure:
     pairs = zip(one.seconds, other.seconds, strict=True) if wall else zip(one.cpu, other.cpu, strict=True)
     value = median(mine / max(theirs, 0.01) for mine, theirs in pairs)
     return Figure(_GROUP, f"{name}, {'seconds' if wall else 'CPU'}", value, "x", aim)
@@ -117,6 +127,20 @@ def _arrow(lake: Lake, table: str) -> Run:
             for batch in reader:
                 sums = [total + float(pc.sum(column).as_py() or 0) for total, column in zip(sums, batch, strict=True)]
         return sums
+
+    return run
+
+
+def _files(folder: Path, *more: str) -> Run:
+    """What pyarrow alone takes to read the columns that a merge reads of the base files; the ordering field is one."""
+
+    def run() -> list[float]:
+        rows = 0
+        for path in sorted(folder.glob("*.parquet")):
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(columns=[*_COLUMNS, _ORDERING, *more]):
+                    rows += batch.num_rows
+        return [float(rows)]
 
     return run
 
