@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tests.integration.servers import RELEASES, Release, fetch, running_release, why_no_servers
+from tests.integration.servers import (
+    RELEASES,
+    TRANSACTIONAL_RELEASES,
+    Release,
+    fetch,
+    running_release,
+    why_no_release,
+    why_no_servers,
+)
 
 REQUIRED = "LAKEPORT_REQUIRE_INTEGRATION"
+NO_PARAMS = SimpleNamespace(params={})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +75,40 @@ TRANSACTIONAL = {
 }
 
 
-@pytest.fixture(scope="session", params=RELEASES, ids=lambda release: release.version)
-def metastore_release(
+@pytest.fixture(scope="session")
+def starting_releases(
     request: pytest.FixtureRequest, metastore_jars: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningRelease]:
+) -> Iterator[Mapping[str, Future[int]]]:
+    """Ports of the releases that this run's tests ask for, which start two at a time while others are tested."""
+    wanted = [
+        release
+        for release in RELEASES
+        if why_no_release(release) is None
+        and any(getattr(item, "callspec", NO_PARAMS).params.get("metastore_release") == release
+                for item in request.session.items)
+    ]  # fmt: skip
+
+    def start(release: Release) -> int:
+        folder = tmp_path_factory.mktemp(f"hms-{release.version}") / "run"
+        return stack.enter_context(running_release(release, metastore_jars, folder)).port
+
+    with ExitStack() as stack, ThreadPoolExecutor(2) as pool:
+        yield {release.version: pool.submit(start, release) for release in wanted}
+        # None may start after the others were stopped.
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.fixture(scope="session", params=RELEASES, ids=lambda release: release.version)
+def metastore_release(request: pytest.FixtureRequest, starting_releases: Mapping[str, Future[int]]) -> RunningRelease:
     """Each release in turn: use database names of your own."""
     release: Release = request.param
-    folder = tmp_path_factory.mktemp(f"hms-{release.version}") / "run"
-    with running_release(release, metastore_jars, folder) as server:
-        yield RunningRelease(release, server.port)
+    reason = why_no_release(release)
+    if reason is not None:
+        pytest.skip(reason)
+    return RunningRelease(release, starting_releases[release.version].result())
 
 
-@pytest.fixture(scope="session", params=RELEASES, ids=lambda release: release.version)
+@pytest.fixture(scope="session", params=TRANSACTIONAL_RELEASES, ids=lambda release: release.version)
 def transactional_release(
     request: pytest.FixtureRequest, metastore_jars: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningRelease]:
