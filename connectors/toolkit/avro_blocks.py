@@ -24,6 +24,8 @@ from connectors.toolkit.avro_values import restore, storage_type
 __all__ = ["decode_avro_blocks"]
 
 _SYNC = b"\0" * 16
+_MOST_EMPTY = 1 << 20
+_LEAST = {"null": 0, "float": 4, "double": 8}
 
 
 def decode_avro_blocks(
@@ -45,7 +47,11 @@ def decode_avro_blocks(
     rows = sum(block.count for block in blocks)
     if rows == 0:
         return [pa.array([], arrow) for arrow in types.values()]
-    text, columnar = _plain_schema(schema)
+    text, columnar, least = _plain_schema(schema)
+    for block in blocks:
+        # The readers ask for the memory of as many records as a block claims.
+        if block.count * least > len(block.data) or block.count > max(len(block.data), _MOST_EMPTY):
+            raise ValueError(f"{block.count} records in a block of {len(block.data)} bytes")
     file = io.BytesIO(_container(text, rows, b"".join(block.data for block in blocks)))
     try:
         columns = _by_polars(file, list(types)) if columnar else _by_fastavro(file, schema, list(types))
@@ -75,11 +81,12 @@ def _by_fastavro(file: io.BytesIO, schema: AvroRecordSchema, names: list[str]) -
 
 
 @lru_cache(maxsize=64)
-def _plain_schema(schema: AvroRecordSchema) -> tuple[str, bool]:
-    """The schema of what lies on the wire as JSON, and whether polars reads it."""
+def _plain_schema(schema: AvroRecordSchema) -> tuple[str, bool, int]:
+    """The schema of what lies on the wire as JSON, whether polars reads it, and the least bytes of a record."""
     plain = _Plain()
     fields: list[Json] = [{"name": name, "type": plain.of(node)} for name, node in schema.fields.items()]
-    return json.dumps({"type": "record", "name": "row", "fields": fields}), plain.columnar
+    text = json.dumps({"type": "record", "name": "row", "fields": fields})
+    return text, plain.columnar, sum(_least_bytes(node) for node in schema.fields.values())
 
 
 class _Plain:
@@ -101,6 +108,8 @@ class _Plain:
             self.columnar &= bool(members)
             return self._record([(str(field["name"]), self.of(field["type"])) for field in members])
         if kind == "array":
+            if not _least_bytes(node["items"]):
+                raise ValueError("an array of values that take no byte, of which any number may be claimed")
             return {"type": "array", "items": self.of(node["items"])}
         if kind == "map":
             # On the wire a map is an array of pairs.
@@ -116,6 +125,16 @@ class _Plain:
     def _name(self) -> str:
         self._names += 1
         return f"plain{self._names}"
+
+
+def _least_bytes(node: Json) -> int:
+    if isinstance(node, list):
+        return 1 + min(_least_bytes(branch) for branch in node)
+    if not isinstance(node, dict):
+        return _LEAST.get(str(node), 1)
+    if node["type"] == "record":
+        return sum(_least_bytes(field["type"]) for field in cast("list[dict[str, Json]]", node["fields"]))
+    return cast(int, node["size"]) if node["type"] == "fixed" else _LEAST.get(str(node["type"]), 1)
 
 
 def _container(schema: str, count: int, data: bytes) -> bytes:

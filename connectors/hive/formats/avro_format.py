@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
@@ -83,10 +84,10 @@ class _AvroPageSource(DeclaredPageSource):
             raise CorruptFileError(f"{self.where.path} is damaged: {error}") from error
         columns = []
         for plan in plans:
-            if plan.field is None:
-                columns.append(pa.concat_arrays([plan.default or pa.nulls(1)]).take(pa.array([0] * rows, pa.int32())))
+            if plan.default is not None:
+                columns.append(plan.default.take(pa.array(np.zeros(rows, dtype=np.int32))))
             else:
-                array = found[plan.field]
+                array = found[plan.field or ""]
                 columns.append(plan.convert(array) if plan.convert else array)
         return columns
 

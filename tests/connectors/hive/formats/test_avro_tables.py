@@ -259,3 +259,15 @@ def test_damaged_files_end_in_rows_or_in_an_error(hive: HiveConnector, tmp_path:
     file.write_bytes(good[:-20])
     with pytest.raises(CorruptFileError):
         rows_of(hive)
+
+
+@pytest.mark.parametrize("claimed", [1 << 33, 1 << 50])
+def test_more_records_than_a_block_has_bytes_are_an_error(hive: HiveConnector, tmp_path: Path, claimed: int) -> None:
+    make_table(hive, tmp_path, {"a": "int"}, [(record(field("a", "int")), [{"a": 1}])])
+    file = tmp_path / "t" / "part-0"
+    good = file.read_bytes()
+    block = good.index(good[-16:]) + 16
+    assert good[block:-16] == zigzag(1) + zigzag(1) + zigzag(1)
+    file.write_bytes(good[:block] + zigzag(claimed) + good[block + 1 :])
+    with pytest.raises(CorruptFileError, match="records in a block of 1 bytes"):
+        rows_of(hive)
