@@ -19,6 +19,7 @@ from lakeport.spark.definitions import add_partitions, drop_partitions, java_map
 from lakeport.spark.errors import read_only
 from lakeport.spark.jvm import CATALOG, Jvm
 from lakeport.spark.proxies import Proxy
+from lakeport.spark.row_batches import MANY_ROWS, are_plain, many_internal_rows
 from lakeport.spark.rows import internal_row, python_value
 from lakeport.spark.scan import ScannedTable
 from lakeport.spark.scan_builder import ScanBuilderProxy
@@ -145,11 +146,11 @@ class PartitionedTableProxy(TableProxy):
         schema = self._jvm.data_type(self._key_schema_json())
         wanted = self._wanted(self._jvm.texts(names), ident, types)
         rows = [
-            internal_row(self._jvm, schema, types, values)
-            for values in partitions
-            if all(values[keys.index(name)] == value for name, value in wanted.items())
+            values for values in partitions if all(values[keys.index(name)] == value for name, value in wanted.items())
         ]
-        return self._jvm.array(_INTERNAL_ROW, rows)
+        if len(rows) > MANY_ROWS and are_plain(types):
+            return many_internal_rows(self._key_schema_json(), pa.schema(list(zip(keys, types, strict=True))), rows)
+        return self._jvm.array(_INTERNAL_ROW, [internal_row(self._jvm, schema, types, values) for values in rows])
 
     def loadPartitionMetadata(self, ident: JavaObject) -> JavaObject:
         """Nothing is known of one partition."""
