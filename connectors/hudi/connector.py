@@ -20,7 +20,7 @@ from connectors.hudi.config import CONFIG_PROPERTIES, HudiConfig, session_proper
 from connectors.hudi.metadata import HudiMetadata
 from connectors.hudi.page_source import HudiPageSourceProvider
 from connectors.hudi.read_options import COLUMN_OPTIONS
-from connectors.hudi.register import register_table_procedure
+from connectors.hudi.register import register_table_procedure, unregister_table_procedure
 from connectors.hudi.splits import HudiSplitManager
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.filesystem import FileSystem
@@ -48,7 +48,9 @@ class HudiConnector(Connector):
         transaction = HudiTransaction(self._files, self._pool)
         calls = self._shared.history.begin(session.query_id, session.user, session.start)
         client = CachingMetastore(self._shared.reads_of(session.user), calls)
-        transaction.metadata = HudiMetadata(client, self._files, transaction, self._config.columns_to_hide)
+        transaction.metadata = HudiMetadata(
+            client, self._files, transaction, self._config.columns_to_hide, self._metastore
+        )
         return transaction
 
     def get_metadata(self, transaction: ConnectorTransaction) -> HudiMetadata:
@@ -68,7 +70,10 @@ class HudiConnector(Connector):
     @property
     def procedures(self) -> Sequence[Procedure]:
         register = self._shared.per_user(
-            lambda metastore: (register_table_procedure(metastore.reads, metastore.writes, self._files),)
+            lambda metastore: (
+                register_table_procedure(metastore.reads, metastore.writes, self._files),
+                unregister_table_procedure(metastore.reads, metastore.writes),
+            )
         )
         return (*register, *self._shared.procedures())
 

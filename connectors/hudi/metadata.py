@@ -8,9 +8,12 @@ from dataclasses import replace
 import pyarrow as pa
 
 from catalog.metastore.client import MetastoreClient
+from catalog.metastore.definitions import MetastoreDefinitions, location_uri
+from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
 from connector_spi.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.errors import InternalError, NotSupportedError
+from connector_spi.definitions import TableDefinition
+from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, TableVersion
 from connector_spi.names import SchemaTableName, SystemTableName
@@ -25,6 +28,7 @@ from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle, IndexUse
 from connectors.hudi.read_options import parse_read_options
+from connectors.hudi.register import register_table
 from connectors.hudi.registered_table import hudi_location, is_read_optimized, keys_shown_last
 from connectors.hudi.schema import PARTITION_PATH, RECORD_KEY
 from connectors.hudi.schema_commits import read_schema_history
@@ -37,7 +41,7 @@ from connectors.toolkit.filesystem import FileSystem
 __all__ = ["HudiMetadata"]
 
 
-class HudiMetadata(ConnectorMetadata):
+class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
     """Tables of a metastore, as far as they are Hudi's.
 
     All tables of a schema are listed, since telling their kind would ask for each; one of another kind is refused
@@ -48,6 +52,7 @@ class HudiMetadata(ConnectorMetadata):
         files: Storage.
         transaction: The transaction that the answers belong to.
         columns_to_hide: Lower-case names of columns that ``SELECT *`` leaves out.
+        defined_in: Where tables are defined: what changes it is done at once.
     """
 
     def __init__(
@@ -56,7 +61,9 @@ class HudiMetadata(ConnectorMetadata):
         files: FileSystem,
         transaction: HudiTransaction,
         columns_to_hide: frozenset[str],
+        defined_in: Metastore,
     ) -> None:
+        super().__init__(defined_in, files.delete_folder)
         self._metastore = metastore
         self._files = files
         self._transaction = transaction
@@ -187,6 +194,25 @@ class HudiMetadata(ConnectorMetadata):
         columns = {ColumnHandle(key, domain.type): domain for key, domain in dict(constraint.domains or {}).items()}
         plan = self._transaction.plan(handle, TupleDomain.with_column_domains(columns))
         return [self._key_values(handle, partition.path) for partition in plan.partitions if partition.slices]
+
+    def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
+        """Registers the Hudi table at the location, as ``register_table`` does: the table itself tells all else."""
+        if definition.location is None or definition.provider not in (None, "hudi"):
+            raise InvalidArgumentError(
+                f"CREATE TABLE {definition.name} in a catalog of the hudi connector is for a table that is there: say "
+                "USING hudi LOCATION and its folder"
+            )
+        told = definition.columns or definition.properties or definition.storage or definition.comment
+        if told or definition.partitioned_by:
+            raise InvalidArgumentError(
+                f"CREATE TABLE {definition.name} says more than the LOCATION of a Hudi table, which tells its columns, "
+                "partitions and properties itself"
+            )
+        metastore = self.metastore.as_user(session.user)
+        if metastore.reads.get_database(definition.name.schema) is None:
+            raise SchemaNotFoundError(f"the metastore has no database {definition.name.schema}")
+        location = location_uri(definition.location)
+        register_table(metastore.reads, metastore.writes, self._files, session, definition.name, location)
 
     def _handle(
         self, session: ConnectorSession, name: SchemaTableName, table: Table, snapshot: HudiSnapshot

@@ -17,7 +17,7 @@ from connectors.hudi.registered_table import metastore_table
 from connectors.hudi.snapshot import open_snapshot
 from connectors.toolkit.filesystem import FileSystem
 
-__all__ = ["register_table_procedure"]
+__all__ = ["register_table", "register_table_procedure", "unregister_table_procedure"]
 
 _RESULT = pa.schema([("schema_name", pa.string()), ("table_name", pa.string()), ("instant", pa.string())])
 
@@ -33,15 +33,8 @@ def register_table_procedure(metastore: MetastoreClient, writer: MetastoreWriter
             raise InvalidArgumentError(
                 f"table_location {location!r} is neither an absolute path nor a URI such as s3://bucket/folder"
             )
-        if metastore.get_table(name.schema, name.table) is not None:
-            raise InvalidArgumentError(f"table {name} is there already; drop it first, or choose another name")
-        snapshot = open_snapshot(files, folder)
-        entry = metastore_table(name, folder, snapshot.config, snapshot.table_schema(), session.user)
-        if metastore.get_database(name.schema) is None:
-            writer.create_database(Database(name.schema))
-        writer.create_table(entry)
-        latest = snapshot.view.latest
-        row = {"schema_name": name.schema, "table_name": name.table, "instant": latest.requested if latest else None}
+        latest = register_table(metastore, writer, files, session, name, folder)
+        row = {"schema_name": name.schema, "table_name": name.table, "instant": latest}
         return pa.Table.from_pylist([row], schema=_RESULT)
 
     return Procedure(
@@ -58,8 +51,55 @@ def register_table_procedure(metastore: MetastoreClient, writer: MetastoreWriter
     )
 
 
+def unregister_table_procedure(metastore: MetastoreClient, writer: MetastoreWriter) -> Procedure:
+    """The procedure; its row names the table."""
+    result = pa.schema([("schema_name", pa.string()), ("table_name", pa.string())])
+
+    def unregister(session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
+        schema, table = (_text(arguments, key).lower() for key in ("schema_name", "table_name"))
+        writer.drop_table(schema, table, delete_data=False)
+        return pa.table({"schema_name": [schema], "table_name": [table]}, result)
+
+    return Procedure(
+        schema="system",
+        name="unregister_table",
+        description="Takes a table out of the metastore; no files are deleted.",
+        arguments=(
+            ProcedureArgument("schema_name", pa.string(), "Schema of the table."),
+            ProcedureArgument("table_name", pa.string(), "Name of the table."),
+        ),
+        result=result,
+        function=unregister,
+    )
+
+
+def register_table(
+    metastore: MetastoreClient,
+    writer: MetastoreWriter,
+    files: FileSystem,
+    session: ConnectorSession,
+    name: SchemaTableName,
+    folder: str,
+) -> str | None:
+    """Registers the Hudi table of a folder; the schema is made if missing. Gives its newest instant.
+
+    Raises:
+        InvalidArgumentError: There is a table of this name.
+        NotSupportedError: The folder is not that of a Hudi table that can be read.
+    """
+    if metastore.get_table(name.schema, name.table) is not None:
+        raise InvalidArgumentError(f"table {name} is there already; drop it first, or choose another name")
+    snapshot = open_snapshot(files, folder)
+    entry = metastore_table(name, folder, snapshot.config, snapshot.table_schema(), session.user)
+    if metastore.get_database(name.schema) is None:
+        writer.create_database(Database(name.schema))
+    writer.create_table(entry)
+    latest = snapshot.view.latest
+    return latest.requested if latest else None
+
+
 def _text(arguments: Mapping[str, Value | None], key: str) -> str:
     value = arguments.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise InvalidArgumentError(f"register_table: {key} expects text, met {value!r}")
+        raise InvalidArgumentError(f"{key} expects text, met {value!r}")
     return value.strip()

@@ -65,9 +65,10 @@ def _parameter_names(jvm: Jvm) -> tuple[str, ...]:
     if key not in jvm.shared:
         found = jvm.cls("java.lang.Class").forName(_CATALYST + "catalog.CatalogTable")
         count = jvm.items(found.getConstructors())[0].getParameterCount()
-        # A case class keeps its parameters as fields, in their order.
-        names = [str(field.getName()) for field in jvm.items(found.getDeclaredFields())]
-        own = [name for name in names if "$" not in name][:count]
+        is_final = jvm.cls("java.lang.reflect.Modifier").isFinal
+        # A case class keeps its parameters as final fields, in their order.
+        fields = [field for field in jvm.items(found.getDeclaredFields()) if is_final(field.getModifiers())]
+        own = [str(field.getName()) for field in fields if "$" not in str(field.getName())][:count]
         jvm.shared[key] = jvm.strings(own)
     return tuple(jvm.texts(jvm.shared[key]))
 
