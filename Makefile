@@ -29,8 +29,9 @@ integration: java $(INSTALLED_DEV) ## tests against servers that Maven fetches (
 bench: java $(INSTALLED_DEV) ## print what Lakeport costs, in figures
 	$(BIN)/python -m benchmarks
 
-docs: $(INSTALLED_DEV) ## write the generated pages again: docs/properties.md
+docs: $(INSTALLED_DEV) ## write the generated pages again: docs/properties.md, docs/errors.md
 	$(BIN)/python scripts/write_properties_page.py
+	$(BIN)/python scripts/write_errors_page.py
 
 thrift: ## generate the metastore's Thrift bindings again (needs the Apache Thrift compiler 0.17)
 	scripts/generate-thrift

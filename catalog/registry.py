@@ -25,7 +25,9 @@ from connector_spi.properties import closest
 __all__ = ["CATALOG_ALREADY_EXISTS", "SESSION_CLOSED", "CatalogCheck", "CatalogEvent", "CatalogRegistry"]
 
 CATALOG_ALREADY_EXISTS = ErrorCode("CATALOG_ALREADY_EXISTS", ErrorType.USER_ERROR)
+"""There is a catalog of that name. Choose another one, or remove it first."""
 SESSION_CLOSED = ErrorCode("SESSION_CLOSED", ErrorType.USER_ERROR)
+"""The session was closed. Connect anew."""
 
 
 class CatalogEvent(StrEnum):

@@ -98,31 +98,31 @@ class UserError(ConnectorError):
 
 
 class CatalogNotFoundError(UserError, LookupError):
-    """No catalog has this name."""
+    """No catalog has this name. ``SHOW CATALOGS`` lists those there are."""
 
     default_code = ErrorCode("CATALOG_NOT_FOUND", ErrorType.USER_ERROR)
 
 
 class SchemaNotFoundError(UserError, LookupError):
-    """No schema has this name in the catalog."""
+    """No schema has this name in the catalog. ``SHOW SCHEMAS IN catalog`` lists those there are."""
 
     default_code = ErrorCode("SCHEMA_NOT_FOUND", ErrorType.USER_ERROR)
 
 
 class TableNotFoundError(UserError, LookupError):
-    """No table has this name in the schema."""
+    """No table has this name in the schema. ``SHOW TABLES IN catalog.schema`` lists those there are."""
 
     default_code = ErrorCode("TABLE_NOT_FOUND", ErrorType.USER_ERROR)
 
 
 class ColumnNotFoundError(UserError, LookupError):
-    """No column has this name in the table."""
+    """No column has this name in the table. ``DESCRIBE`` lists those there are."""
 
     default_code = ErrorCode("COLUMN_NOT_FOUND", ErrorType.USER_ERROR)
 
 
 class ProcedureNotFoundError(UserError, LookupError):
-    """No procedure has this name in the catalog."""
+    """No procedure has this name in the catalog. The page of properties lists them."""
 
     default_code = ErrorCode("PROCEDURE_NOT_FOUND", ErrorType.USER_ERROR)
 
@@ -152,31 +152,31 @@ class ExternalError(ConnectorError, OSError):
 
 
 class MetastoreError(ExternalError):
-    """The metastore cannot be reached, or answered with an error."""
+    """The metastore cannot be reached, or answered with an error. ``lakeport catalogs check`` tells more."""
 
     default_code = ErrorCode("METASTORE_ERROR", ErrorType.EXTERNAL)
 
 
 class StorageError(ExternalError):
-    """The storage cannot be reached, or refused."""
+    """The storage cannot be reached, or refused. Check address, credentials and rights."""
 
     default_code = ErrorCode("STORAGE_ERROR", ErrorType.EXTERNAL)
 
 
 class FileMissingError(StorageError, FileNotFoundError):
-    """A file or folder that the metadata names is not on storage."""
+    """A file or folder that the metadata names is not on storage. Restore it, or correct the metadata."""
 
     default_code = ErrorCode("FILE_MISSING", ErrorType.EXTERNAL)
 
 
 class CorruptFileError(ExternalError):
-    """A file is truncated, or is not of the format that the metadata says."""
+    """A file is truncated, or is not of the format that the metadata says. Restore it, or drop its partition."""
 
     default_code = ErrorCode("CORRUPT_FILE", ErrorType.EXTERNAL)
 
 
 class ResourceError(ConnectorError):
-    """A limit of memory, time or count was met."""
+    """A limit of memory, time or count was met. The message names the property that raises it."""
 
     default_code = ErrorCode("EXCEEDED_LIMIT", ErrorType.INSUFFICIENT_RESOURCES)
 

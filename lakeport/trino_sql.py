@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from connector_spi.definitions import ViewDefinition
-from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
+from connector_spi.errors import NotSupportedError
+from lakeport.error_codes import UNSUPPORTED_VIEW
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
 __all__ = ["to_spark"]
 
-_UNSUPPORTED_VIEW = ErrorCode("UNSUPPORTED_VIEW", ErrorType.USER_ERROR)
 # Names of sqlglot's classes: relations and clauses, then expressions, then functions.
 _RELATIONS = (
     "Alias CTE Column Distinct Except From Group Having Identifier Intersect Join Limit Offset Order Ordered Select "
@@ -53,7 +53,7 @@ def to_spark(view: ViewDefinition, shown: str) -> str:
         raise NotSupportedError(
             f"the view {view.name} is written in Trino's SQL, and reading it needs sqlglot: pip install "
             f"'lakeport[views]'; its text is: {shown}",
-            _UNSUPPORTED_VIEW,
+            UNSUPPORTED_VIEW,
         ) from error
     try:
         query = sqlglot.parse_one(view.text, dialect="trino")
@@ -61,13 +61,13 @@ def to_spark(view: ViewDefinition, shown: str) -> str:
             raise NotSupportedError(
                 f"the view {view.name} is not read: its part {part.sql(dialect='trino')} may mean something else in "
                 f"Spark; its text is: {shown}",
-                _UNSUPPORTED_VIEW,
+                UNSUPPORTED_VIEW,
             )
         return str(query.sql(dialect="spark"))
     except SqlglotError as error:
         reason = str(error).splitlines()[0]
         raise NotSupportedError(
-            f"the view {view.name} is not read: its text is not understood ({reason}): {shown}", _UNSUPPORTED_VIEW
+            f"the view {view.name} is not read: its text is not understood ({reason}): {shown}", UNSUPPORTED_VIEW
         ) from error
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from connector_spi.definitions import ViewDefinition, ViewDialect
-from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
+from connector_spi.errors import ErrorCode, NotSupportedError
 from connector_spi.names import quote_identifier
 from connector_spi.schema import ColumnMetadata
+from lakeport.error_codes import UNSUPPORTED_VIEW
 from lakeport.trino_sql import to_spark
 
-__all__ = ["UNSUPPORTED_VIEW", "SparkView", "shown_text", "spark_view"]
+__all__ = ["SparkView", "shown_text", "spark_view"]
 
-UNSUPPORTED_VIEW = ErrorCode("UNSUPPORTED_VIEW", ErrorType.USER_ERROR)
 _SHOWN = 1000
 _ANSI = "spark.sql.ansi.enabled"
 # Hive gives NULL where a cast or a sum fails; Trino fails. Trino's decimals keep their scale.

@@ -20,21 +20,26 @@ __all__ = [
 ]
 
 ALREADY_EXISTS = ErrorCode("METASTORE_ALREADY_EXISTS", ErrorType.USER_ERROR)
+"""A schema, table or partition of that name is there already. Drop it first, or choose another name."""
 CLOSED = ErrorCode("METASTORE_CLOSED", ErrorType.USER_ERROR)
-"""The client was closed, perhaps while the call waited."""
+"""The client was closed, perhaps while the call waited. Connect anew."""
 AUTHENTICATION_FAILED = ErrorCode("METASTORE_AUTHENTICATION_FAILED", ErrorType.EXTERNAL)
 """We or the metastore could not prove who we are; the same again does not help."""
 NOT_EMPTY = ErrorCode("METASTORE_NOT_EMPTY", ErrorType.USER_ERROR)
-"""A schema that is to be dropped has tables."""
+"""A schema that is to be dropped has tables. Drop them first, or say CASCADE."""
 UNSUPPORTED_VIEW = ErrorCode("METASTORE_UNSUPPORTED_VIEW", ErrorType.USER_ERROR)
+"""The metastore's text of a view is damaged. Make the view again."""
 CONNECTION_FAILED = ErrorCode("METASTORE_CONNECTION_FAILED", ErrorType.EXTERNAL)
 """No connection, or it was lost. The call may be repeated if it is safe to do twice."""
 TIMED_OUT = ErrorCode("METASTORE_TIMED_OUT", ErrorType.EXTERNAL)
+"""The metastore did not answer in time. Try again, or raise the time limit that the message names."""
 NO_SUCH_CALL = ErrorCode("METASTORE_NO_SUCH_CALL", ErrorType.EXTERNAL)
-"""The metastore is of a version that lacks the call."""
+"""The metastore is of a version that lacks the call. What needs it cannot be had there."""
 NOT_READABLE = ErrorCode("METASTORE_TABLE_NOT_READABLE", ErrorType.EXTERNAL)
 """Hive 4 keeps the table from clients with our abilities."""
 NO_WRITE_IDS = ErrorCode("METASTORE_NO_WRITE_IDS", ErrorType.EXTERNAL)
 """The metastore is of Hive 2 or older, which does not know the write ids of tables."""
 REFUSED_REQUEST = ErrorCode("METASTORE_REFUSED_REQUEST", ErrorType.EXTERNAL)
+"""The metastore refused the call for the reason that it gave."""
 TRANSACTION_ENDED = ErrorCode("METASTORE_TRANSACTION_ENDED", ErrorType.EXTERNAL)
+"""A transaction was used after its end. Begin another one."""

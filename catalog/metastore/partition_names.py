@@ -31,6 +31,7 @@ DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """Stands for NULL, and for the empty text, in a partition's name."""
 
 _BAD_NAME = ErrorCode("METASTORE_BAD_PARTITION_NAME", ErrorType.EXTERNAL)
+"""The name of a partition is not made of ``key=value`` parts. Drop the partition in Hive."""
 # FileUtils.charToEscape. Hive escapes '{' and leaves '}'.
 _TO_ESCAPE = frozenset(map(chr, range(1, 0x20))) | frozenset("\"#%'*/:=?\\\x7f{[]^")
 _ESCAPE = re.compile("[" + re.escape("".join(sorted(_TO_ESCAPE))) + "]")

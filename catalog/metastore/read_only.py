@@ -14,6 +14,10 @@ __all__ = ["READ_ONLY", "READ_ONLY_CATALOG", "ReadOnlyWriter"]
 READ_ONLY = "hive.read-only"
 """The catalog property."""
 READ_ONLY_CATALOG = ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR)
+"""The statement would write, and the catalog does not: no catalog writes rows, and ``hive.read-only`` forbids the rest.
+
+
+"""
 
 
 class ReadOnlyWriter(MetastoreWriter):

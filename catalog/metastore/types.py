@@ -12,6 +12,7 @@ from connector_spi.errors import ErrorCode, ErrorType, MetastoreError, NotSuppor
 __all__ = ["hive_type_text", "parse_hive_type"]
 
 _BAD_TYPE = ErrorCode("METASTORE_BAD_TYPE", ErrorType.EXTERNAL)
+"""A type in the metastore that is none of Hive's. Correct the column in Hive."""
 _MAX_PRECISION = 38
 _MAX_DEPTH = 200
 

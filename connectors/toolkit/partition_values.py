@@ -29,6 +29,7 @@ Hive itself returns the text for a key of type string.
 """
 
 _BAD_PARTITION_VALUE = ErrorCode("BAD_PARTITION_VALUE", ErrorType.EXTERNAL)
+"""The text of a partition value does not fit the type of its key. Rename or drop the partition."""
 # FileUtils.charToEscape of Hive: '{' is escaped and '}' is not.
 _TO_ESCAPE = frozenset(map(chr, range(1, 0x20))) | frozenset("\"#%'*/:=?\\\x7f{[]^")
 _ESCAPED = re.compile("%([0-9A-Fa-f]{2})")

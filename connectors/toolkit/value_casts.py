@@ -21,6 +21,10 @@ __all__ = ["ArrayFunction", "leaf_cast"]
 ArrayFunction = Callable[[pa.Array], pa.Array]
 
 _UNSUPPORTED = ErrorCode("UNSUPPORTED_COERCION", ErrorType.USER_ERROR)
+"""A file has a column in a type that Hive does not turn into the type of the table.
+
+Leave the column out, or rewrite the files.
+"""
 _INTEGER_TEXT = r"^\s*[+-]?[0-9]{1,38}\s*$"
 _NUMBER_TEXT = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*$"
 _DATE_TEXT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"

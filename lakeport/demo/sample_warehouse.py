@@ -11,12 +11,12 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 
 from catalog.metastore.factory import MetastoreConfig, connect
-from connector_spi.errors import ErrorCode, ErrorType, UserError
+from connector_spi.errors import UserError
+from lakeport.error_codes import SAMPLE_WAREHOUSE_TAKEN
 
 __all__ = ["SCHEMA", "TABLES", "SampleTable", "SampleWarehouse", "prepare"]
 
 SCHEMA = "sales"
-_NOT_OURS = ErrorCode("SAMPLE_WAREHOUSE_TAKEN", ErrorType.USER_ERROR)
 _CONNECTORS = ("hive", "hudi")
 
 
@@ -98,7 +98,7 @@ def prepare(folder: Path) -> SampleWarehouse:
         raise UserError(
             f"cannot write the sample warehouse to {warehouse.folder}: {error.strerror}; "
             "run from another folder, or give one with --warehouse",
-            _NOT_OURS,
+            SAMPLE_WAREHOUSE_TAKEN,
         ) from error
     _forget(warehouse, metastore_file)
     return warehouse
@@ -149,7 +149,7 @@ def _forget(warehouse: SampleWarehouse, metastore_file: Path) -> None:
                 raise UserError(
                     f"the metastore {metastore_file} has another table {SCHEMA}.{table.name}, at {location}; "
                     "give the tour a folder of its own with --warehouse",
-                    _NOT_OURS,
+                    SAMPLE_WAREHOUSE_TAKEN,
                 )
             metastore.writes.drop_table(SCHEMA, table.name, delete_data=False)
     finally:

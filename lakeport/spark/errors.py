@@ -16,6 +16,7 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+from catalog.metastore.read_only import READ_ONLY_CATALOG
 from connector_spi import errors as spi_errors
 from connector_spi.errors import (
     ConnectorError,
@@ -79,7 +80,7 @@ def rows_are_not_written(catalog: str, statement: str) -> NotSupportedError:
     """The refusal of a statement that would write rows."""
     return NotSupportedError(
         f"catalog '{catalog}' writes no rows: {statement} is refused; write with the engine that owns the table",
-        ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR),
+        READ_ONLY_CATALOG,
     )
 
 
@@ -87,7 +88,7 @@ def read_only(catalog: str, statement: str) -> NotSupportedError:
     """The refusal of a statement that would change definitions in a catalog that has none to change."""
     return NotSupportedError(
         f"catalog '{catalog}' is read-only: {statement} is refused; write with the engine that owns the table",
-        ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR),
+        READ_ONLY_CATALOG,
     )
 
 

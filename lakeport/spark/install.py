@@ -15,7 +15,8 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from catalog.registry import CatalogEvent, CatalogRegistry
-from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
+from connector_spi.errors import NotSupportedError
+from lakeport.error_codes import SPARK_CONNECT, UNSUPPORTED_SPARK_VERSION
 from lakeport.spark.catalog import CatalogProxy
 from lakeport.spark.jvm import Jvm
 from lakeport.spark.versions import check_version
@@ -80,7 +81,7 @@ def _jvm(spark: SparkSession) -> Jvm:
         raise NotSupportedError(
             "this is a Spark Connect session; Lakeport needs a classic one: "
             "start it with .master('local[*]') or through spark-submit, not with .remote(...)",
-            ErrorCode("SPARK_CONNECT", ErrorType.USER_ERROR),
+            SPARK_CONNECT,
         )
     with _lock:
         context = spark.sparkContext
@@ -99,5 +100,5 @@ def _catalog_map(spark: SparkSession) -> JavaObject:
         raise NotSupportedError(
             f"Spark {spark.version} keeps its catalogs in a place that Lakeport does not know "
             "(CatalogManager has no map 'catalogs'); use Spark 4.0 to 4.3",
-            ErrorCode("UNSUPPORTED_SPARK_VERSION", ErrorType.USER_ERROR),
+            UNSUPPORTED_SPARK_VERSION,
         ) from error

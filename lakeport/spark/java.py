@@ -8,15 +8,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from connector_spi.errors import ErrorCode, ErrorType, ExternalError
+from connector_spi.errors import ExternalError
+from lakeport.error_codes import JAVA_NOT_FOUND, JAVA_TOO_OLD
 
 __all__ = ["OLDEST_JAVA", "check_java"]
 
 OLDEST_JAVA = 17
 """Spark 4 is built for it."""
 
-_JAVA_NOT_FOUND = ErrorCode("JAVA_NOT_FOUND", ErrorType.EXTERNAL)
-_JAVA_TOO_OLD = ErrorCode("JAVA_TOO_OLD", ErrorType.EXTERNAL)
 _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
 _INSTALL = "install Java 17 or 21, such as the package openjdk-17-jre-headless"
 
@@ -31,17 +30,17 @@ def check_java() -> int:
     try:
         ran = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ExternalError(f"{java} does not run ({error}); {_INSTALL}", _JAVA_NOT_FOUND) from error
+        raise ExternalError(f"{java} does not run ({error}); {_INSTALL}", JAVA_NOT_FOUND) from error
     match = _VERSION.search(ran.stderr + ran.stdout)
     if match is None:
-        raise ExternalError(f"{java} -version did not say a version; {_INSTALL}", _JAVA_NOT_FOUND)
+        raise ExternalError(f"{java} -version did not say a version; {_INSTALL}", JAVA_NOT_FOUND)
     # Until 8 the version was written 1.8.
     major = int(match.group(2) or 0) if match.group(1) == "1" else int(match.group(1))
     if major < OLDEST_JAVA:
         raise ExternalError(
             f"Spark needs Java {OLDEST_JAVA} or later, and {java} is Java {major}; {_INSTALL}, "
             "and set JAVA_HOME to its folder",
-            _JAVA_TOO_OLD,
+            JAVA_TOO_OLD,
         )
     return major
 
@@ -54,10 +53,10 @@ def _find() -> str:
             raise ExternalError(
                 f"JAVA_HOME is {home}, which has no bin/java; set it to the folder of a Java {OLDEST_JAVA} or later, "
                 "or unset it to use the java of the PATH",
-                _JAVA_NOT_FOUND,
+                JAVA_NOT_FOUND,
             )
         return str(java)
     found = shutil.which("java")
     if found is None:
-        raise ExternalError(f"Spark needs Java {OLDEST_JAVA} or later, and there is none; {_INSTALL}", _JAVA_NOT_FOUND)
+        raise ExternalError(f"Spark needs Java {OLDEST_JAVA} or later, and there is none; {_INSTALL}", JAVA_NOT_FOUND)
     return found

@@ -17,7 +17,8 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from connector_spi.errors import ErrorCode, ErrorType, ExternalError
+from connector_spi.errors import ExternalError
+from lakeport.error_codes import SPARK_DOES_NOT_START
 from lakeport.spark.java import check_java
 from lakeport.spark.options import SparkOptions
 
@@ -26,7 +27,6 @@ __all__ = ["DAEMON_MODULE", "LocalSpark", "local_spark"]
 DAEMON_MODULE = "lakeport.spark.daemon"
 """For ``spark.python.daemon.module`` of a Spark that is not made here: tasks then start faster."""
 
-_SPARK_DOES_NOT_START = ErrorCode("SPARK_DOES_NOT_START", ErrorType.EXTERNAL)
 _SETTINGS: dict[str, str] = {
     "spark.app.name": "lakeport",
     "spark.ui.enabled": "false",
@@ -92,7 +92,7 @@ def _start(options: SparkOptions) -> SparkSession:
         return SparkSession(context)
     except (PySparkException, OSError, RuntimeError) as error:
         where = f"; its log is {options.log}" if options.log else ""
-        raise ExternalError(f"Spark did not start: {_first_line(error)}{where}", _SPARK_DOES_NOT_START) from error
+        raise ExternalError(f"Spark did not start: {_first_line(error)}{where}", SPARK_DOES_NOT_START) from error
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from py4j.java_gateway import JavaObject
 
-from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
+from connector_spi.errors import NotSupportedError
+from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
 from lakeport.spark.jvm import CATALOG, READ, Jvm
 
 __all__ = ["check_version", "orc_scan", "parquet_scan", "python_reader_factory", "rows_need_a_column", "v2_columns"]
@@ -25,7 +26,7 @@ def check_version(jvm: Jvm) -> tuple[int, int]:
     if (major, minor) < _OLDEST or major > _NEWEST_MAJOR:
         raise NotSupportedError(
             f"Spark {text} is running; Lakeport needs Spark 4.0 or later, below 5: pip install 'pyspark>=4.0,<5'",
-            ErrorCode("UNSUPPORTED_SPARK_VERSION", ErrorType.USER_ERROR),
+            UNSUPPORTED_SPARK_VERSION,
         )
     return major, minor
 

@@ -1,0 +1,30 @@
+"""What the engine refuses or finds wrong, by name."""
+
+from __future__ import annotations
+
+from connector_spi.errors import ErrorCode, ErrorType
+
+__all__ = [
+    "JAVA_NOT_FOUND",
+    "JAVA_TOO_OLD",
+    "SAMPLE_WAREHOUSE_TAKEN",
+    "SPARK_CONNECT",
+    "SPARK_DOES_NOT_START",
+    "UNSUPPORTED_SPARK_VERSION",
+    "UNSUPPORTED_VIEW",
+]
+
+JAVA_NOT_FOUND = ErrorCode("JAVA_NOT_FOUND", ErrorType.EXTERNAL)
+"""Spark needs Java, and there is none. Install Java 17 or later, or name it in ``JAVA_HOME``."""
+JAVA_TOO_OLD = ErrorCode("JAVA_TOO_OLD", ErrorType.EXTERNAL)
+"""The Java that was found is older than Spark needs. Install Java 17 or later, or name it in ``JAVA_HOME``."""
+SAMPLE_WAREHOUSE_TAKEN = ErrorCode("SAMPLE_WAREHOUSE_TAKEN", ErrorType.USER_ERROR)
+"""The folder of the sample warehouse holds something else. Run the demo in another folder."""
+SPARK_CONNECT = ErrorCode("SPARK_CONNECT", ErrorType.USER_ERROR)
+"""A session of Spark Connect, whose catalogs are out of reach. Use a classic session."""
+SPARK_DOES_NOT_START = ErrorCode("SPARK_DOES_NOT_START", ErrorType.EXTERNAL)
+"""Java ended before Spark was there. The message holds what it said."""
+UNSUPPORTED_SPARK_VERSION = ErrorCode("UNSUPPORTED_SPARK_VERSION", ErrorType.USER_ERROR)
+"""Spark is of a version that Lakeport was not made for, or too old for what was asked. The message says which fits."""
+UNSUPPORTED_VIEW = ErrorCode("UNSUPPORTED_VIEW", ErrorType.USER_ERROR)
+"""A view whose text Spark does not understand. The message shows the part; query the view's tables."""
