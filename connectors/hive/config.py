@@ -19,6 +19,7 @@ from connector_spi.properties import (
     string_list_property,
 )
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
+from connectors.hive.buckets import BUCKET_EXECUTION, VALIDATE_BUCKETING
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 
 __all__ = [
@@ -41,6 +42,8 @@ TRANSACTIONAL_READ_LOCK = "transactional_read_lock"
 """Session property: transactional tables are read inside of a metastore transaction, under a shared lock."""
 
 _MEGABYTE = 1 << 20
+_BUCKET_EXECUTION = "Whether filters on the bucketing columns of tables choose files."
+_VALIDATE_BUCKETING = "Whether rows of bucketed tables are checked to be in their file's bucket."
 _FILTER_REQUIRED = "Whether partitioned tables are read with a filter on a partition key only."
 
 
@@ -103,6 +106,8 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
         "Whether transactional tables of a metastore without write ids (Hive 2) are read as if all were committed.",
         False,
     ),
+    boolean_property("hive.bucket-execution", _BUCKET_EXECUTION, True),
+    boolean_property("hive.validate-bucketing", _VALIDATE_BUCKETING, False),
     *STORAGE_PROPERTIES,
 )
 
@@ -132,6 +137,8 @@ class HiveConfig:
         partition_filter_required: Default of the session property.
         partition_filter_schemas: Lower-case names of the schemas it is about; empty for all.
         binary_zone: Zone of timestamps in RCFiles and of ``LazyBinarySerDe``.
+        bucket_execution: Default of the session property.
+        validate_bucketing: Default of the session property.
     """
 
     metastore: MetastoreConfig
@@ -153,6 +160,8 @@ class HiveConfig:
     partition_filter_required: bool = False
     partition_filter_schemas: frozenset[str] = frozenset()
     binary_zone: str = "UTC"
+    bucket_execution: bool = True
+    validate_bucketing: bool = False
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, object]) -> HiveConfig:
@@ -177,12 +186,16 @@ class HiveConfig:
             bool(properties["hive.query-partition-filter-required"]),
             _lower_case(properties["hive.query-partition-filter-required-schemas"]),
             str(properties["hive.rcfile.time-zone"]),
+            bool(properties["hive.bucket-execution"]),
+            bool(properties["hive.validate-bucketing"]),
         )
 
 
 def session_properties(config: HiveConfig) -> tuple[PropertyMetadata[object], ...]:
     """What a session may set."""
     return (
+        boolean_property(BUCKET_EXECUTION, _BUCKET_EXECUTION, config.bucket_execution),
+        boolean_property(VALIDATE_BUCKETING, _VALIDATE_BUCKETING, config.validate_bucketing),
         boolean_property(
             IGNORE_ABSENT_PARTITIONS,
             "Whether a partition without a folder has no rows (else it is an error).",

@@ -12,12 +12,21 @@ from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, FileChange, RowChanges
-from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
+from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, BUCKET
 from connectors.hive.acid.valid_ids import AcidSnapshot
+from connectors.hive.buckets import Bucketing
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.text_types import TextRule
 
-__all__ = ["FILE_MODIFIED_TIME", "FILE_SIZE", "HIDDEN_COLUMNS", "PARTITION", "PATH", "HiveSplit", "HiveTableHandle"]
+__all__ = [
+    "FILE_MODIFIED_TIME",
+    "FILE_SIZE",
+    "HIDDEN_COLUMNS",
+    "PARTITION",
+    "PATH",
+    "HiveSplit",
+    "HiveTableHandle",
+]
 
 PATH = "$path"
 PARTITION = "$partition"
@@ -50,6 +59,7 @@ class HiveTableHandle(TableHandle):
         snapshot: What the statement sees of a transactional table; ``None`` for other tables.
         insert_only: The transactional table has no deletes and no row ids.
         changes: The rows are what these write ids changed in a transactional table; ``None`` for the table itself.
+        bucketing: How rows were dealt out to files; ``None`` where they were not, or otherwise than Hive does.
     """
 
     name: SchemaTableName
@@ -63,6 +73,7 @@ class HiveTableHandle(TableHandle):
     snapshot: AcidSnapshot | None = None
     insert_only: bool = False
     changes: ChangeSpan | None = None
+    bucketing: Bucketing | None = None
 
     @property
     def format(self) -> str:
@@ -77,8 +88,11 @@ class HiveTableHandle(TableHandle):
 
     @property
     def hidden_columns(self) -> tuple[ColumnHandle, ...]:
-        """Hidden columns; those of row ids are of full ACID tables only."""
-        return (*HIDDEN_COLUMNS, *ACID_HIDDEN_COLUMNS) if self.full_acid else HIDDEN_COLUMNS
+        """Hidden columns; those of row ids are of full ACID tables only, and the bucket also of bucketed tables."""
+        if self.full_acid:
+            return (*HIDDEN_COLUMNS, *ACID_HIDDEN_COLUMNS)
+        bucket = (column for column in ACID_HIDDEN_COLUMNS if column.name == BUCKET and self.bucketing is not None)
+        return (*HIDDEN_COLUMNS, *bucket)
 
     @property
     def full_acid(self) -> bool:
@@ -108,6 +122,7 @@ class HiveSplit(Split):
         plain_constants: With ``plain``: which of the columns asked are not in the file.
         acid: Of a full ACID table: which rows of the file count; ``None`` where all do and nobody asks for row ids.
         changes: Of a read of changes: what became of the rows.
+        bucket: The file's bucket; ``None`` where there are none, or the file's name tells none.
     """
 
     path: str
@@ -125,6 +140,7 @@ class HiveSplit(Split):
     plain_constants: tuple[str, ...] = ()
     acid: AcidFile | None = None
     changes: RowChanges | FileChange | None = None
+    bucket: int | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -133,9 +149,12 @@ class HiveSplit(Split):
     def constants(self) -> dict[str, Value | None]:
         """Values of partition keys, hidden columns and, where all rows changed alike, of what tells that, by name."""
         told = self.changes.constants() if isinstance(self.changes, FileChange) else {}
+        # Rows of a full ACID table know their buckets themselves.
+        bucket: dict[str, Value | None] = {} if self.acid is not None else {BUCKET: self.bucket}
         return {
             **dict(self.partition_values),
             **told,
+            **bucket,
             PATH: self.path,
             PARTITION: self.partition,
             FILE_SIZE: self.file_size,

@@ -172,7 +172,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
     ) -> FilterApplication | None:
         """Partition keys are taken over for good, other columns to choose files and their parts by."""
         handle = hive_handle(table)
-        whole = set(handle.all_columns).difference(ACID_HIDDEN_COLUMNS)
+        whole = set(handle.all_columns).difference(ACID_HIDDEN_COLUMNS if handle.full_acid else ())
         taken = handle.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
         if taken == handle.constraint:
             return None

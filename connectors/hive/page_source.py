@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
@@ -21,6 +21,7 @@ from connectors.hive.acid.changes import CHANGE_COLUMNS, RowChanges
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.acid.valid_ids import AcidSnapshot
+from connectors.hive.bucket_validation import BucketCheckedPageSource, checked_bucketing, with_bucketing_columns
 from connectors.hive.formats.file_format import FileRequest, FormatSettings, declared_columns
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
@@ -74,10 +75,15 @@ class HivePageSourceProvider(PageSourceProvider):
             self.settings,
         )
         texts = {column.name: rules[column.name] for column in columns if column.name in rules}
+        bucketing = checked_bucketing(table, split, session)
+        if bucketing is not None:
+            request = replace(request, columns=with_bucketing_columns(columns, bucketing))
         if split.acid is None or table.snapshot is None:
             source = format_named(split.format).page_source(request)
         else:
             source = _acid_source(table, split, split.acid, table.snapshot, request, session)
+        if bucketing is not None and split.bucket is not None:
+            source = BucketCheckedPageSource(source, columns, bucketing, split.bucket, split.path)
         return _TextPageSource(source, texts) if texts else source
 
 

@@ -20,6 +20,8 @@ from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hive import error_codes
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
+from connectors.hive.bucket_selection import BucketSelection
+from connectors.hive.columns import bucketed_alike
 from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
 from connectors.hive.formats.file_format import declared_columns
 from connectors.hive.formats.file_storage import FileStorage
@@ -51,12 +53,13 @@ _ROW_ID_COLUMNS = frozenset(column.name for column in ACID_HIDDEN_COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """Splits of a folder, its files that are kept and that were found, and those with deletes."""
+    """Splits of a folder, its files that are kept and that were found, those with deletes, those of other buckets."""
 
     splits: list[HiveSplit]
     kept: int
     found: int
     with_deletes: int
+    other_buckets: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class _Folder:
     values: tuple[tuple[str, Value | None], ...] = ()
     columns: tuple[str, ...] | None = None
     types: tuple[pa.DataType, ...] | None = None
+    bucketed: bool = True
 
 
 class HiveSplitManager(SplitManager):
@@ -120,6 +124,7 @@ class HiveSplitManager(SplitManager):
             ),
             cast(int, session.get_property(MAX_SPLIT_SIZE)),
             self._files,
+            BucketSelection.of(table, constraint, session),
         )
         return _HiveSplitSource(scan, partitions, total, self._config.split_loader_concurrency)
 
@@ -146,6 +151,7 @@ class _Scan:
     plain: PlainFiles
     max_split_bytes: int
     files: FileSystem
+    buckets: BucketSelection
 
     @property
     def client(self) -> MetastoreClient:
@@ -166,13 +172,17 @@ class _Scan:
             for info in file_format.data_files(self.files, file.info)
         ]
         splits: list[HiveSplit] = []
-        kept = deletes = 0
-        for file in found:
-            made = self._file_splits(folder, file)
+        kept = deletes = others = 0
+        buckets, wanted = self.buckets.choose([file.info.path for file in found], folder.bucketed, folder.partition)
+        for file, bucket in zip(found, buckets, strict=True):
+            if wanted is not None and bucket not in wanted:
+                others += 1
+                continue
+            made = self._file_splits(folder, file, bucket)
             splits += made
             kept += bool(made)
             deletes += bool(made and file.acid and file.acid.deletes)
-        return _Listed(splits, kept, len(found), deletes)
+        return _Listed(splits, kept, len(found), deletes, others)
 
     def _folder(self, entry: Table, name: PartitionName, partition: Partition) -> _Folder:
         where = f"partition {name.name} of {self.table.name}"
@@ -200,9 +210,10 @@ class _Scan:
             name.values,
             columns,
             types,
+            bucketed_alike(partition, entry),
         )
 
-    def _file_splits(self, folder: _Folder, file: DataFile) -> list[HiveSplit]:
+    def _file_splits(self, folder: _Folder, file: DataFile, bucket: int | None) -> list[HiveSplit]:
         info = file.info
         whole = HiveSplit(
             info.path,
@@ -218,12 +229,15 @@ class _Scan:
             None if folder.storage == self.table.storage else folder.storage,
             acid=file.acid,
             changes=file.changes,
+            bucket=bucket,
         )
         constants = whole.constants()
         domains = dict(self.constraint.domains or {})
+        if self.table.full_acid:
+            domains = {column: domain for column, domain in domains.items() if column.name not in _ROW_ID_COLUMNS}
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
-        plain = file.acid is None and file.changes is None
+        plain = file.acid is None and file.changes is None and not self.buckets.checks(bucket)
         plain = plain and self.plain.is_plain(info.path, folder.storage.format, folder.columns)
         names = tuple(column.name for column in self.columns if column.name in constants) if plain else ()
         cut = format_named(folder.storage.format).splittable(info.path, folder.storage)
@@ -242,7 +256,7 @@ class _HiveSplitSource(SplitSource):
         self._total = total
         self._threads = threads
         self._pool: ThreadPoolExecutor | None = None
-        self._files_kept = self._files_total = self._with_deletes = 0
+        self._files_kept = self._files_total = self._with_deletes = self._other_buckets = 0
 
     def __iter__(self) -> Iterator[Sequence[Split]]:
         folders = self._folders()
@@ -253,10 +267,13 @@ class _HiveSplitSource(SplitSource):
                 self._files_kept += listed.kept
                 self._files_total += listed.found
                 self._with_deletes += listed.with_deletes
+                self._other_buckets += listed.other_buckets
             yield splits
 
     def summary(self) -> ScanSummary:
         notes = [f"deletes may apply to {self._with_deletes} files"] if self._with_deletes else []
+        if self._other_buckets:
+            notes.append(f"{self._other_buckets} files are of other buckets")
         if self._partitions is not None and self._total is None:
             notes.append("partitions found by the metastore")
         notes.append(f"metastore: {self._scan.transaction.calls.total()}")

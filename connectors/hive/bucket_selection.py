@@ -1,0 +1,76 @@
+"""Which files of a bucketed table a filter leaves. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from connector_spi.errors import CorruptFileError
+from connector_spi.handles import ColumnHandle
+from connector_spi.predicate import TupleDomain
+from connector_spi.session import ConnectorSession
+from connectors.hive import error_codes
+from connectors.hive.buckets import BUCKET_EXECUTION, VALIDATE_BUCKETING, file_buckets, wanted_buckets
+from connectors.hive.handles import HiveTableHandle
+
+__all__ = ["BucketSelection"]
+
+
+@dataclass(frozen=True, slots=True)
+class BucketSelection:
+    """What one scan does with buckets. Used by several threads.
+
+    Attributes:
+        table: The table.
+        wanted: Buckets that are read; ``None`` for all.
+        validate: Files and rows that are not where they belong are refused.
+    """
+
+    table: HiveTableHandle
+    wanted: frozenset[int] | None
+    validate: bool
+
+    @classmethod
+    def of(
+        cls, table: HiveTableHandle, constraint: TupleDomain[ColumnHandle], session: ConnectorSession
+    ) -> BucketSelection:
+        """The selection of a filter."""
+        prunes = table.bucketing is not None and session.flag(BUCKET_EXECUTION)
+        wanted = wanted_buckets(table.bucketing, constraint) if table.bucketing is not None and prunes else None
+        return cls(table, wanted, session.flag(VALIDATE_BUCKETING))
+
+    def choose(
+        self, paths: Sequence[str], bucketed: bool, partition: str
+    ) -> tuple[list[int | None], frozenset[int] | None]:
+        """The bucket of each file of a folder, and the buckets that are read of it.
+
+        One file whose name tells no bucket may hold rows of all, and is a sign that others were not written by the
+        table's buckets either: then all files are read.
+
+        Args:
+            paths: The files.
+            bucketed: The folder's rows were dealt out as the table says.
+            partition: Names the folder's partition for messages.
+
+        Raises:
+            CorruptFileError: Such a file was met, and buckets are validated (code ``HIVE_INVALID_BUCKET_FILES``).
+        """
+        bucketing = self.table.bucketing
+        if bucketing is None or not bucketed:
+            return [None] * len(paths), None
+        buckets = file_buckets(paths, bucketing.count)
+        if None not in buckets:
+            return buckets, self.wanted
+        if self.validate:
+            where = f"partition {partition} of {self.table.name}" if partition else f"table {self.table.name}"
+            raise CorruptFileError(
+                f"the name of {paths[buckets.index(None)]} tells none of the {bucketing.count} buckets of {where}; "
+                "expected a name such as 000000_0: write the rows anew with Hive, or set hive.validate-bucketing=false",
+                error_codes.HIVE_INVALID_BUCKET_FILES,
+            )
+        return buckets, None
+
+    def checks(self, bucket: int | None) -> bool:
+        """Whether rows of a file of this bucket are checked while they are read."""
+        bucketing = self.table.bucketing
+        return self.validate and bucket is not None and bucketing is not None and bucketing.has_hashes
