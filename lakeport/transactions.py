@@ -15,6 +15,7 @@ from connector_spi.errors import UserError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.session import ConnectorSession
 from lakeport.cleanup import CLEANUP
+from lakeport.scan_facts import ScanFacts
 
 __all__ = ["BegunTransaction", "SharedTransactions", "TransactionGroup", "commit_all", "open_groups"]
 
@@ -22,6 +23,8 @@ _UNREAD_SECONDS = 10.0
 """A frame that is gone may have others made of it that are about to be read."""
 _UNSEEN_SECONDS = 600.0
 """What reads unseen, such as ``df.rdd``, has its locks for so long from when it was planned."""
+_KEPT_SCANS = 1000
+"""A block may be open for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,25 @@ class TransactionGroup:
         self._holders = 0
         self._queries: set[int] = set()
         self._unseen_reads = 0
+        self._scans: dict[int, ScanFacts] = {}
+
+    @property
+    def scans(self) -> list[ScanFacts]:
+        """The scans that were planned to run, in order; of very many the newest."""
+        with self._guard:
+            return list(self._scans.values())
+
+    def note_scan(self, scan: int, facts: ScanFacts) -> None:
+        """A scan is about to run.
+
+        Args:
+            scan: Tells it from the others; one that is planned again counts once.
+            facts: What it reads.
+        """
+        with self._guard:
+            self._scans[scan] = facts
+            if len(self._scans) > _KEPT_SCANS:
+                del self._scans[next(iter(self._scans))]
 
     def begin(self, key: Hashable, connector: Connector, session: ConnectorSession) -> BegunTransaction:
         """The transaction of ``key``; begins at the first call.

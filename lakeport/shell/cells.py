@@ -12,8 +12,12 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from prompt_toolkit.utils import get_cwidth
 
-__all__ = ["is_number", "json_lines", "text_column"]
+__all__ = ["CONTROL", "cut", "is_number", "json_lines", "padded", "printable", "shown_width", "text_column"]
+
+CONTROL = r"[\x00-\x1f\x7f-\x9f]"
+"""Characters that ``printable`` escapes, as a regular expression."""
 
 # Trailing zeros of a fraction, and the point where nothing else is left of it.
 _FRACTION_ZEROS = r"(\.\d*?)0+$"
@@ -48,6 +52,38 @@ def is_number(data_type: pa.DataType) -> bool:
     """Whether values are set flush right."""
     types = pa.types
     return bool(types.is_integer(data_type) or types.is_floating(data_type) or types.is_decimal(data_type))
+
+
+def printable(text: str) -> str:
+    """Control characters as escapes: data must not move the cursor or colour the terminal."""
+    return "".join(c if c >= " " and not "\x7f" <= c <= "\x9f" else c.encode("unicode_escape").decode() for c in text)
+
+
+def shown_width(text: str) -> int:
+    """Columns of a terminal that a printable text takes; many characters of Asia, and emoji, take two."""
+    return len(text) if text.isascii() else get_cwidth(text)
+
+
+def padded(text: str, width: int, side: str) -> str:
+    """A text of at least this width; ``side`` is ``<``, ``>`` or ``^``, where the text goes."""
+    missing = width - shown_width(text)
+    if missing <= 0:
+        return text
+    left = missing if side == ">" else missing // 2 if side == "^" else 0
+    return " " * left + text + " " * (missing - left)
+
+
+def cut(text: str, width: int) -> str:
+    """A text of at most this width, which is 1 or more; what is cut ends in an ellipsis."""
+    if shown_width(text) <= width:
+        return text
+    kept, taken = 0, 0
+    for character in text:
+        taken += get_cwidth(character)
+        if taken > width - 1:
+            break
+        kept += 1
+    return text[:kept] + "…"
 
 
 def json_lines(batch: pa.RecordBatch) -> str:

@@ -1,11 +1,13 @@
-"""Cutting SQL text into statements at semicolons that are not inside of quotes or comments."""
+"""Cutting SQL text into statements at semicolons outside of quotes, comments and scripts (``BEGIN ... END``)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
-__all__ = ["SplitText", "split_statements"]
+__all__ = ["InputPart", "PartKind", "SplitText", "Token", "split_input", "split_statements", "tokens"]
 
 # Spark's lexer: strings know backslash escapes unless an r stands before them, comments between /* and */ nest.
 _TOKEN = re.compile(
@@ -15,11 +17,31 @@ _TOKEN = re.compile(
   | (?P<end>;)
   | (?P<text>[rR]'[^']*'|[rR]"[^"]*"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`)
   | (?P<open>[rR]?['"]|`)
-  | (?P<other>\w+|.)
+  | (?P<command>\\[^\n]*)
+  | (?P<word>\w+)
+  | (?P<other>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
+_GO = re.compile(r"\\(?P<how>[gG])(?!\w)[ \t]*;?\s*")
+_CLOSES_NO_BLOCK = frozenset({"IF", "WHILE", "LOOP", "REPEAT", "FOR"})
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of SQL text.
+
+    Attributes:
+        kind: ``blank``, ``comment``, ``end`` (a semicolon), ``text`` (quoted), ``open`` (a quote or comment that is not
+            closed), ``command`` (a backslash and the rest of its line), ``word`` or ``other``.
+        start: Its first character.
+        stop: Behind its last one.
+    """
+
+    kind: str
+    start: int
+    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +59,149 @@ class SplitText:
     is_open: bool
 
 
-def split_statements(text: str) -> SplitText:
-    """Cuts SQL text into statements."""
-    statements: list[str] = []
-    start = position = 0
-    says_something = False
+class PartKind(Enum):
+    """What a part of the shell's input is."""
+
+    STATEMENT = "statement"
+    VERTICAL = "statement whose rows are shown one column on each line"
+    COMMAND = "command of the shell"
+    UNFINISHED = "statement without an end"
+
+
+@dataclass(frozen=True, slots=True)
+class InputPart:
+    """A part of the shell's input.
+
+    Attributes:
+        kind: What it is.
+        text: With no blanks at its ends and no terminator; a command begins with its backslash.
+    """
+
+    kind: PartKind
+    text: str
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The pieces of a text, in order; after one that is ``open`` there is none."""
+    position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         assert match is not None
-        kind, position = match.lastgroup, match.end()
-        if kind == "end":
-            if says_something:
-                statements.append(text[start : match.start()].strip())
-            start, says_something = position, False
-        elif kind == "comment":
-            position = _end_of_comment(text, position)
-            if position < 0:
-                return SplitText(tuple(statements), text[start:].strip(), True)
-        elif kind == "open":
+        kind, stop = str(match.lastgroup), match.end()
+        if kind == "comment":
+            stop = _end_of_comment(text, stop)
+        if kind == "open" or stop < 0:
+            yield Token("open", position, len(text))
+            return
+        yield Token(kind, position, stop)
+        position = stop
+
+
+def split_statements(text: str) -> SplitText:
+    """Cuts SQL text into statements; a script, ``BEGIN ... END``, is one."""
+    statements: list[str] = []
+    start = 0
+    says_something = False
+    script = _Script()
+    for token in tokens(text):
+        if token.kind == "open":
             return SplitText(tuple(statements), text[start:].strip(), True)
-        elif kind != "blank":
+        if token.kind == "end" and not script.is_inside:
+            if says_something:
+                statements.append(text[start : token.start].strip())
+            start, says_something, script = token.stop, False, _Script()
+        elif token.kind not in ("blank", "comment"):
             says_something = True
+            script.meet(text, token)
     return SplitText(tuple(statements), text[start:].strip() if says_something else "", False)
+
+
+def split_input(text: str) -> list[InputPart]:
+    r"""Cuts what is typed into the shell, or read by ``\i``, into statements and commands.
+
+    A command goes from its backslash to the end of the line, also behind a statement, which it then ends:
+    ``SELECT 1 \watch 2``. ``\g`` and ``\G`` end a statement, too.
+    """
+    parts: list[InputPart] = []
+    start = 0
+    says_something = False
+    script = _Script()
+
+    def finish(kind: PartKind, stop: int) -> None:
+        if says_something:
+            parts.append(InputPart(kind, text[start:stop].strip()))
+
+    for token in tokens(text):
+        if token.kind == "open":
+            says_something = True
+            break
+        if token.kind == "command":
+            go = _GO.match(text, token.start)
+            if go is not None:
+                finish(PartKind.VERTICAL if go.group("how") == "G" else PartKind.STATEMENT, token.start)
+                # What follows on the line is the next input.
+                return parts + split_input(text[go.end() :])
+            finish(PartKind.STATEMENT, token.start)
+            parts.append(InputPart(PartKind.COMMAND, text[token.start : token.stop].strip()))
+            start, says_something, script = token.stop, False, _Script()
+        elif token.kind == "end" and not script.is_inside:
+            finish(PartKind.STATEMENT, token.start)
+            start, says_something, script = token.stop, False, _Script()
+        elif token.kind not in ("blank", "comment"):
+            says_something = True
+            script.meet(text, token)
+    finish(PartKind.UNFINISHED, len(text))
+    return parts
+
+
+class _Script:
+    """How deep the blocks of a script are open, as far as its words were met.
+
+    ``BEGIN`` and ``CASE`` are closed by ``END``; the other compound statements end in two words, such as ``END IF``,
+    and need no count. A statement that does not begin with ``BEGIN``, or a label before it, is no script.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._words: list[str] = []
+        self._is_script: bool | None = None
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether a semicolon here belongs to the script."""
+        return bool(self._is_script) and self._depth > 0
+
+    def meet(self, text: str, token: Token) -> None:
+        """Goes one piece on."""
+        if self._is_script is False:
+            return
+        before = self._words[-1] if self._words else ""
+        written = text[token.start : token.stop]
+        word = written.upper() if token.kind != "text" else "'"
+        if before == ".":
+            word = "'"  # a field, such as t.end
+        self._words = [*self._words[-2:], word] if self._is_script else [*self._words, word]
+        if self._is_script is None:
+            self._is_script = _begins_script(self._words)
+            if not self._is_script:
+                return
+        if word in ("BEGIN", "CASE") and before != "END":
+            self._depth += 1
+        elif word == "END":
+            self._depth -= 1
+        elif before == "END" and word in _CLOSES_NO_BLOCK:
+            self._depth += 1
+
+
+def _begins_script(words: list[str]) -> bool | None:
+    """``None`` while a label may still be followed by BEGIN."""
+    if words[0] == "BEGIN":
+        return True
+    if len(words) == 1:
+        return None
+    if words[1] != ":":
+        return False
+    return None if len(words) == 2 else words[2] == "BEGIN"
 
 
 def _end_of_comment(text: str, position: int) -> int:

@@ -16,6 +16,7 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
 from lakeport.planning import PlannedSplits, ScanPlan, pack_splits, plan_splits
+from lakeport.scan_facts import ScanFacts
 from lakeport.spark.explain import ScanTexts, describe_scan
 from lakeport.spark.jvm import READ, Jvm
 from lakeport.spark.native import NativeReader, constant_names
@@ -189,7 +190,8 @@ class ScanProxy(Proxy):
     def planInputPartitions(self) -> JavaObject:
         """The tasks."""
         with self._lock:
-            self._plan_splits()
+            planned = self._plan_splits()
+            self._note(planned)
             if self._partitions is None:
                 if self._native is not None:
                     self._partitions = self._native_reader(self._native).partitions(self._tasks)
@@ -227,6 +229,12 @@ class ScanProxy(Proxy):
             self._work,
         )
         return split_reader_factory(self._jvm, reader, self._read_schema, self._schema_json)
+
+    def _note(self, planned: PlannedSplits) -> None:
+        """Tells the statement's transactions what is about to be read."""
+        tasks, is_native = len(self._tasks), self._native is not None
+        facts = ScanFacts(self._table.name, planned.summary, len(planned.splits), tasks, planned.size_bytes, is_native)
+        self._plan.access.statement.transactions.note_scan(id(self), facts)
 
     def _identity(self) -> object:
         plan = self._plan

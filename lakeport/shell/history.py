@@ -1,0 +1,45 @@
+"""What was typed, kept over sessions, without secrets."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from prompt_toolkit.history import FileHistory
+
+__all__ = ["ShellHistory", "may_hold_secret"]
+
+_SECRET_WORD = r"(?:password|passwd|secret|token|credential|private[._-]?key|access[._-]?key|api[._-]?key)"
+# A secret's name in quotes, or one that is given a value: 'fs.s3a.secret.key' = 'x', password => 'x', \set token x.
+_SECRET = re.compile(
+    rf"""['"`][^'"`]*{_SECRET_WORD}[^'"`]*['"`]|[\w.]*{_SECRET_WORD}[\w.]*\s*(?:=|:)|\\set\s+\w*{_SECRET_WORD}"""
+    r"""|\w+://[^/\s'"]*:[^/\s'"]*@""",
+    re.IGNORECASE,
+)
+
+
+def may_hold_secret(text: str) -> bool:
+    """Whether a statement names a password, token or key together with its value. On doubt it does."""
+    return _SECRET.search(text) is not None
+
+
+class ShellHistory(FileHistory):
+    """A file of statements that only its user may read; what may hold a secret is kept for this session only.
+
+    Args:
+        path: The file; made when there is something to keep.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+
+    def store_string(self, string: str) -> None:
+        """Appends to the file; a file that cannot be written costs the history, not the session."""
+        if may_hold_secret(string):
+            return
+        try:
+            os.close(os.open(self.filename, os.O_CREAT | os.O_WRONLY, 0o600))
+            super().store_string(string)
+        except OSError:
+            return

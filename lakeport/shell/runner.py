@@ -1,0 +1,234 @@
+"""Runs statements so that Ctrl-C cancels the Spark jobs and leaves the program alive."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+import pyarrow as pa
+
+from lakeport.cleanup import CLEANUP
+from lakeport.scan_facts import JobCounts, ScanTotals, scan_totals
+from lakeport.session import Session
+from lakeport.shell.formats import ResultFormat
+from lakeport.transactions import SharedTransactions
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+    from lakeport.spark.job_progress import JobProgress
+
+__all__ = ["RunState", "RunWatch", "Runner"]
+
+_groups = itertools.count(1)
+_PATIENCE = 5.0
+"""Seconds that a cancelled statement gets to end; then it is left behind."""
+_LOOK_SECONDS = 0.2
+"""Between two looks at the jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """How far a statement is.
+
+    Attributes:
+        phase: ``starting Spark``, ``analysing``, ``reading`` or ``writing``.
+        seconds: Since it began.
+        counts: What its jobs have done.
+        rows: Rows of the result; ``None`` for a statement that has none, or that has not ended.
+        scans: What its scans read, once they are planned.
+    """
+
+    phase: str
+    seconds: float
+    counts: JobCounts
+    rows: int | None = None
+    scans: ScanTotals | None = None
+
+
+class RunWatch(Protocol):
+    """Looks at a statement while it runs; called in the thread that waits for it."""
+
+    def tick(self, state: RunState) -> None:
+        """Some twenty times a second."""
+
+    def keeps_waiting(self) -> bool:
+        """Whether a cancelled statement is waited for however long it takes, since a pager still shows its rows."""
+
+
+class Runner:
+    """Runs one statement at a time.
+
+    Args:
+        session: Spark starts with the first statement, if it has not.
+        out: Takes the results.
+    """
+
+    def __init__(self, session: Session, out: BinaryIO) -> None:
+        self._session = session
+        self._out = out
+        self.last = RunState("analysing", 0.0, JobCounts())
+        """The last statement, when it has ended."""
+
+    def run(
+        self, statement: str, write: ResultFormat | None, *, watch: RunWatch | None = None, out: BinaryIO | None = None
+    ) -> int | None:
+        """Runs a statement and writes its result.
+
+        Args:
+            statement: SQL with no semicolon at its end.
+            write: ``None`` drops the rows unread: a query does not run then.
+            watch: Is told how far it is; without one nothing is asked of Spark while it runs.
+            out: Takes the result instead of what the runner was given.
+
+        Returns:
+            The number of rows; ``None`` for a statement that has no result.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; the Spark jobs are cancelled.
+            BrokenPipeError: Who reads the result has enough; the jobs are cancelled.
+            ConnectorError, PySparkException: The statement failed.
+        """
+        work = _Work(self._session, statement, write, out or self._out, counts_jobs=watch is not None)
+        worker = threading.Thread(target=work, name="lakeport-statement", daemon=True)
+        worker.start()
+        try:
+            while worker.is_alive():
+                worker.join(0.05)
+                if watch is not None:
+                    watch.tick(work.state())
+        except KeyboardInterrupt:
+            _cancel(work, worker, watch)
+            raise
+        finally:
+            self.last = work.state()
+        if isinstance(work.error, BrokenPipeError):
+            work.cancel()
+        if work.error is not None:
+            raise work.error
+        return work.rows
+
+
+def _cancel(work: _Work, worker: threading.Thread, watch: RunWatch | None) -> None:
+    # In a thread of its own: another Ctrl-C must not cut a call into Java in two.
+    canceller = threading.Thread(target=work.cancel, name="lakeport-cancel", daemon=True)
+    canceller.start()
+    end = time.monotonic() + _PATIENCE
+    while worker.is_alive() and (time.monotonic() < end or (watch is not None and watch.keeps_waiting())):
+        try:
+            worker.join(0.05)
+        except KeyboardInterrupt:
+            # A second one: the user does not want to wait. A pager ends by its own key.
+            end = 0.0
+
+
+class _Work:
+    """What the worker thread does; its results are read when it has ended."""
+
+    def __init__(
+        self, session: Session, statement: str, write: ResultFormat | None, out: BinaryIO, *, counts_jobs: bool
+    ) -> None:
+        self.error: BaseException | None = None
+        self.rows: int | None = None
+        self._begun = time.monotonic()
+        self._session = session
+        self._statement = statement
+        self._write = write
+        self._out = out
+        self._counts_jobs = counts_jobs
+        self._counts = JobCounts()
+        self._progress = "analysing" if session.is_started else "starting Spark"
+        self._transactions: SharedTransactions | None = None
+        self._cancelled = threading.Event()
+        self._ended = threading.Event()
+        self._group = f"lakeport-{os.getpid()}-{next(_groups)}"
+        self._cancel_jobs: Callable[[], object] | None = None
+
+    def __call__(self) -> None:
+        try:
+            self._run()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self._ended.set()
+
+    def state(self) -> RunState:
+        """How far it is."""
+        shared = self._transactions
+        scans = scan_totals(shared.group.scans) if shared is not None else None
+        return RunState(self._progress, time.monotonic() - self._begun, self._counts, self.rows, scans)
+
+    def cancel(self) -> None:
+        """Stops the jobs that run and those that would follow."""
+        self._cancelled.set()
+        if self._cancel_jobs is not None:
+            self._cancel_jobs()
+        if self._transactions is not None:
+            # It may be waiting for a lock.
+            CLEANUP.later(self._transactions.group.rollback)
+
+    def _run(self) -> None:
+        # Spark may start here for the first time: with it PySpark is imported.
+        engine = self._session.engine
+        self._progress = "analysing"
+        from lakeport.spark.errors import is_file_missing
+
+        context = engine.spark.sparkContext
+        context.setJobGroup(self._group, self._statement[:200], interruptOnCancel=True)
+        self._cancel_jobs = lambda: context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
+        if self._cancelled.is_set():
+            return
+        progress = self._follow(context) if self._counts_jobs else None
+        try:
+            self._answer()
+        except Exception as error:
+            # Files of the snapshot were cleaned away. Nothing was written yet: a new snapshot gives a whole answer.
+            if self._progress != "reading" or not is_file_missing(error):
+                raise
+            self._answer()
+        if progress is not None and self.rows is not None:
+            self._counts = progress.read_last()
+
+    def _follow(self, context: SparkContext) -> JobProgress:
+        from lakeport.spark.job_progress import JobProgress
+
+        progress = JobProgress(context, self._group)
+
+        def follow() -> None:
+            while not self._ended.wait(_LOOK_SECONDS):
+                try:
+                    self._counts = progress.read()
+                except Exception:
+                    return  # Spark is gone; the statement itself says so
+
+        threading.Thread(target=follow, name="lakeport-progress", daemon=True).start()
+        return JobProgress(context, self._group)
+
+    def _answer(self) -> None:
+        from lakeport.spark.results import arrow_result
+
+        # Locks are let go with the last row, not when Java collects its garbage.
+        with self._session.transaction():
+            self._transactions = self._session.shared_transactions
+            frame = self._session.sql(self._statement)
+            if not frame.columns or self._write is None:
+                return
+            self._progress = "reading"
+            result = arrow_result(frame)
+            batches = self._until_cancelled(result.batches)
+            first = list(islice(batches, 1))
+            self._progress = "writing"
+            self.rows = self._write(result.schema, chain(first, batches), self._out)
+            self._out.flush()
+
+    def _until_cancelled(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if self._cancelled.is_set():
+                raise KeyboardInterrupt
+            yield batch

@@ -1,0 +1,49 @@
+r"""Variables of the shell: ``\set name value``, then ``:name``, ``:'name'`` and ``:"name"`` in statements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from connector_spi.names import quote_identifier
+from lakeport.shell.statements import tokens
+
+__all__ = ["interpolate"]
+
+_NAME = re.compile(r"\w+")
+_TIGHT = re.compile(r"[\w:)\]`'\"]$")
+
+
+def interpolate(text: str, variables: Mapping[str, str]) -> str:
+    """A statement with the values of variables in the places of their names.
+
+    ``:name`` becomes the value as it is, ``:'name'`` a string literal, ``:"name"`` a quoted identifier. Names that are
+    not set stay as they are, and so does all inside of quotes and comments, a cast ``x::int``, and a field of a
+    variant, ``v:field``.
+    """
+    if not variables or ":" not in text:
+        return text
+    pieces: list[str] = []
+    colon = False
+    for token in tokens(text):
+        written = text[token.start : token.stop]
+        if colon:
+            colon = False
+            value = _value(written, token.kind, variables)
+            if value is not None:
+                pieces[-1] = value
+                continue
+        colon = written == ":" and not (pieces and _TIGHT.search(pieces[-1]))
+        pieces.append(written)
+    return "".join(pieces)
+
+
+def _value(written: str, kind: str, variables: Mapping[str, str]) -> str | None:
+    if kind == "word":
+        return variables.get(written)
+    if kind != "text" or written[1:-1] not in variables or not _NAME.fullmatch(written[1:-1]):
+        return None
+    value = variables[written[1:-1]]
+    if written[0] == "'":
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return quote_identifier(value) if written[0] == '"' else None
