@@ -20,6 +20,7 @@ from connector_spi.properties import (
 )
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.buckets import BUCKET_EXECUTION, VALIDATE_BUCKETING
+from connectors.hive.listing_cache import LISTING_PROPERTIES, ListingPolicy, listing_policy
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 
 __all__ = [
@@ -108,6 +109,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     ),
     boolean_property("hive.bucket-execution", _BUCKET_EXECUTION, True),
     boolean_property("hive.validate-bucketing", _VALIDATE_BUCKETING, False),
+    *LISTING_PROPERTIES,
     *STORAGE_PROPERTIES,
 )
 
@@ -136,6 +138,7 @@ class HiveConfig:
         cache: What is kept of the metastore across transactions.
         partition_filter_required: Default of the session property.
         partition_filter_schemas: Lower-case names of the schemas it is about; empty for all.
+        listings: Which listings of folders are kept.
         binary_zone: Zone of timestamps in RCFiles and of ``LazyBinarySerDe``.
         bucket_execution: Default of the session property.
         validate_bucketing: Default of the session property.
@@ -160,6 +163,7 @@ class HiveConfig:
     partition_filter_required: bool = False
     partition_filter_schemas: frozenset[str] = frozenset()
     binary_zone: str = "UTC"
+    listings: ListingPolicy = field(default_factory=ListingPolicy)
     bucket_execution: bool = True
     validate_bucketing: bool = False
 
@@ -186,6 +190,7 @@ class HiveConfig:
             bool(properties["hive.query-partition-filter-required"]),
             _lower_case(properties["hive.query-partition-filter-required-schemas"]),
             str(properties["hive.rcfile.time-zone"]),
+            listing_policy(properties),
             bool(properties["hive.bucket-execution"]),
             bool(properties["hive.validate-bucketing"]),
         )

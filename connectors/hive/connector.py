@@ -76,7 +76,11 @@ class HiveConnector(Connector):
     @property
     def procedures(self) -> Sequence[Procedure]:
         own = self._shared.per_user(lambda metastore: HiveProcedures(metastore, self._files).procedures())
-        return (*own, *self._shared.procedures())
+        shared = (
+            self._split_manager.listings.flushed_by(one) if one.name == "flush_metadata_cache" else one
+            for one in self._shared.procedures()
+        )
+        return (*own, *shared)
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:

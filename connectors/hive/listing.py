@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from connector_spi.errors import FileMissingError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
+from connectors.hive.listing_cache import ListingCache, ListingPolicy
 from connectors.toolkit.filesystem import FileInfo, FileSystem, is_hidden
 
 __all__ = ["FolderLister", "file_ranges", "missing_folder"]
@@ -25,11 +26,13 @@ class FolderLister:
         files: Storage.
         recursive: Files in folders below belong to the folder, too.
         ignore_absent: A folder that is not there has no files.
+        cache: Listings that are kept.
     """
 
     files: FileSystem
     recursive: bool
     ignore_absent: bool
+    cache: ListingCache = field(default_factory=lambda: ListingCache(ListingPolicy()))
 
     def data_files(self, location: str, table: SchemaTableName, partition: str) -> list[FileInfo]:
         """Files with rows, sorted by path.
@@ -42,7 +45,7 @@ class FolderLister:
             NotSupportedError: The folder is laid out as one of a transactional table.
         """
         try:
-            found = self.files.list(location, self.recursive)
+            found = self.cache.list(table, location, self.recursive, lambda: self.files.list(location, self.recursive))
         except FileMissingError as error:
             if self.ignore_absent:
                 return []

@@ -70,6 +70,8 @@ class PlainFiles:
             return False
         if self._has_dates and file_format == "orc":
             return False
+        if self._files.has_settings(path):
+            return False
         key = (file_format, partition_columns)
         with self._lock:
             self._seen += 1

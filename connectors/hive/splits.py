@@ -28,6 +28,7 @@ from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing import FolderLister, file_ranges
+from connectors.hive.listing_cache import ListingCache
 from connectors.hive.partitions import (
     PartitionName,
     fetch_partitions,
@@ -81,11 +82,15 @@ class HiveSplitManager(SplitManager):
     Args:
         config: The catalog's settings.
         files: Storage.
+
+    Attributes:
+        listings: Listings of folders that are kept.
     """
 
     def __init__(self, config: HiveConfig, files: FileSystem) -> None:
         self._config = config
         self._files = files
+        self.listings = ListingCache(config.listings)
 
     def get_splits(
         self,
@@ -132,7 +137,8 @@ class HiveSplitManager(SplitManager):
         self, hive: HiveTransaction, table: HiveTableHandle, columns: tuple[ColumnHandle, ...], ignore_absent: bool
     ) -> _Lister:
         if table.snapshot is None:
-            lister = FolderLister(self._files, self._config.recursive_directories, ignore_absent)
+            recursive = self._config.recursive_directories
+            lister = FolderLister(self._files, recursive, ignore_absent, self.listings)
             return lambda location, partition: [
                 DataFile(info) for info in lister.data_files(location, table.name, partition)
             ]

@@ -76,6 +76,7 @@ class HudiSplitManager(SplitManager):
         schemas = self._written_schemas(snapshot, plan)
         size = session.get_property(MAX_SPLIT_SIZE)
         maker = _SplitMaker(table, columns, constraint, schemas, sources, int(str(size)))
+        maker.never_plain = transaction.files.has_settings(table.location)
         return HudiSplitSource(table, plan, maker)
 
     def _changes(
@@ -159,6 +160,7 @@ class _SplitMaker:
 
     Attributes:
         files_pruned: Files left out by what is known of them without opening.
+        never_plain: No other reader can open the files.
     """
 
     def __init__(
@@ -181,6 +183,7 @@ class _SplitMaker:
         self._max_size = max_size
         self._plain: dict[tuple[str, frozenset[str]], bool] = {}
         self.files_pruned = 0
+        self.never_plain = False
 
     def splits(self, partition: PartitionSlices, file_slice: FileSlice) -> Iterator[HudiSplit]:
         """The ranges of a slice's base file; none where constants alone say that no row fits."""
@@ -227,7 +230,7 @@ class _SplitMaker:
 
     def _is_plain(self, file: HudiSplit, constants: frozenset[str]) -> bool:
         """Whether a reader that knows no Hudi gets the columns right from a file."""
-        if self._table.written_in is not None or file.logs or file.source is not None:
+        if self.never_plain or self._table.written_in is not None or file.logs or file.source is not None:
             return False
         schema = self._schemas[file.base_instant]
         if schema is None or file.format != "parquet" or _PLAIN_PATH.fullmatch(file.path) is None:

@@ -37,12 +37,13 @@ class HudiTransaction(ConnectorTransaction):
         pool: Folders are listed in it.
 
     Attributes:
+        files: Storage.
         metadata: The connector's answers within the transaction, set by it.
     """
 
     def __init__(self, files: FileSystem, pool: ThreadPoolExecutor) -> None:
         super().__init__()
-        self._files = files
+        self.files = files
         self._pool = pool
         self._opened: dict[str, HudiSnapshot] = {}
         self._snapshots: dict[tuple[str, TimelineView], HudiSnapshot] = {}
@@ -56,7 +57,7 @@ class HudiTransaction(ConnectorTransaction):
         with self._guard:
             found = self._opened.get(location)
             if found is None:
-                found = open_snapshot(self._files, location)
+                found = open_snapshot(self.files, location)
                 self._opened[location] = found
                 self._snapshots[location, found.view] = found
             return found
@@ -132,7 +133,7 @@ class HudiTransaction(ConnectorTransaction):
             key = (table.location, table.view)
             if key not in self._snapshots:
                 newest = self._opened.get(table.location)
-                made = HudiSnapshot(self._files, table.location, table.config, table.view)
+                made = HudiSnapshot(self.files, table.location, table.config, table.view)
                 # What was read of the archive is not read again.
                 self._snapshots[key] = made if newest is None else newest.with_view(table.view)
             return self._snapshots[key]

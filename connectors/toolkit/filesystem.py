@@ -7,7 +7,7 @@ A ``%`` in a path is a ``%`` in the file's name, as in the partition folder ``p=
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,18 +17,11 @@ import pyarrow.fs as pafs
 
 from connector_spi.errors import FileMissingError, InvalidPropertyError, StorageError
 from connector_spi.plain_data import PlainData
+from connectors.toolkit.remote_storage import open_storage, setting_prefixes, storage_path
 
 __all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?")
-_S3_SCHEMES = ("s3", "s3a", "s3n")
-# What a catalog file calls a setting of pyarrow's S3FileSystem.
-_S3_OPTIONS = {
-    "s3.endpoint": "endpoint_override",
-    "s3.region": "region",
-    "s3.aws-access-key": "access_key",
-    "s3.aws-secret-key": "secret_key",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +51,8 @@ class FileSystem(PlainData):
     """Storage by the scheme of each path.
 
     Attributes:
-        options: Settings by Trino's keys, such as ``s3.endpoint``. Without them pyarrow finds its own.
+        options: Settings by Trino's keys, such as ``s3.endpoint``; from ``storage_options``. They hold secrets.
+            Without them pyarrow finds its own.
     """
 
     options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -126,12 +120,17 @@ class FileSystem(PlainData):
             if storage.get_file_info(path).type == pafs.FileType.Directory:
                 storage.delete_dir(path)
 
+    def has_settings(self, uri: str) -> bool:
+        """Whether the storage of a path is reached by settings of this catalog, which no other reader has."""
+        prefixes = setting_prefixes(_split(uri)[0])
+        return any(name.startswith(prefixes) for name, _ in self.options if prefixes)
+
     def _resolve(self, uri: str) -> tuple[pafs.FileSystem, str]:
         scheme, authority, path = _split(uri)
         if scheme in ("", "file"):
             return _local(), path
         with _storage_errors(uri):
-            return _remote(scheme, authority, self.options), _remote_path(scheme, authority, path)
+            return open_storage(scheme, authority, self.options), storage_path(scheme, authority, path)
 
 
 def is_hidden(name: str) -> bool:
@@ -163,30 +162,6 @@ def _file_info(path: str, info: pafs.FileInfo) -> FileInfo:
 @lru_cache(maxsize=1)
 def _local() -> pafs.FileSystem:
     return pafs.LocalFileSystem()
-
-
-@lru_cache(maxsize=64)
-def _remote(scheme: str, authority: str, options: tuple[tuple[str, str], ...]) -> pafs.FileSystem:
-    if scheme in _S3_SCHEMES:
-        return _s3(authority, dict(options))
-    filesystem, _ = pafs.FileSystem.from_uri(f"{scheme}://{authority}/")
-    return filesystem
-
-
-def _s3(bucket: str, options: dict[str, str]) -> pafs.FileSystem:
-    known: dict[str, str] = {_S3_OPTIONS[key]: value for key, value in options.items() if key in _S3_OPTIONS}
-    if not known:
-        filesystem, _ = pafs.FileSystem.from_uri(f"s3://{bucket}/")
-        return filesystem
-    if ("access_key" in known) != ("secret_key" in known):
-        raise InvalidPropertyError("s3.aws-access-key and s3.aws-secret-key go together: give both or none")
-    make: Callable[..., pafs.FileSystem] = pafs.S3FileSystem
-    return make(**known)
-
-
-def _remote_path(scheme: str, authority: str, path: str) -> str:
-    # Object stores of pyarrow take bucket/key; HDFS takes the path alone.
-    return path if scheme in ("hdfs", "viewfs") else f"{authority.rpartition('@')[2]}{path}".rstrip("/")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
+from py4j.protocol import Py4JJavaError
 
 from connector_spi.errors import InternalError
 from connector_spi.handles import PlainFile, Split
@@ -18,7 +19,7 @@ from lakeport.spark.partitioned_files import make_files, take_files
 from lakeport.spark.rows import internal_row
 from lakeport.spark.versions import orc_scan, parquet_scan
 
-__all__ = ["NativeReader", "constant_names"]
+__all__ = ["NativeReader", "constant_names", "opened_by_spark"]
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _FORMATS = ("parquet", "orc")
@@ -43,6 +44,12 @@ def constant_names(splits: Sequence[Split], columns: pa.Schema) -> tuple[str, ..
         return None
     [constants] = names
     return constants if tuple(columns.names[len(columns) - len(constants) :]) == constants else None
+
+
+def opened_by_spark(jvm: Jvm, splits: Sequence[Split]) -> bool:
+    """Whether Spark has a file system for the paths of all splits; PySpark brings none for S3, GCS and Azure."""
+    paths = (split.plain_file.path for split in splits if split.plain_file is not None)
+    return all(_has_file_system(jvm, path.partition(":")[0].lower()) for path in paths if not path.startswith("/"))
 
 
 class NativeReader:
@@ -118,3 +125,18 @@ class NativeReader:
     def _constants_of(self, plain: PlainFile) -> tuple[object, ...]:
         values = dict(plain.constants)
         return tuple(values[name] for name in self._constants)
+
+
+def _has_file_system(jvm: Jvm, scheme: str) -> bool:
+    key = ("file system", scheme)
+    if scheme == "file":
+        return True
+    if key not in jvm.shared:
+        hadoop = jvm.context._jsc.hadoopConfiguration()
+        try:
+            jvm.cls("org.apache.hadoop.fs.FileSystem").getFileSystemClass(scheme, hadoop)
+            jvm.shared[key] = True
+        except Py4JJavaError:
+            # UnsupportedFileSystemException, or the class that a setting names is not there.
+            jvm.shared[key] = False
+    return bool(jvm.shared[key])

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
 from lakeport.planning import PlannedSplits, ScanPlan, needs_connector, plan_plain_splits, plan_splits
-from lakeport.spark.native import constant_names
+from lakeport.spark.jvm import Jvm
+from lakeport.spark.native import constant_names, opened_by_spark
 
 __all__ = ["EarlyPlanning", "PushdownRound", "in_reading_order"]
 
@@ -62,10 +63,12 @@ class EarlyPlanning:
     """The early plans of one scan.
 
     Args:
+        jvm: The door to the JVM.
         partition_keys: Names of the partition keys.
     """
 
-    def __init__(self, partition_keys: Sequence[str]) -> None:
+    def __init__(self, jvm: Jvm, partition_keys: Sequence[str]) -> None:
+        self._jvm = jvm
         self._partition_keys = partition_keys
         self._kept: _Kept | None = None
         self._is_python: bool | None = None
@@ -114,12 +117,15 @@ class EarlyPlanning:
         if splits is not None and self._is_native(whole, splits):
             self._kept = _Kept(plan, whole, splits)
             return False
+        if splits is not None and not opened_by_spark(self._jvm, splits.splits):
+            return True
         # Columns that are not read may be why; those of the filters are read for sure.
         return needs_connector(plan.in_order(in_reading_order(checked, self._partition_keys)))
 
     def _is_native(self, plan: ScanPlan, splits: PlannedSplits) -> bool:
         names = pa.schema([(column.name, column.type) for column in plan.columns])
-        return bool(splits.splits) and constant_names(splits.splits, names) is not None
+        named = bool(splits.splits) and constant_names(splits.splits, names) is not None
+        return named and opened_by_spark(self._jvm, splits.splits)
 
 
 def in_reading_order(

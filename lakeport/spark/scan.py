@@ -19,7 +19,7 @@ from lakeport.planning import PlannedSplits, ScanPlan, pack_splits, plan_splits
 from lakeport.scan_facts import ScanFacts
 from lakeport.spark.explain import ScanTexts, describe_scan
 from lakeport.spark.jvm import READ, Jvm
-from lakeport.spark.native import NativeReader, constant_names
+from lakeport.spark.native import NativeReader, constant_names, opened_by_spark
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import translate
 from lakeport.spark.python_tasks import split_partitions, split_reader_factory
@@ -275,7 +275,8 @@ class ScanProxy(Proxy):
             return
         self._reader_is_chosen = True
         is_free = self._work.predicate is None and self._work.aggregation is None
-        if planned.splits and self._plan.access.native_reader and is_free:
+        is_free = is_free and self._plan.access.native_reader and opened_by_spark(self._jvm, planned.splits)
+        if planned.splits and is_free:
             self._native = constant_names(planned.splits, self._output)
 
     def _native_reader(self, constants: tuple[str, ...]) -> NativeReader:

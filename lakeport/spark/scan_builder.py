@@ -42,7 +42,7 @@ class ScanBuilderProxy(Proxy):
         super().__init__(jvm)
         self._table = table
         self._plan = table.plan
-        self._early = EarlyPlanning(table.partition_keys)
+        self._early = EarlyPlanning(jvm, table.partition_keys)
         self._round = PushdownRound.join()
         self._schema_json = table.schema_json
         self._pushed: list[JavaObject] = []

@@ -1,0 +1,204 @@
+"""From settings to pyarrow's file systems, and S3 against a server that checks signatures and rights."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.fs as pafs
+import pytest
+
+from connector_spi.errors import FileMissingError, InvalidPropertyError, StorageError
+from connector_spi.properties import parse_properties
+from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.remote_storage import azure_arguments, gcs_arguments, hdfs_arguments, s3_arguments, storage_path
+from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
+from tests.s3_server import S3Server, s3_server
+
+# Hive escapes what a folder's name cannot hold; the escape is part of the key.
+FOLDER = "ds=2024-01-01/p=a%2Fb c+d"
+
+
+def file_system(properties: dict[str, str]) -> FileSystem:
+    """A catalog's storage, as it arrives in a task."""
+    typed = parse_properties(STORAGE_PROPERTIES, properties, lambda name: name)
+    made: FileSystem = pickle.loads(pickle.dumps(FileSystem(storage_options(typed))))
+    return made
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("objects")
+    (root / FOLDER).mkdir(parents=True)
+    (root / FOLDER / "000000_0").write_text("rows")
+    return root
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[S3Server]:
+    with s3_server() as server:
+        for bucket in ("one", "two"):
+            server.upload(folder, f"{bucket}/t")
+        yield server
+
+
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n"])
+def test_s3(server: S3Server, scheme: str) -> None:
+    files = file_system(server.properties("one"))
+    root = f"{scheme}://one/t"
+    found = files.list(root, recursive=True)
+    paths = [f"{root}/ds=2024-01-01", f"{root}/{FOLDER}", f"{root}/{FOLDER}/000000_0"]
+    assert [info.path for info in found] == paths
+    assert [info.is_directory for info in found] == [True, True, False]
+    assert found[2].size == 4
+    assert found[2].modified_millis > 0
+    assert files.read_text(found[2].path) == "rows"
+    assert [info.path for info in files.list(root)] == paths[:1]
+    assert files.info(f"{root}/nothing") is None
+    with pytest.raises(FileMissingError):
+        files.list(f"{root}/nothing")
+    with pytest.raises(FileMissingError):
+        files.open(f"{root}/nothing")
+
+
+def test_two_identities_in_one_process(server: S3Server) -> None:
+    one, two = (file_system(server.properties(user)) for user in ("one", "two"))
+    assert one.read_text(f"s3://one/t/{FOLDER}/000000_0") == two.read_text(f"s3://two/t/{FOLDER}/000000_0") == "rows"
+    for files, bucket in ((one, "two"), (two, "one")):
+        with pytest.raises(StorageError, match="ACCESS_DENIED") as refused:
+            files.list(f"s3://{bucket}/t")
+        assert not any(secret in str(refused.value) for pair in server.keys.values() for secret in pair)
+
+
+def test_a_wrong_secret(server: S3Server) -> None:
+    wrong = server.properties("one") | {"s3.aws-secret-key": "no such secret"}
+    with pytest.raises(StorageError, match="SIGNATURE") as refused:
+        file_system(wrong).list("s3://one/t")
+    assert "no such secret" not in str(refused.value)
+
+
+def test_temporary_keys(server: S3Server) -> None:
+    key, secret, token = server.session
+    given = {**server.place(), "s3.aws-access-key": key, "s3.aws-secret-key": secret}
+    files = file_system({**given, "s3.aws-session-token": token})
+    assert files.read_text(f"s3://one/t/{FOLDER}/000000_0") == "rows"
+    with pytest.raises(StorageError, match="InvalidToken"):
+        file_system({**given, "s3.aws-session-token": "another"}).list("s3://one/t")
+
+
+def test_no_identity(folder: Path) -> None:
+    with s3_server(checks=False) as server:
+        server.upload(folder, "one/private")
+        server.upload(folder, "one/public", public=True)
+        files = file_system({**server.place(), "s3.anonymous": "true"})
+        assert files.read_text(f"s3://one/public/{FOLDER}/000000_0") == "rows"
+        with pytest.raises(StorageError, match="ACCESS_DENIED"):
+            files.read_text(f"s3://one/private/{FOLDER}/000000_0")
+
+
+def test_a_server_that_is_not_there(server: S3Server) -> None:
+    nowhere = {**server.properties("one"), "s3.endpoint": "http://127.0.0.1:1", "s3.max-error-retries": "0"}
+    with pytest.raises(StorageError, match="NETWORK_CONNECTION"):
+        file_system(nowhere).list("s3://one/t")
+
+
+def test_switched_off() -> None:
+    files = file_system({"fs.native-s3.enabled": "false"})
+    with pytest.raises(InvalidPropertyError, match=r"fs\.native-s3\.enabled=false"):
+        files.list("s3a://one/t")
+
+
+def test_unknown_storage() -> None:
+    with pytest.raises(StorageError, match="scheme ftp is not known"):
+        FileSystem().list("ftp://host/folder")
+
+
+def test_s3_addresses() -> None:
+    assert s3_arguments({"s3.endpoint": "http://store:9000/"}) == {"endpoint_override": "store:9000", "scheme": "http"}
+    assert s3_arguments({"s3.endpoint": "store", "s3.ssl.enabled": False}) == {
+        "endpoint_override": "store",
+        "scheme": "http",
+    }
+    by_host = s3_arguments({"s3.endpoint": "https://store", "s3.path-style-access": False})
+    assert by_host == {"endpoint_override": "store", "scheme": "https", "force_virtual_addressing": True}
+    by_path = s3_arguments({"s3.region": "eu-west-1", "s3.path-style-access": True})
+    assert by_path == {"endpoint_override": "s3.eu-west-1.amazonaws.com", "region": "eu-west-1"}
+    with pytest.raises(InvalidPropertyError, match="http or https"):
+        s3_arguments({"s3.endpoint": "ftp://store"})
+
+
+def test_s3_settings() -> None:
+    made = s3_arguments(
+        {
+            "s3.iam-role": "arn:aws:iam::1:role/r",
+            "s3.external-id": "e",
+            "s3.http-proxy": "proxy:3128",
+            "s3.http-proxy.username": "u",
+            "s3.http-proxy.password": "p",
+            "s3.tls-ca-file": "/ca.pem",
+        }
+    )
+    assert made == {
+        "role_arn": "arn:aws:iam::1:role/r",
+        "external_id": "e",
+        "proxy_options": {"scheme": "http", "host": "proxy", "port": 3128, "username": "u", "password": "p"},
+        "tls_ca_file_path": "/ca.pem",
+    }
+    with pytest.raises(InvalidPropertyError, match="host:port"):
+        s3_arguments({"s3.http-proxy": "proxy"})
+
+
+def test_gcs_settings() -> None:
+    made = gcs_arguments({"gcs.endpoint": "http://localhost:4443", "gcs.anonymous": True})
+    assert made == {"endpoint_override": "localhost:4443", "scheme": "http", "anonymous": True}
+    assert isinstance(pafs.GcsFileSystem(**made), pafs.GcsFileSystem)
+    with_token = gcs_arguments({"gcs.access-token": "t"})
+    assert with_token["access_token"] == "t"
+    assert "credential_token_expiration" in with_token
+    assert storage_path("gs", "bucket", "/a/b/") == "bucket/a/b"
+
+
+def test_azure_settings() -> None:
+    authority = "lake@account.dfs.core.windows.net"
+    made = azure_arguments(authority, {"azure.access-key": "a2V5"})
+    doors = {"blob_storage_authority": ".blob.core.windows.net", "dfs_storage_authority": ".dfs.core.windows.net"}
+    assert made == {"account_name": "account", "account_key": "a2V5", **doors}
+    assert isinstance(pafs.AzureFileSystem(**made), pafs.AzureFileSystem)
+    assert azure_arguments("lake@account.blob.core.windows.net", {}) == {"account_name": "account", **doors}
+    emulator = azure_arguments(authority, {"azure.endpoint": "http://127.0.0.1:10000"})
+    assert emulator["blob_storage_authority"] == emulator["dfs_storage_authority"] == "127.0.0.1:10000"
+    assert emulator["blob_storage_scheme"] == "http"
+    for scheme in ("abfs", "abfss", "wasb", "wasbs"):
+        assert storage_path(scheme, authority, "/a/b") == "lake/a/b"
+    with pytest.raises(StorageError, match="container@account"):
+        FileSystem().list("abfss://account.dfs.core.windows.net/a")
+
+
+def test_hdfs_settings(tmp_path: Path) -> None:
+    site = tmp_path / "hdfs-site.xml"
+    site.write_text(
+        "<configuration><property><name>dfs.nameservices</name><value>lake,other</value></property></configuration>"
+    )
+    settings = {"hive.config.resources": (str(site),), "hdfs.user": "etl"}
+    nameservices = {"dfs.nameservices": "lake,other"}
+    assert hdfs_arguments("hdfs", "lake", settings) == {
+        "host": "lake",
+        "port": 0,
+        "user": "etl",
+        "extra_conf": nameservices,
+    }
+    assert hdfs_arguments("hdfs", "node", {}) == {"host": "node", "port": 8020}
+    assert hdfs_arguments("hdfs", "me@node:9000", {"hdfs.user": "etl"}) == {"host": "node", "port": 9000, "user": "me"}
+    assert hdfs_arguments("hdfs", "", {}) == {"host": "default", "port": 0}
+    assert storage_path("hdfs", "node:9000", "/a/b") == "/a/b"
+    site.write_text("<configuration>")
+    with pytest.raises(InvalidPropertyError, match=r"hdfs-site\.xml"):
+        hdfs_arguments("hdfs", "lake", settings)
+
+
+def test_hdfs_without_a_hadoop_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HADOOP_HOME", "ARROW_LIBHDFS_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(StorageError, match="HADOOP_HOME"):
+        FileSystem().list("hdfs://127.0.0.1:1/a")
