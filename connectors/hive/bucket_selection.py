@@ -45,7 +45,9 @@ class BucketSelection:
         """The bucket of each file of a folder, and the buckets that are read of it.
 
         One file whose name tells no bucket may hold rows of all, and is a sign that others were not written by the
-        table's buckets either: then all files are read.
+        table's buckets either: then all files are read. Hive before 2.0 left it to a setting whether rows were dealt
+        out (``hive.enforce.bucketing``): so of bucketing version 1 files that a filter chooses are checked as they are
+        read, and where a bucket has no file to be checked, all are read.
 
         Args:
             paths: The files.
@@ -60,7 +62,8 @@ class BucketSelection:
             return [None] * len(paths), None
         buckets = file_buckets(paths, bucketing.count)
         if None not in buckets:
-            return buckets, self.wanted
+            doubtful = bucketing.version == 1 and self.wanted is not None and not self.wanted.issubset(buckets)
+            return buckets, None if doubtful else self.wanted
         if self.validate:
             where = f"partition {partition} of {self.table.name}" if partition else f"table {self.table.name}"
             raise CorruptFileError(
@@ -73,4 +76,6 @@ class BucketSelection:
     def checks(self, bucket: int | None) -> bool:
         """Whether rows of a file of this bucket are checked while they are read."""
         bucketing = self.table.bucketing
-        return self.validate and bucket is not None and bucketing is not None and bucketing.has_hashes
+        if bucketing is None or bucket is None or not bucketing.has_hashes:
+            return False
+        return self.validate or (self.wanted is not None and bucketing.version == 1 and bucket in self.wanted)

@@ -10,24 +10,11 @@ import pyarrow.compute as pc
 from connector_spi.errors import CorruptFileError
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
-from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
-from connectors.hive.buckets import VALIDATE_BUCKETING, Bucketing
-from connectors.hive.handles import HiveSplit, HiveTableHandle
+from connectors.hive.buckets import Bucketing
 from connectors.toolkit.partition_values import constant_batch
 
-__all__ = ["BucketCheckedPageSource", "checked_bucketing", "with_bucketing_columns"]
-
-
-def checked_bucketing(table: HiveTableHandle, split: HiveSplit, session: ConnectorSession) -> Bucketing | None:
-    """The bucketing that rows of a split are checked by; ``None`` where they are not.
-
-    Changes are not checked: a deleted row has no values.
-    """
-    bucketing = table.bucketing
-    if bucketing is None or split.bucket is None or table.changes is not None or not bucketing.has_hashes:
-        return None
-    return bucketing if session.flag(VALIDATE_BUCKETING) else None
+__all__ = ["BucketCheckedPageSource", "with_bucketing_columns"]
 
 
 def with_bucketing_columns(columns: tuple[ColumnHandle, ...], bucketing: Bucketing) -> tuple[ColumnHandle, ...]:
@@ -80,6 +67,6 @@ class BucketCheckedPageSource(PageSource):
             raise CorruptFileError(
                 f"{self._path} is of bucket {self._bucket}, and a row in it is of bucket {wrong[0].as_py()}; the table "
                 "was not written by its buckets: write it anew with Hive, or set hive.bucket-execution=false and "
-                "hive.validate-bucketing=false",
+                "hive.validate-bucketing=false to read it as if it had none",
                 error_codes.HIVE_INVALID_BUCKET_FILES,
             )

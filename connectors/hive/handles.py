@@ -123,6 +123,7 @@ class HiveSplit(Split):
         acid: Of a full ACID table: which rows of the file count; ``None`` where all do and nobody asks for row ids.
         changes: Of a read of changes: what became of the rows.
         bucket: The file's bucket; ``None`` where there are none, or the file's name tells none.
+        check_bucket: Rows of other buckets are refused.
     """
 
     path: str
@@ -141,6 +142,7 @@ class HiveSplit(Split):
     acid: AcidFile | None = None
     changes: RowChanges | FileChange | None = None
     bucket: int | None = None
+    check_bucket: bool = False
 
     @property
     def size_bytes(self) -> int:

@@ -21,7 +21,7 @@ from connectors.hive.acid.changes import CHANGE_COLUMNS, RowChanges
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.acid.valid_ids import AcidSnapshot
-from connectors.hive.bucket_validation import BucketCheckedPageSource, checked_bucketing, with_bucketing_columns
+from connectors.hive.bucket_validation import BucketCheckedPageSource, with_bucketing_columns
 from connectors.hive.formats.file_format import FileRequest, FormatSettings, declared_columns
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
@@ -75,7 +75,7 @@ class HivePageSourceProvider(PageSourceProvider):
             self.settings,
         )
         texts = {column.name: rules[column.name] for column in columns if column.name in rules}
-        bucketing = checked_bucketing(table, split, session)
+        bucketing = table.bucketing if split.check_bucket else None
         if bucketing is not None:
             request = replace(request, columns=with_bucketing_columns(columns, bucketing))
         if split.acid is None or table.snapshot is None:

@@ -236,6 +236,7 @@ class _Scan:
             acid=file.acid,
             changes=file.changes,
             bucket=bucket,
+            check_bucket=self.buckets.checks(bucket) and file.changes is None,
         )
         constants = whole.constants()
         domains = dict(self.constraint.domains or {})
@@ -243,7 +244,7 @@ class _Scan:
             domains = {column: domain for column, domain in domains.items() if column.name not in _ROW_ID_COLUMNS}
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
-        plain = file.acid is None and file.changes is None and not self.buckets.checks(bucket)
+        plain = file.acid is None and file.changes is None and not whole.check_bucket
         plain = plain and self.plain.is_plain(info.path, folder.storage.format, folder.columns)
         names = tuple(column.name for column in self.columns if column.name in constants) if plain else ()
         cut = format_named(folder.storage.format).splittable(info.path, folder.storage)

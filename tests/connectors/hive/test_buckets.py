@@ -103,6 +103,18 @@ def test_rows_in_the_wrong_bucket_are_refused_where_they_are_checked(hive: HiveC
         assert caught.value.code.name == "HIVE_INVALID_BUCKET_FILES"
 
 
+def test_rows_that_old_hive_did_not_deal_out_are_not_lost(hive: HiveConnector, tmp_path: Path) -> None:
+    # hive.enforce.bucketing was off: files are those of mappers.
+    files = {f"{at:06}_0": _DATA.slice(at * 20, 20) for at in range(2)}
+    _register(hive.metastore, tmp_path, files, version=1)
+    with pytest.raises(CorruptFileError, match=r"hive\.bucket-execution=false"):
+        scan_table(hive, "s", "t", constraint=_ids(4, 25))
+    # No file is of bucket 3.
+    assert {7, 39} <= set(scan_table(hive, "s", "t", constraint=_ids(7, 39)).rows["id"].to_pylist())
+    off = make_session(hive, bucket_execution=False)
+    assert {4, 25} <= set(scan_table(hive, "s", "t", constraint=_ids(4, 25), session=off).rows["id"].to_pylist())
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
