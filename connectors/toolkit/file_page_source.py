@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -14,7 +15,7 @@ from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain, Value
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.partition_values import constant_array, constant_batch
-from connectors.toolkit.schema_adapter import ColumnSource
+from connectors.toolkit.schema_adapter import CastRules, ColumnSource
 
 __all__ = ["BATCH_ROWS", "FilePageSource", "FileRange", "SourceResolver", "resolve_sources"]
 
@@ -59,7 +60,12 @@ class FilePageSource(PageSource):
         zone: Zone to show instants in where the table's type is a wall-clock time and the file names no zone.
         strict: Refuse casts that can lose a value (which else becomes NULL).
         batch_rows: Most rows of a batch.
+
+    Attributes:
+        rules: How types of files become those of columns; those of ``strict`` where a subclass says nothing.
     """
+
+    rules: ClassVar[CastRules | None] = None
 
     def __init__(
         self,

@@ -46,6 +46,7 @@ class OrcPageSource(FilePageSource):
             zone=self.zone,
             where=self.where.path,
             strict=self.strict,
+            rules=self.rules,
             batch_rows=self.batch_rows,
         )
         stripes = reader.matching(stripes, self.predicate)

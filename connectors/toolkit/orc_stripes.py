@@ -14,7 +14,7 @@ from connector_spi.predicate import TupleDomain
 from connectors.toolkit.file_page_source import SourceResolver, resolve_sources
 from connectors.toolkit.orc_footer import OrcFooter
 from connectors.toolkit.orc_statistics import RAW_TIMES, matching_stripes
-from connectors.toolkit.schema_adapter import ColumnSource, SchemaAdapter, find_column
+from connectors.toolkit.schema_adapter import CastRules, ColumnSource, SchemaAdapter, find_column
 from connectors.toolkit.time_conventions import TimeConventions
 
 __all__ = ["OrcStripes", "Stripe", "StripeSlice"]
@@ -64,6 +64,7 @@ class OrcStripes:
         zone: Zone to show instants in where the table's type is a wall-clock time.
         where: Names the file for messages.
         strict: Refuse casts that can lose a value.
+        rules: Other rules for types, in place of ``strict``.
         batch_rows: Most rows of a slice.
 
     Attributes:
@@ -82,6 +83,7 @@ class OrcStripes:
         where: str,
         strict: bool,
         batch_rows: int,
+        rules: CastRules | None = None,
     ) -> None:
         self._source = source
         self._footer = footer
@@ -105,6 +107,7 @@ class OrcStripes:
             conventions=TimeConventions(hybrid, hybrid, hybrid, zone),
             where=where,
             strict=strict,
+            rules=rules,
         )
 
     def matching(self, stripes: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:

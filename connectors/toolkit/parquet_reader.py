@@ -57,6 +57,7 @@ class ParquetPageSource(FilePageSource):
             conventions=conventions,
             where=self.where.path,
             strict=self.strict,
+            rules=self.rules,
         )
         groups = [
             group

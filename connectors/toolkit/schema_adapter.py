@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 
@@ -10,10 +12,32 @@ from connector_spi.handles import ColumnHandle
 from connectors.toolkit.time_conventions import TimeConventions
 from connectors.toolkit.value_casts import ArrayFunction, leaf_cast
 
-__all__ = ["ColumnSource", "SchemaAdapter", "adaptation", "find_column", "map_nested"]
+__all__ = ["CastRules", "ColumnSource", "SchemaAdapter", "adaptation", "find_column", "map_nested"]
 
 ColumnSource = str | int | None
 """Where a table's column is in a file: by name (case does not matter), by position, or nowhere."""
+
+LeafCast = Callable[[pa.DataType, pa.DataType, TimeConventions, str], ArrayFunction | None]
+"""The function between two types that are not nested; ``None`` where they are the same, an error where there is none.
+
+The string names the column and the file for the message."""
+
+
+@dataclass(frozen=True, slots=True)
+class CastRules:
+    """How the types of a file become those of a table.
+
+    Attributes:
+        leaf: The cast of types that are not nested.
+        fields_by_place: Fields of structs that only one side has are found by their place; else they are NULL.
+    """
+
+    leaf: LeafCast
+    fields_by_place: bool = False
+
+
+_LOSSY = CastRules(partial(leaf_cast, strict=False))
+_LOSSLESS = CastRules(partial(leaf_cast, strict=True))
 
 
 class SchemaAdapter:
@@ -26,6 +50,7 @@ class SchemaAdapter:
         conventions: The file's calendar and zone.
         where: Names the file for messages.
         strict: Refuse casts that can lose a value.
+        rules: Other rules for types, in place of ``strict``.
 
     Attributes:
         positions: The position in the file of each column, or ``None`` where the file lacks it: its values are NULL.
@@ -43,6 +68,7 @@ class SchemaAdapter:
         conventions: TimeConventions | None = None,
         where: str = "the file",
         strict: bool = False,
+        rules: CastRules | None = None,
     ) -> None:
         self.columns = tuple(columns)
         given = sources or {}
@@ -56,6 +82,7 @@ class SchemaAdapter:
                 conventions or TimeConventions(),
                 f"column '{column.name}' of {where}",
                 strict,
+                rules,
             )
             for column, position in zip(self.columns, self.positions, strict=True)
         )
@@ -87,7 +114,12 @@ def find_column(schema: pa.Schema, source: ColumnSource) -> int | None:
 
 
 def adaptation(
-    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, strict: bool = False
+    source: pa.DataType,
+    target: pa.DataType,
+    conventions: TimeConventions,
+    where: str,
+    strict: bool = False,
+    rules: CastRules | None = None,
 ) -> ArrayFunction | None:
     """The function from arrays of a file's type to arrays of a table's type; ``None`` where they are the same.
 
@@ -96,15 +128,7 @@ def adaptation(
     Raises:
         NotSupportedError: There is no such cast.
     """
-    source = _storage(source)
-    if _is_list(source) and pa.types.is_list(target):
-        inner = adaptation(source.value_type, target.value_type, conventions, f"the elements of {where}", strict)
-        return None if inner is None and source == target else _list_function(target, inner)
-    if pa.types.is_map(source) and pa.types.is_map(target):
-        return _map_adaptation(source, target, conventions, where, strict)
-    if pa.types.is_struct(source) and pa.types.is_struct(target):
-        return _struct_adaptation(source, target, conventions, where, strict)
-    return leaf_cast(source, target, conventions, where, strict)
+    return _adaptation(source, target, conventions, where, rules or (_LOSSLESS if strict else _LOSSY))
 
 
 def map_nested(
@@ -135,6 +159,20 @@ def map_nested(
     return pa.ListArray.from_arrays(offsets, values, type=target, mask=nulls)
 
 
+def _adaptation(
+    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, rules: CastRules
+) -> ArrayFunction | None:
+    source = _storage(source)
+    if _is_list(source) and pa.types.is_list(target):
+        inner = _adaptation(source.value_type, target.value_type, conventions, f"the elements of {where}", rules)
+        return None if inner is None and source == target else _list_function(target, inner)
+    if pa.types.is_map(source) and pa.types.is_map(target):
+        return _map_adaptation(source, target, conventions, where, rules)
+    if pa.types.is_struct(source) and pa.types.is_struct(target):
+        return _struct_adaptation(source, target, conventions, where, rules)
+    return rules.leaf(source, target, conventions, where)
+
+
 def _storage(arrow: pa.DataType) -> pa.DataType:
     return arrow.storage_type if isinstance(arrow, pa.BaseExtensionType) else arrow
 
@@ -152,10 +190,10 @@ def _list_function(target: pa.DataType, inner: ArrayFunction | None) -> ArrayFun
 
 
 def _map_adaptation(
-    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, strict: bool
+    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, rules: CastRules
 ) -> ArrayFunction | None:
-    keys = adaptation(source.key_type, target.key_type, conventions, f"the keys of {where}", strict)
-    items = adaptation(source.item_type, target.item_type, conventions, f"the values of {where}", strict)
+    keys = _adaptation(source.key_type, target.key_type, conventions, f"the keys of {where}", rules)
+    items = _adaptation(source.item_type, target.item_type, conventions, f"the values of {where}", rules)
     if keys is None and items is None and source == target:
         return None
 
@@ -166,14 +204,20 @@ def _map_adaptation(
 
 
 def _struct_adaptation(
-    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, strict: bool
+    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, rules: CastRules
 ) -> ArrayFunction | None:
     schema = pa.schema(list(source))
     positions = [find_column(schema, field.name) for field in target]
+    if rules.fields_by_place:
+        taken = set(positions)
+        positions = [
+            place if at is None and place < len(schema) and place not in taken else at
+            for place, at in enumerate(positions)
+        ]
     functions = [
         None
         if position is None
-        else adaptation(source[position].type, field.type, conventions, f"{field.name} in {where}", strict)
+        else _adaptation(source[position].type, field.type, conventions, f"{field.name} in {where}", rules)
         for field, position in zip(target, positions, strict=True)
     ]
     if source == target and not any(functions):

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
 from connectors.toolkit.time_conventions import INT96, TimeConventions, rebase_dates, rebase_timestamps
 
-__all__ = ["ArrayFunction", "leaf_cast"]
+__all__ = ["ArrayFunction", "decimal_to_integer", "leaf_cast", "narrow_integer", "refused_cast", "to_decimal"]
 
 ArrayFunction = Callable[[pa.Array], pa.Array]
 
@@ -54,11 +54,66 @@ def leaf_cast(
     for matches, make in _CASTS if strict else _CASTS + _LOSSY_CASTS:
         if matches(source, target):
             return make(source, target, conventions)
-    raise NotSupportedError(
+    raise refused_cast(source, target, where)
+
+
+def refused_cast(source: pa.DataType, target: pa.DataType, where: str) -> NotSupportedError:
+    """The error for a cast that there is not."""
+    return NotSupportedError(
         f"{where} is of type {source} in the file and {target} in the table, and values cannot be taken from one "
         "to the other; correct the table's type, or read the column by the file's type",
         _UNSUPPORTED,
     )
+
+
+def narrow_integer(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
+    """Whole numbers to a signed type; those out of its range are NULL.
+
+    Args:
+        source: An integer, or a decimal of scale 0.
+        target: A signed integer.
+    """
+    bits = target.bit_width - 1
+    # Compared as signed 64-bit numbers or decimals, so that unsigned 64-bit values do not wrap.
+    wide = pa.decimal128(38, 0) if pa.types.is_uint64(source) or pa.types.is_decimal(source) else pa.int64()
+
+    def cast(array: pa.Array) -> pa.Array:
+        numbers = array.cast(wide)
+        inside = pc.and_(
+            pc.greater_equal(numbers, pa.scalar(-(1 << bits)).cast(wide)),
+            pc.less_equal(numbers, pa.scalar((1 << bits) - 1).cast(wide)),
+        )
+        return pc.if_else(inside, numbers, pa.scalar(None, wide)).cast(target)
+
+    return cast
+
+
+def to_decimal(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
+    """Integers and decimals to a decimal, rounded half up; what does not fit is NULL."""
+    scale = source.scale if pa.types.is_decimal(source) else 0
+
+    def cast(array: pa.Array) -> pa.Array:
+        # 76 digits hold every product of rescaling; HALF_UP is HiveDecimal's rounding.
+        numbers = array.cast(pa.decimal256(76, scale))
+        if target.scale < scale:
+            numbers = pc.round(numbers, ndigits=target.scale, round_mode="half_towards_infinity")
+        bound = pa.scalar(Decimal(10 ** (target.precision - target.scale)), pa.decimal256(76, scale))
+        inside = pc.less(pc.abs(numbers), bound)
+        return pc.if_else(inside, numbers, pa.scalar(None, numbers.type)).cast(target)
+
+    return cast
+
+
+def decimal_to_integer(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
+    """The whole part of decimals; NULL out of the integer's range."""
+    narrow = narrow_integer(pa.decimal128(38, 0), target)
+
+    def cast(array: pa.Array) -> pa.Array:
+        whole = pc.trunc(array.cast(pa.decimal256(76, source.scale))).cast(pa.decimal256(76, 0))
+        fits = pc.less(pc.abs(whole), pa.scalar(Decimal(10**38), pa.decimal256(76, 0)))
+        return narrow(pc.if_else(fits, whole, pa.scalar(None, whole.type)).cast(pa.decimal128(38, 0)))
+
+    return cast
 
 
 def _chain(first: ArrayFunction, second: ArrayFunction | None) -> ArrayFunction:
@@ -77,56 +132,13 @@ def _all_null(source: pa.DataType, target: pa.DataType, conventions: TimeConvent
     return lambda array: pa.nulls(len(array), target)
 
 
-def _narrow_integer(source: pa.DataType, target: pa.DataType, conventions: TimeConventions) -> ArrayFunction | None:
-    bits = target.bit_width - 1
-    # Compared as signed 64-bit numbers or decimals, so that unsigned 64-bit values do not wrap.
-    wide = pa.decimal128(38, 0) if pa.types.is_uint64(source) or pa.types.is_decimal(source) else pa.int64()
-
-    def cast(array: pa.Array) -> pa.Array:
-        numbers = array.cast(wide)
-        inside = pc.and_(
-            pc.greater_equal(numbers, pa.scalar(-(1 << bits)).cast(wide)),
-            pc.less_equal(numbers, pa.scalar((1 << bits) - 1).cast(wide)),
-        )
-        return pc.if_else(inside, numbers, pa.scalar(None, wide)).cast(target)
-
-    return cast
-
-
-def _to_decimal(source: pa.DataType, target: pa.DataType, conventions: TimeConventions) -> ArrayFunction | None:
-    scale = source.scale if pa.types.is_decimal(source) else 0
-
-    def cast(array: pa.Array) -> pa.Array:
-        # 76 digits hold every product of rescaling; HALF_UP is HiveDecimal's rounding.
-        numbers = array.cast(pa.decimal256(76, scale))
-        if target.scale < scale:
-            numbers = pc.round(numbers, ndigits=target.scale, round_mode="half_towards_infinity")
-        bound = pa.scalar(Decimal(10 ** (target.precision - target.scale)), pa.decimal256(76, scale))
-        inside = pc.less(pc.abs(numbers), bound)
-        return pc.if_else(inside, numbers, pa.scalar(None, numbers.type)).cast(target)
-
-    return cast
-
-
-def _decimal_to_integer(source: pa.DataType, target: pa.DataType, conventions: TimeConventions) -> ArrayFunction | None:
-    narrow = _narrow_integer(pa.decimal128(38, 0), target, conventions)
-
-    def cast(array: pa.Array) -> pa.Array:
-        whole = pc.trunc(array.cast(pa.decimal256(76, source.scale))).cast(pa.decimal256(76, 0))
-        fits = pc.less(pc.abs(whole), pa.scalar(Decimal(10**38), pa.decimal256(76, 0)))
-        numbers = pc.if_else(fits, whole, pa.scalar(None, whole.type)).cast(pa.decimal128(38, 0))
-        return narrow(numbers) if narrow is not None else numbers
-
-    return cast
-
-
 def _matched(array: pa.Array, pattern: str) -> pa.Array:
     """The texts that match; the others as NULL."""
     return pc.if_else(pc.match_substring_regex(array, pattern), array, pa.scalar(None, array.type))
 
 
 def _text_to_integer(source: pa.DataType, target: pa.DataType, conventions: TimeConventions) -> ArrayFunction | None:
-    narrow = _narrow_integer(pa.decimal128(38, 0), target, conventions)
+    narrow = narrow_integer(pa.decimal128(38, 0), target)
     cast: ArrayFunction = lambda array: pc.utf8_trim_whitespace(  # noqa: E731
         _matched(array.cast(pa.string()), _INTEGER_TEXT)
     ).cast(pa.decimal128(38, 0))
@@ -253,7 +265,7 @@ _CASTS: tuple[tuple[_Matches, _Make], ...] = (
     (_widens, _plain_cast),
     (lambda s, t: _is.is_integer(s) and _is.is_floating(t), _plain_cast),
     (lambda s, t: _is.is_floating(s) and _is.is_floating(t) and t.bit_width >= s.bit_width, _plain_cast),
-    (_decimal_widens, _to_decimal),
+    (_decimal_widens, lambda s, t, _: to_decimal(s, t)),
     (lambda s, t: _is_text(s) and _is_text(t), _plain_cast),
     (lambda s, t: _is_text(s) and _is_bytes(t), _plain_cast),
     (lambda s, t: _is_bytes(s) and _is_bytes(t), _plain_cast),
@@ -264,12 +276,12 @@ _CASTS: tuple[tuple[_Matches, _Make], ...] = (
     (lambda s, t: _is.is_time(s) and _is.is_time(t), _plain_cast),
 )
 _LOSSY_CASTS: tuple[tuple[_Matches, _Make], ...] = (
-    (lambda s, t: _is.is_integer(s) and _is.is_signed_integer(t), _narrow_integer),
-    (lambda s, t: _is.is_integer(s) and _is.is_decimal(t), _to_decimal),
+    (lambda s, t: _is.is_integer(s) and _is.is_signed_integer(t), lambda s, t, _: narrow_integer(s, t)),
+    (lambda s, t: _is.is_integer(s) and _is.is_decimal(t), lambda s, t, _: to_decimal(s, t)),
     (lambda s, t: _is.is_floating(s) and _is.is_floating(t), _plain_cast),
-    (lambda s, t: _is.is_decimal(s) and _is.is_decimal(t), _to_decimal),
+    (lambda s, t: _is.is_decimal(s) and _is.is_decimal(t), lambda s, t, _: to_decimal(s, t)),
     (lambda s, t: _is.is_decimal(s) and _is.is_floating(t), _plain_cast),
-    (lambda s, t: _is.is_decimal(s) and _is.is_signed_integer(t), _decimal_to_integer),
+    (lambda s, t: _is.is_decimal(s) and _is.is_signed_integer(t), lambda s, t, _: decimal_to_integer(s, t)),
     (lambda s, t: _is_text(s) and _is.is_signed_integer(t), _text_to_integer),
     (lambda s, t: _is_text(s) and _is.is_floating(t), _text_to_float),
     (lambda s, t: _is_text(s) and _is.is_date(t), _text_to_date),

@@ -18,6 +18,7 @@ from connectors.hive.acid.deletes import Deletes, find_deletes
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW, acid_columns, hidden_array
 from connectors.hive.acid.stripe_keys import CountedKeys, Keys, StoredKeys, StripeKeys
 from connectors.hive.acid.valid_ids import ValidIds
+from connectors.hive.formats.coercions.rules import ORC_RULES
 from connectors.toolkit.file_head import file_head
 from connectors.toolkit.file_page_source import FilePageSource, SourceResolver
 from connectors.toolkit.filesystem import FileSystem
@@ -55,6 +56,8 @@ class AcidPageSource(FilePageSource):
     """
 
     made_columns: ClassVar[frozenset[str]] = frozenset()
+
+    rules = ORC_RULES
 
     def __init__(
         self,
@@ -103,6 +106,7 @@ class AcidPageSource(FilePageSource):
             zone=self.zone,
             where=self.where.path,
             strict=self.strict,
+            rules=self.rules,
             batch_rows=self.batch_rows,
         )
         stripes = reader.matching(stripes, self.predicate.keep(lambda column: column.name not in _HIDDEN))

@@ -20,6 +20,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.file_columns import file_sources
+from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.toolkit.file_page_source import FilePageSource, SourceResolver, resolve_sources
 from connectors.toolkit.filesystem import FileInfo, FileSystem
@@ -150,6 +151,8 @@ class DeclaredPageSource(FilePageSource):
     the table's columns here, where the partition's differ or nested types are narrowed.
     """
 
+    rules = ROW_RULES
+
     def __init__(self, request: FileRequest) -> None:
         super().__init__(
             request.files,
@@ -181,6 +184,7 @@ class DeclaredPageSource(FilePageSource):
             self.file_columns,
             sources=resolve_sources(self.sources, self.request.declared),
             where=self.where.path,
+            rules=self.rules,
         )
         wanted = sorted({position for position in adapter.positions if position is not None})
         with closing(self.read_declared(wanted)) as batches:

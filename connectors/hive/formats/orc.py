@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from connector_spi.page_source import PageSource
+from connectors.hive.formats.coercions.rules import ORC_RULES
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.toolkit.orc_reader import OrcPageSource
 
 __all__ = ["OrcFormat"]
+
+
+class _HiveOrcPageSource(OrcPageSource):
+    rules = ORC_RULES
 
 
 class OrcFormat(HiveFileFormat):
@@ -23,7 +28,7 @@ class OrcFormat(HiveFileFormat):
     declared_columns = False
 
     def page_source(self, request: FileRequest) -> PageSource:
-        return OrcPageSource(
+        return _HiveOrcPageSource(
             request.files,
             request.path,
             request.start,

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from connector_spi.page_source import PageSource
+from connectors.hive.formats.coercions.rules import PARQUET_RULES
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.toolkit.parquet_reader import ParquetPageSource
 
 __all__ = ["ParquetFormat"]
+
+
+class _HiveParquetPageSource(ParquetPageSource):
+    rules = PARQUET_RULES
 
 
 class ParquetFormat(HiveFileFormat):
@@ -31,7 +36,7 @@ class ParquetFormat(HiveFileFormat):
     declared_columns = False
 
     def page_source(self, request: FileRequest) -> PageSource:
-        return ParquetPageSource(
+        return _HiveParquetPageSource(
             request.files,
             request.path,
             request.start,

@@ -157,8 +157,12 @@ def _slow_decimals(odd: pa.Array, target: pa.DataType) -> pa.Array:
     short = pc.match_substring_regex(good, _SHORT_DECIMAL)
     wide = real_nulls(good, short).cast(pa.decimal256(76, 38))
     rounded = pc.round(wide, ndigits=target.scale, round_mode="half_towards_infinity")
-    bound = pa.scalar(Decimal(10 ** (target.precision - target.scale)), wide.type)
-    numbers = _cast_where(rounded, pc.less(pc.abs(rounded), bound), target)
+    digits = target.precision - target.scale
+    # Texts of 38 digits always fit in 38, and a bound of one more would not fit in Arrow's decimals.
+    inside = pc.is_valid(rounded)
+    if digits < 38:
+        inside = pc.less(pc.abs(rounded), pa.scalar(Decimal(10**digits), wide.type))
+    numbers = _cast_where(rounded, inside, target)
     long = pc.and_(pc.is_valid(good), pc.invert(pc.fill_null(short, False)))
     if not _any(long):
         return numbers
