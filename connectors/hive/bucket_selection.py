@@ -10,7 +10,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
-from connectors.hive.buckets import BUCKET_EXECUTION, VALIDATE_BUCKETING, file_buckets, wanted_buckets
+from connectors.hive.buckets import BUCKET_EXECUTION, VALIDATE_BUCKETING, BucketCheck, file_buckets, wanted_buckets
 from connectors.hive.handles import HiveTableHandle
 
 __all__ = ["BucketSelection"]
@@ -46,8 +46,8 @@ class BucketSelection:
 
         One file whose name tells no bucket may hold rows of all, and is a sign that others were not written by the
         table's buckets either: then all files are read. Hive before 2.0 left it to a setting whether rows were dealt
-        out (``hive.enforce.bucketing``): so of bucketing version 1 files that a filter chooses are checked as they are
-        read, and where a bucket has no file to be checked, all are read.
+        out (``hive.enforce.bucketing``): so of bucketing version 1 the first rows of files that a filter chooses are
+        checked, and where a bucket has no file to be checked, all are read.
 
         Args:
             paths: The files.
@@ -73,9 +73,12 @@ class BucketSelection:
             )
         return buckets, None
 
-    def checks(self, bucket: int | None) -> bool:
-        """Whether rows of a file of this bucket are checked while they are read."""
+    def check(self, bucket: int | None) -> BucketCheck:
+        """Which rows of a file of this bucket are checked while they are read."""
         bucketing = self.table.bucketing
         if bucketing is None or bucket is None or not bucketing.has_hashes:
-            return False
-        return self.validate or (self.wanted is not None and bucketing.version == 1 and bucket in self.wanted)
+            return BucketCheck.NONE
+        if self.validate:
+            return BucketCheck.ALL_ROWS
+        chosen = self.wanted is not None and bucket in self.wanted
+        return BucketCheck.FIRST_ROWS if chosen and bucketing.version == 1 else BucketCheck.NONE

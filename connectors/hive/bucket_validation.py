@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,36 +12,104 @@ from connector_spi.errors import CorruptFileError
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connectors.hive import error_codes
-from connectors.hive.buckets import Bucketing
+from connectors.hive.buckets import BucketCheck, Bucketing
 from connectors.toolkit.partition_values import constant_batch
 
-__all__ = ["BucketCheckedPageSource", "with_bucketing_columns"]
+__all__ = ["FileBucket", "bucket_checked"]
+
+Columns = tuple[ColumnHandle, ...]
 
 
-def with_bucketing_columns(columns: tuple[ColumnHandle, ...], bucketing: Bucketing) -> tuple[ColumnHandle, ...]:
-    """The columns asked, and after them the bucketing columns that are not among them."""
-    return (*columns, *(column for column in bucketing.columns if column not in columns))
+@dataclass(frozen=True, slots=True)
+class FileBucket:
+    """The bucket that a file's name tells.
 
-
-class BucketCheckedPageSource(PageSource):
-    """Gives what another page source gives, without the columns that only the check needs.
-
-    Args:
-        source: Of the columns of ``with_bucketing_columns``.
-        columns: The columns asked.
-        bucketing: How rows were dealt out.
-        bucket: The file's.
-        path: The file, for the message.
+    Attributes:
+        path: The file.
+        bucketing: How the table's rows were dealt out.
+        bucket: The bucket.
     """
 
-    def __init__(
-        self, source: PageSource, columns: Sequence[ColumnHandle], bucketing: Bucketing, bucket: int, path: str
-    ) -> None:
-        self._source = source
-        self._bucketing = bucketing
-        self._bucket = bucket
-        self._path = path
-        self._schema = pa.schema([pa.field(column.name, column.type) for column in columns])
+    path: str
+    bucketing: Bucketing
+    bucket: int
+
+    def check(self, batch: pa.RecordBatch) -> None:
+        """Makes sure that all rows are of the bucket.
+
+        Args:
+            batch: With the bucketing columns in it.
+
+        Raises:
+            CorruptFileError: One is not (code ``HIVE_INVALID_BUCKET_FILES``).
+        """
+        buckets = self.bucketing.buckets([batch.column(column.name) for column in self.bucketing.columns])
+        wrong = buckets.filter(pc.not_equal(buckets, self.bucket))
+        if len(wrong):
+            raise CorruptFileError(
+                f"{self.path} is of bucket {self.bucket}, and a row in it is of bucket {wrong[0].as_py()}; the table "
+                "was not written by its buckets: write it anew with Hive, or set hive.bucket-execution=false and "
+                "hive.validate-bucketing=false to read it as if it had none",
+                error_codes.HIVE_INVALID_BUCKET_FILES,
+            )
+
+
+def bucket_checked(
+    check: BucketCheck, file: FileBucket, columns: Columns, every_row: Callable[[Columns], PageSource], rows: PageSource
+) -> PageSource:
+    """A page source that checks rows as it reads.
+
+    Args:
+        check: Which rows.
+        file: What they are checked by.
+        columns: The columns asked.
+        every_row: Reads some columns of the file with no filter: rows that are skipped are not checked.
+        rows: Reads the columns asked.
+    """
+    if check is BucketCheck.NONE:
+        return rows
+    if check is BucketCheck.FIRST_ROWS:
+        return _FirstRowsChecked(every_row(file.bucketing.columns), file, rows)
+    more = tuple(column for column in file.bucketing.columns if column not in columns)
+    return _AllRowsChecked(every_row((*columns, *more)), file, rows.schema)
+
+
+class _FirstRowsChecked(PageSource):
+    def __init__(self, probe: PageSource, file: FileBucket, rows: PageSource) -> None:
+        self._probe: PageSource | None = probe
+        self._file = file
+        self._rows = rows
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._rows.schema
+
+    @property
+    def completed_bytes(self) -> int:
+        return self._rows.completed_bytes
+
+    def __next__(self) -> pa.RecordBatch:
+        if self._probe is not None:
+            with self._probe as probe:
+                first = next(probe, None)
+            self._probe = None
+            if first is not None:
+                self._file.check(first)
+        return next(self._rows)
+
+    def close(self) -> None:
+        if self._probe is not None:
+            self._probe.close()
+        self._rows.close()
+
+
+class _AllRowsChecked(PageSource):
+    """Gives the columns asked, without those that only the check needs."""
+
+    def __init__(self, rows: PageSource, file: FileBucket, schema: pa.Schema) -> None:
+        self._rows = rows
+        self._file = file
+        self._schema = schema
 
     @property
     def schema(self) -> pa.Schema:
@@ -48,25 +117,14 @@ class BucketCheckedPageSource(PageSource):
 
     @property
     def completed_bytes(self) -> int:
-        return self._source.completed_bytes
+        return self._rows.completed_bytes
 
     def __next__(self) -> pa.RecordBatch:
-        batch = next(self._source)
-        self._check(batch)
+        batch = next(self._rows)
+        self._file.check(batch)
         if not len(self._schema):
             return constant_batch(self._schema, {}, batch.num_rows)
         return pa.RecordBatch.from_arrays(batch.columns[: len(self._schema)], schema=self._schema)
 
     def close(self) -> None:
-        self._source.close()
-
-    def _check(self, batch: pa.RecordBatch) -> None:
-        buckets = self._bucketing.buckets([batch.column(column.name) for column in self._bucketing.columns])
-        wrong = buckets.filter(pc.not_equal(buckets, self._bucket))
-        if len(wrong):
-            raise CorruptFileError(
-                f"{self._path} is of bucket {self._bucket}, and a row in it is of bucket {wrong[0].as_py()}; the table "
-                "was not written by its buckets: write it anew with Hive, or set hive.bucket-execution=false and "
-                "hive.validate-bucketing=false to read it as if it had none",
-                error_codes.HIVE_INVALID_BUCKET_FILES,
-            )
+        self._rows.close()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import Enum
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from connector_spi.plain_data import PlainData
 from connector_spi.predicate import Domain, TupleDomain, Value
 from connectors.hive.bucket_hashes import bucket_numbers, has_bucket_hash, hash_column, join_hashes
 
-__all__ = ["BUCKET_EXECUTION", "VALIDATE_BUCKETING", "Bucketing", "file_buckets", "wanted_buckets"]
+__all__ = ["BUCKET_EXECUTION", "VALIDATE_BUCKETING", "BucketCheck", "Bucketing", "file_buckets", "wanted_buckets"]
 
 BUCKET_EXECUTION = "bucket_execution"
 """Session property: filters on bucketing columns choose files."""
@@ -32,6 +33,14 @@ _NAMES = (
 )
 _MOST_COMBINATIONS = 1 << 16
 _GREGORIAN_START = date(1582, 10, 15)
+
+
+class BucketCheck(Enum):
+    """Which rows of a file are checked to be of its bucket."""
+
+    NONE = "none"
+    FIRST_ROWS = "first rows"
+    ALL_ROWS = "all rows"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, FileChange, RowChanges
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, BUCKET
 from connectors.hive.acid.valid_ids import AcidSnapshot
-from connectors.hive.buckets import Bucketing
+from connectors.hive.buckets import BucketCheck, Bucketing
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.text_types import TextRule
 
@@ -123,7 +123,7 @@ class HiveSplit(Split):
         acid: Of a full ACID table: which rows of the file count; ``None`` where all do and nobody asks for row ids.
         changes: Of a read of changes: what became of the rows.
         bucket: The file's bucket; ``None`` where there are none, or the file's name tells none.
-        check_bucket: Rows of other buckets are refused.
+        bucket_check: Which rows are checked to be of that bucket.
     """
 
     path: str
@@ -142,7 +142,7 @@ class HiveSplit(Split):
     acid: AcidFile | None = None
     changes: RowChanges | FileChange | None = None
     bucket: int | None = None
-    check_bucket: bool = False
+    bucket_check: BucketCheck = BucketCheck.NONE
 
     @property
     def size_bytes(self) -> int:

@@ -21,7 +21,7 @@ from connectors.hive.acid.changes import CHANGE_COLUMNS, RowChanges
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.acid.valid_ids import AcidSnapshot
-from connectors.hive.bucket_validation import BucketCheckedPageSource, with_bucketing_columns
+from connectors.hive.bucket_validation import FileBucket, bucket_checked
 from connectors.hive.formats.file_format import FileRequest, FormatSettings, declared_columns
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
@@ -75,16 +75,23 @@ class HivePageSourceProvider(PageSourceProvider):
             self.settings,
         )
         texts = {column.name: rules[column.name] for column in columns if column.name in rules}
-        bucketing = table.bucketing if split.check_bucket else None
-        if bucketing is not None:
-            request = replace(request, columns=with_bucketing_columns(columns, bucketing))
-        if split.acid is None or table.snapshot is None:
-            source = format_named(split.format).page_source(request)
-        else:
-            source = _acid_source(table, split, split.acid, table.snapshot, request, session)
-        if bucketing is not None and split.bucket is not None:
-            source = BucketCheckedPageSource(source, columns, bucketing, split.bucket, split.path)
+        source = _source(table, split, request, session)
+        if table.bucketing is not None and split.bucket is not None:
+            every_row: TupleDomain[ColumnHandle] = TupleDomain.all()
+            source = bucket_checked(
+                split.bucket_check,
+                FileBucket(split.path, table.bucketing, split.bucket),
+                columns,
+                lambda asked: _source(table, split, replace(request, columns=asked, predicate=every_row), session),
+                source,
+            )
         return _TextPageSource(source, texts) if texts else source
+
+
+def _source(table: HiveTableHandle, split: HiveSplit, request: FileRequest, session: ConnectorSession) -> PageSource:
+    if split.acid is None or table.snapshot is None:
+        return format_named(split.format).page_source(request)
+    return _acid_source(table, split, split.acid, table.snapshot, request, session)
 
 
 def _acid_source(

@@ -21,6 +21,7 @@ from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, Spl
 from connectors.hive import error_codes
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.bucket_selection import BucketSelection
+from connectors.hive.buckets import BucketCheck
 from connectors.hive.columns import bucketed_alike
 from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
 from connectors.hive.formats.file_format import declared_columns
@@ -236,7 +237,7 @@ class _Scan:
             acid=file.acid,
             changes=file.changes,
             bucket=bucket,
-            check_bucket=self.buckets.checks(bucket) and file.changes is None,
+            bucket_check=self.buckets.check(bucket) if file.changes is None else BucketCheck.NONE,
         )
         constants = whole.constants()
         domains = dict(self.constraint.domains or {})
@@ -244,7 +245,7 @@ class _Scan:
             domains = {column: domain for column, domain in domains.items() if column.name not in _ROW_ID_COLUMNS}
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
-        plain = file.acid is None and file.changes is None and not whole.check_bucket
+        plain = file.acid is None and file.changes is None and whole.bucket_check is BucketCheck.NONE
         plain = plain and self.plain.is_plain(info.path, folder.storage.format, folder.columns)
         names = tuple(column.name for column in self.columns if column.name in constants) if plain else ()
         cut = format_named(folder.storage.format).splittable(info.path, folder.storage)

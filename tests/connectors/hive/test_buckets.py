@@ -109,6 +109,9 @@ def test_rows_that_old_hive_did_not_deal_out_are_not_lost(hive: HiveConnector, t
     _register(hive.metastore, tmp_path, files, version=1)
     with pytest.raises(CorruptFileError, match=r"hive\.bucket-execution=false"):
         scan_table(hive, "s", "t", constraint=_ids(4, 25))
+    # Also where the statistics of the files that are chosen would have them skipped.
+    with pytest.raises(CorruptFileError, match="000000_0 is of bucket 0"):
+        scan_table(hive, "s", "t", constraint=_ids(36))
     # No file is of bucket 3.
     assert {7, 39} <= set(scan_table(hive, "s", "t", constraint=_ids(7, 39)).rows["id"].to_pylist())
     off = make_session(hive, bucket_execution=False)
