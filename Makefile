@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install check test integration bench demo thrift docs clean java
+.PHONY: help install check test integration bench demo thrift docs site clean java
 
 BIN := .venv/bin
 INSTALLED := .venv/.lakeport-installed
@@ -32,6 +32,9 @@ bench: java $(INSTALLED_DEV) ## print what Lakeport costs, in figures
 docs: $(INSTALLED_DEV) ## write the generated pages again: docs/properties.md, docs/errors.md
 	$(BIN)/python scripts/write_properties_page.py
 	$(BIN)/python scripts/write_errors_page.py
+
+site: $(INSTALLED_DEV) ## make the documentation's site in build/site
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 
 thrift: ## generate the metastore's Thrift bindings again (needs the Apache Thrift compiler 0.17)
 	scripts/generate-thrift

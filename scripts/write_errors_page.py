@@ -24,8 +24,10 @@ _HEAD = """# Errors, and the way out
 
 Made from the codes' own texts by `make docs`; not edited by hand.
 
-Every error begins with its code: `[TABLE_NOT_FOUND] no table hudi.sales.visit; did you mean visits?`. In Python it is `error.code.name` of a `ConnectorError`, and `error.code.type` says who has to act.
-The classes are drawn at the top of [errors.py](../connector_spi/errors.py). The command ends with 1, 2 or 3: the statement or a limit, something outside, Lakeport.
+Every error begins with its code: `[TABLE_NOT_FOUND] no table hudi.sales.visit; did you mean visits?`.
+In Python it is `error.code.name` of a `ConnectorError`, and `error.code.type` says who has to act.
+The classes are drawn at the top of [errors.py](../connector_spi/errors.py).
+The command ends with 1, 2 or 3: the statement or a limit, something outside, Lakeport.
 """
 
 

@@ -1,4 +1,4 @@
-"""What the README shows is what happens: its commands and its Python are run, and the output compared."""
+"""What the README and the tutorial show is what happens: their commands and Python are run, the output compared."""
 
 from __future__ import annotations
 
@@ -21,22 +21,28 @@ HOME = "/home/ann"
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module", params=["README.md", "docs/tutorial.md"])
+def shown(request: pytest.FixtureRequest) -> str:
+    """The text of a page."""
+    return (PROJECT / str(request.param)).read_text(encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the reader of the README is."""
+def home(shown: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the reader of the page is."""
     reason = why_not()
     if reason is not None:
         pytest.skip(reason)
     return tmp_path_factory.mktemp("home")
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+def blocks(page: str, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
-def commands() -> Iterator[tuple[str, str]]:
-    """Each command of the README with its output, in which a line of three dots stands for any lines."""
-    for block in blocks("console"):
+def commands(page: str) -> Iterator[tuple[str, str]]:
+    """Each command of the page with its output, in which a line of three dots stands for any lines."""
+    for block in blocks(page, "console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             yield command, output
@@ -48,10 +54,10 @@ def pattern(shown: str, home: Path) -> str:
     return "".join(lines)
 
 
-def test_commands_print_what_is_shown(home: Path) -> None:
-    shown = list(commands())
-    assert [command.split()[1] for command, _ in shown][:1] == ["demo"]
-    for command, output in shown:
+def test_commands_print_what_is_shown(shown: str, home: Path) -> None:
+    all_commands = list(commands(shown))
+    assert [command.split()[1] for command, _ in all_commands][:1] == ["demo"]
+    for command, output in all_commands:
         program, *arguments = shlex.split(command)
         assert program == "lakeport"
         done = run_lakeport(*arguments, folder=home)
@@ -59,11 +65,11 @@ def test_commands_print_what_is_shown(home: Path) -> None:
         assert re.fullmatch(pattern(output, home), done.stdout), f"{command}\n{done.stdout}"
 
 
-def test_python_prints_what_is_shown(home: Path) -> None:
+def test_python_prints_what_is_shown(shown: str, home: Path) -> None:
     if not (home / "lakeport-warehouse").exists():
         assert run_lakeport("demo", folder=home).returncode == 0
-    (home / "examples.txt").write_text("\n".join(blocks("pycon")), encoding="utf-8")
-    # The README says that the commands are on the PATH: Spark starts its Python tasks by it.
+    (home / "examples.txt").write_text("\n".join(blocks(shown, "pycon")), encoding="utf-8")
+    # The pages say that the commands are on the PATH: Spark starts its Python tasks by it.
     environment = {**os.environ, "PATH": f"{LAKEPORT.parent}{os.pathsep}{os.environ['PATH']}"}
     command = [sys.executable, "-m", "doctest", "examples.txt"]
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
