@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install check test integration bench demo thrift docs site clean java
+.PHONY: help install check test integration fuzz bench demo thrift docs site clean java
 
 BIN := .venv/bin
 INSTALLED := .venv/.lakeport-installed
@@ -25,6 +25,9 @@ test: java $(INSTALLED_DEV) ## all tests that need pip and Java only
 
 integration: java $(INSTALLED_DEV) ## tests against servers that Maven fetches (skipped without Maven, unless LAKEPORT_REQUIRE_INTEGRATION=1)
 	$(BIN)/pytest tests/integration
+
+fuzz: $(INSTALLED_DEV) ## read 2,000 damaged files of all formats; each has to end in rows or in an error of ours
+	$(BIN)/python -m tests.fuzz 2000
 
 bench: java $(INSTALLED_DEV) ## print what Lakeport costs, in figures
 	$(BIN)/python -m benchmarks

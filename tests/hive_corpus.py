@@ -179,6 +179,7 @@ def register_cases(
     schema: str,
     cases: Iterable[str] = PLAIN_CASES,
     transactions: TransactionClient | None = None,
+    root: Path | None = None,
 ) -> None:
     """Puts cases into a metastore, each as a table of its own name that lies where the corpus does.
 
@@ -187,8 +188,9 @@ def register_cases(
         schema: Name of the database, which is made.
         cases: Names.
         transactions: An embedded metastore's, to record the write ids of transactional tables.
+        root: A folder of copies of the cases; the corpus itself if not given.
     """
-    root = require_corpus()
+    root = root or require_corpus()
     writer.create_database(Database(schema))
     for case in cases:
         dump = json.loads((root / case / "metastore.json").read_text())

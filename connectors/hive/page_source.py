@@ -9,7 +9,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from connector_spi.errors import InternalError
+from connector_spi.errors import CorruptFileError, InternalError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
@@ -85,7 +85,7 @@ class HivePageSourceProvider(PageSourceProvider):
                 lambda asked: _source(table, split, replace(request, columns=asked, predicate=every_row), session),
                 source,
             )
-        return _TextPageSource(source, texts) if texts else source
+        return _TextPageSource(source, texts, split.path) if texts else source
 
 
 def _source(table: HiveTableHandle, split: HiveSplit, request: FileRequest, session: ConnectorSession) -> PageSource:
@@ -130,8 +130,9 @@ def _acid_source(
 class _TextPageSource(PageSource):
     """Pads and cuts the columns with char and varchar in them."""
 
-    def __init__(self, source: PageSource, rules: Mapping[str, TextRule]) -> None:
+    def __init__(self, source: PageSource, rules: Mapping[str, TextRule], path: str) -> None:
         self._source = source
+        self._path = path
         self._rules = rules
 
     @property
@@ -144,10 +145,13 @@ class _TextPageSource(PageSource):
 
     def __next__(self) -> pa.RecordBatch:
         batch = next(self._source)
-        columns = [
-            apply_text_rule(column, self._rules[name]) if name in self._rules else column
-            for name, column in zip(batch.schema.names, batch.columns, strict=True)
-        ]
+        try:
+            columns = [
+                apply_text_rule(column, self._rules[name]) if name in self._rules else column
+                for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            ]
+        except pa.ArrowInvalid as error:
+            raise CorruptFileError(f"{self._path} has a text in a char or varchar column that is no UTF-8") from error
         return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from connectors.hive.handles import HiveTableHandle
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.orc_reader import read_orc_schema
 from connectors.toolkit.parquet_footer import typed_schema
-from connectors.toolkit.parquet_reader import open_parquet
+from connectors.toolkit.parquet_reader import open_parquet, parquet_errors
 from connectors.toolkit.schema_adapter import find_column
 from connectors.toolkit.time_conventions import parquet_conventions
 
@@ -92,9 +92,10 @@ class PlainFiles:
         else:
             file = open_parquet(self._files, path)
             try:
-                schema = typed_schema(file)
-                told = file.metadata
-                hybrid = parquet_conventions(told.metadata, told.created_by, "UTC").hybrid_dates
+                with parquet_errors(path):
+                    schema = typed_schema(file)
+                    told = file.metadata
+                    hybrid = parquet_conventions(told.metadata, told.created_by, "UTC").hybrid_dates
             finally:
                 file.close(force=True)
         lowered = [name.lower() for name in schema.names]

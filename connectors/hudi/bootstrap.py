@@ -20,6 +20,7 @@ from connectors.hudi.handles import SourceFile
 from connectors.hudi.hfile.reader import HFile
 from connectors.hudi.planning import ScanPlan
 from connectors.hudi.snapshot import HudiSnapshot
+from connectors.toolkit.avro_errors import AVRO_ERRORS
 from connectors.toolkit.byte_source import FileSource
 from connectors.toolkit.filesystem import join_path
 
@@ -123,7 +124,7 @@ def _record(data: bytes, path: str) -> Json:
     """The one record of an Avro container file, as which each value of the index is written."""
     try:
         record = next(iter(fastavro.reader(io.BytesIO(data))))
-    except (ValueError, KeyError, TypeError, EOFError, StopIteration, IndexError) as error:
+    except AVRO_ERRORS as error:
         raise CorruptFileError(
             f"{path} holds a value that is no Avro file ({type(error).__name__})", HUDI_BAD_HFILE
         ) from error

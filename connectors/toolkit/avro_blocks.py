@@ -18,6 +18,7 @@ import pyarrow as pa
 from polars.exceptions import PanicException
 
 from connectors.toolkit.avro_container import AvroBlock
+from connectors.toolkit.avro_errors import AVRO_ERRORS
 from connectors.toolkit.avro_schema import AvroRecordSchema, Json, is_simple_union
 from connectors.toolkit.avro_values import restore, storage_type
 
@@ -65,7 +66,7 @@ def decode_avro_blocks(
         raise
     except (pl.exceptions.PolarsError, PanicException, pa.ArrowException, EOFError, OSError) as error:
         raise ValueError(f"no such Avro records: {str(error).strip().partition(chr(10))[0]}") from error
-    except (KeyError, IndexError, OverflowError, TypeError) as error:
+    except AVRO_ERRORS as error:
         raise ValueError(f"no such Avro records: {type(error).__name__}: {error}") from error
 
 

@@ -22,6 +22,7 @@ import polars as pl
 import pyarrow as pa
 from polars.exceptions import PanicException
 
+from connectors.toolkit.avro_errors import AVRO_ERRORS
 from connectors.toolkit.avro_schema import AvroRecordSchema, Json, is_simple_union
 from connectors.toolkit.avro_values import restore, storage_type
 
@@ -315,5 +316,5 @@ def _avro_errors() -> Iterator[None]:
         raise
     except (pl.exceptions.PolarsError, PanicException, pa.ArrowException, EOFError, OSError) as error:
         raise ValueError(f"no such Avro records: {str(error).strip().partition(chr(10))[0]}") from error
-    except (KeyError, IndexError, OverflowError, UnicodeDecodeError) as error:
+    except AVRO_ERRORS as error:
         raise ValueError(f"no such Avro records: {type(error).__name__}: {error}") from error

@@ -96,7 +96,7 @@ class _Inliner:
         for key in ("logicalType", "precision", "scale", "size", "symbols"):
             if key in definition:
                 made[key] = definition[key]
-        if "fields" in definition:
+        if "fields" in definition or definition["type"] in ("record", "error"):
             self._open.append(full)
             made["fields"] = [
                 {"name": field["name"], "type": self.inline(field["type"], inner)}

@@ -77,7 +77,7 @@ def orc_errors(path: str) -> Iterator[None]:
         yield
     except ConnectorError:
         raise
-    except (pa.ArrowException, OSError, pyorc.ParseError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, pyorc.ParseError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise CorruptFileError(
             f"{path} cannot be read as ORC: {reason}; it is truncated, damaged or of another format"

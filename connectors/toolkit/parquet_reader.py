@@ -122,7 +122,7 @@ def parquet_errors(path: str) -> Iterator[None]:
         yield
     except ConnectorError:
         raise
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise CorruptFileError(
             f"{path} cannot be read as Parquet: {reason}; it is truncated, damaged or of another format"

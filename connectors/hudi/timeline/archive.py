@@ -24,6 +24,7 @@ from connectors.hudi.log.reader import block_content, read_log_blocks
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.commit_metadata import CommitMetadata, commit_metadata, parse_commit_metadata
 from connectors.hudi.timeline.instant import Instant, InstantState
+from connectors.toolkit.avro_errors import AVRO_ERRORS
 from connectors.toolkit.filesystem import FileSystem, join_path
 from connectors.toolkit.parquet_reader import parquet_errors
 
@@ -177,7 +178,7 @@ def _records(block: LogBlock, content: bytes) -> Iterator[Mapping[str, object]]:
             position += length
             if isinstance(record, dict):
                 yield record
-    except (ValueError, KeyError, TypeError, EOFError, IndexError, struct.error) as error:
+    except AVRO_ERRORS as error:
         raise _damaged(block.path, f"the block at byte {block.offset} is no archived timeline") from error
 
 

@@ -12,6 +12,7 @@ import fastavro
 from connector_spi.errors import CorruptFileError
 from connector_spi.plain_data import PlainData
 from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
+from connectors.toolkit.avro_errors import AVRO_ERRORS
 
 __all__ = ["CommitMetadata", "WriteStat", "commit_metadata", "parse_commit_metadata"]
 
@@ -94,7 +95,7 @@ def parse_commit_metadata(data: bytes, where: str) -> CommitMetadata:
     try:
         record = _avro_record(data) if data.startswith(_AVRO_MAGIC) else json.loads(data)
         return commit_metadata(record)
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, StopIteration, IndexError) as error:
+    except AVRO_ERRORS as error:
         raise CorruptFileError(
             f"{where} is no commit metadata in JSON or Avro ({type(error).__name__}); "
             "the write may have been cut off: restore the file, or roll the instant back with Hudi",

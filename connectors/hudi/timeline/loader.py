@@ -11,6 +11,7 @@ from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
 from connectors.hudi.timeline.instant import KNOWN_ACTIONS, Instant, InstantState, parse_instant
+from connectors.toolkit.avro_errors import AVRO_ERRORS
 from connectors.toolkit.filesystem import FileSystem, join_path
 
 __all__ = ["is_clustering_plan", "list_instants", "read_clean_horizon", "read_commit_metadata", "read_instant"]
@@ -67,7 +68,7 @@ def read_clean_horizon(files: FileSystem, location: str, config: TableConfig, in
     try:
         record = next(iter(fastavro.reader(io.BytesIO(data))))
         told = record.get("earliestCommitToRetain") if isinstance(record, dict) else None
-    except (ValueError, KeyError, TypeError, EOFError, StopIteration, IndexError) as error:
+    except AVRO_ERRORS as error:
         raise CorruptFileError(
             f"{_path(location, config, instant.file_name)} is no clean metadata in Avro ({type(error).__name__}); "
             "restore the file",
@@ -80,7 +81,7 @@ def is_clustering_plan(data: bytes) -> bool:
     """Whether a requested replacecommit is a clustering; an overwrite has no plan (HoodieRequestedReplaceMetadata)."""
     try:
         record = next(iter(fastavro.reader(io.BytesIO(data)))) if data else None
-    except (ValueError, KeyError, TypeError, EOFError, StopIteration, IndexError):
+    except AVRO_ERRORS:
         return False
     return isinstance(record, dict) and record.get("clusteringPlan") is not None
 

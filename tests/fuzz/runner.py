@@ -1,0 +1,111 @@
+"""Reads many damaged files in processes of their own, and says which reads did not end as they should."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import IO
+
+from tests.fuzz.worker import case_of
+from tests.paths import PROJECT
+
+__all__ = ["Findings", "fuzz"]
+
+WORKER = ("-m", "tests.fuzz.worker")
+"""What Python runs as the process."""
+SECONDS = 10.0
+"""Time of the processor that a read may take."""
+_HUNG_SECONDS = 60.0
+
+
+@dataclass
+class Findings:
+    """How reads ended.
+
+    Attributes:
+        endings: ``rows`` or the code of an error, and how often.
+        wrong: What ended neither in rows nor in an error of ours, or took too long: number, case and words.
+    """
+
+    endings: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+    def add(self, number: int, begun: str, told: dict[str, object]) -> None:
+        """Takes one ending in."""
+        where = f"{number} ({begun})"
+        if "wrong" in told:
+            self.wrong.append(f"{where}: {told['wrong']}: {told['words']}")
+        elif float(str(told["seconds"])) > SECONDS:
+            self.wrong.append(f"{where}: {told['seconds']} s")
+        else:
+            self.endings["rows" if "rows" in told else str(told["error"])] += 1
+
+
+def fuzz(first: int, last: int, processes: int = 2) -> Findings:
+    """Reads the damaged files of the numbers from ``first`` to below ``last``."""
+    findings = Findings()
+    with ThreadPoolExecutor(processes) as pool:
+        for found in pool.map(lambda lane: _lane(first + lane, last, processes), range(processes)):
+            findings.endings += found.endings
+            findings.wrong += found.wrong
+    findings.wrong.sort(key=lambda text: int(text.partition(" ")[0]))
+    return findings
+
+
+def _lane(first: int, last: int, step: int) -> Findings:
+    findings = Findings()
+    number = first
+    while number < last:
+        number = _process(number, last, step, findings)
+    return findings
+
+
+def _process(first: int, last: int, step: int, findings: Findings) -> int:
+    """Runs one process for as long as it lives; gives the first number that is left."""
+    command = [sys.executable, "-X", "faulthandler", *WORKER, str(first), str(last), str(step)]
+    pipe = subprocess.PIPE
+    current, begun = first, f"{case_of(first)[0]}, not begun"
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=PROJECT, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        lines, complaints = _followed(process.stdout), _followed(process.stderr)
+        while True:
+            try:
+                line = lines.get(timeout=_HUNG_SECONDS)
+            except queue.Empty:
+                process.kill()
+                findings.wrong.append(f"{current} ({begun}): no end after {_HUNG_SECONDS:.0f} s")
+                return current + step
+            if line is None:
+                break
+            told = json.loads(line)
+            current = told["number"]
+            if "begins" in told:
+                begun = told["begins"]
+            else:
+                findings.add(current, begun, told)
+                current += step
+        process.wait()
+    if process.returncode:
+        words = "".join(iter(complaints.get, None))[-1500:]
+        findings.wrong.append(f"{current} ({begun}): the process ended with {process.returncode}: {words}")
+        return current + step
+    return last
+
+
+def _followed(stream: IO[str]) -> queue.Queue[str | None]:
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def follow() -> None:
+        for line in stream:
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=follow, daemon=True).start()
+    return lines
