@@ -14,6 +14,7 @@ from benchmarks.tables import copy_file, write_parquet
 from benchmarks.timing import seconds
 from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
 from lakeport.arrow import open_scan
+from lakeport.scan_request import ScanRequest
 from lakeport.statement import Statement
 
 _GROUP = "planning"
@@ -96,7 +97,7 @@ def _create_table(lake: Lake, folder: Path, count: int) -> None:
 
 def _plan(lake: Lake, count: int) -> None:
     statement = Statement(lake.session.catalogs, "bench", "UTC", lambda catalog: {})
-    scan = open_scan(statement, f"hive.bench.t{count}", ["quantity"], [("ds", "<", _KEPT)], None)
+    scan = open_scan(statement, ScanRequest(f"hive.bench.t{count}", ("quantity",), ([("ds", "<", _KEPT)],)))
     # Splits are planned before the first batch.
     assert next(scan.batches).num_rows
     scan.batches.close()  # type: ignore[attr-defined]

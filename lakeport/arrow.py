@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -12,14 +13,16 @@ from catalog.registry import SESSION_CLOSED
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column, with_read_options
 from connector_spi.changes import ChangeRange
 from connector_spi.errors import ColumnNotFoundError, FileMissingError, InvalidArgumentError, UserError
-from connector_spi.handles import ColumnHandle
-from connector_spi.metadata import TableVersion
+from connector_spi.handles import ColumnHandle, Split
 from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
+from connector_spi.page_source import PageSource
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import closest
-from lakeport.filters import RowFilter, Where, parse_where
+from lakeport.filters import RowFilter, parse_where
+from lakeport.parallel_read import ParallelRead, default_threads
 from lakeport.planning import ScanPlan, plan_splits
 from lakeport.redirection import resolve, resolve_with_changes
+from lakeport.scan_request import ScanRequest
 from lakeport.statement import CatalogAccess, Statement
 
 __all__ = ["ArrowScan", "ArrowStream", "open_changes", "open_scan"]
@@ -56,6 +59,7 @@ class ArrowStream(Iterator[pa.RecordBatch]):
         self._schema = scan.schema
         self._begin = begin
         self._ended = False
+        self._on_close: Callable[[], object] | None = None
 
     def __next__(self) -> pa.RecordBatch:
         if self._batches is None:
@@ -92,6 +96,10 @@ class ArrowStream(Iterator[pa.RecordBatch]):
             self._batches = again.batches
             return next(again.batches)
 
+    def on_close(self, call: Callable[[], object]) -> None:
+        """Has something called when the read ends, maybe more than once."""
+        self._on_close = call
+
     def close(self) -> None:
         """Ends the read; where rows were left, a later ``next`` is an error."""
         batches, self._batches = self._batches, None
@@ -103,27 +111,16 @@ class ArrowStream(Iterator[pa.RecordBatch]):
         finally:
             if statement is not None:
                 statement.commit()
+            if self._on_close is not None:
+                self._on_close()
 
 
-def open_scan(
-    statement: Statement,
-    name: str,
-    columns: Sequence[str] | None,
-    where: Where | None,
-    limit: int | None,
-    version: TableVersion | None = None,
-    options: Mapping[str, str] | None = None,
-) -> ArrowScan:
+def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
     """Plans a read.
 
     Args:
         statement: What the read belongs to; it ends with the batches.
-        name: Catalog, schema and table, joined by dots.
-        columns: What to read, in order; ``None`` is every column that is not hidden.
-        where: Rows to read; ``None`` is all.
-        limit: Most rows to give; ``None`` is all.
-        version: An older state; ``None`` is the newest.
-        options: Options of the connector, in any case; ``None`` is none.
+        request: What to read.
 
     Raises:
         InvalidArgumentError: A name, filter, limit, version or option that is not understood.
@@ -131,33 +128,22 @@ def open_scan(
             is close.
         ConnectorError: The catalog or its storage failed.
     """
-    _check_limit(limit)
-    full = _full_name(name)
-    access, resolved = resolve(statement.access(full.catalog), full, version)
+    full = _full_name(request.name)
+    access, resolved = resolve(statement.access(full.catalog), full, request.version)
     if isinstance(resolved, ResolvedSystemTable):
-        if options:
+        if request.options:
             raise InvalidArgumentError(f"system table {resolved.name} has no read options; leave them out")
-        return _system_table(access, resolved, columns, where, limit)
-    return _table(access, resolved, columns, where, limit, options or {})
+        return _system_table(access, resolved, request)
+    return _table(access, resolved, request)
 
 
-def open_changes(
-    statement: Statement,
-    name: str,
-    change_range: ChangeRange,
-    columns: Sequence[str] | None,
-    where: Where | None,
-    limit: int | None,
-) -> ArrowScan:
+def open_changes(statement: Statement, request: ScanRequest, change_range: ChangeRange) -> ArrowScan:
     """Plans a read of the changes of a table.
 
     Args:
         statement: What the read belongs to; it ends with the batches.
-        name: Catalog, schema and table, joined by dots.
+        request: What to read; of no version.
         change_range: Which versions' changes.
-        columns: What to read, in order; ``None`` is every column that is not hidden.
-        where: Rows to read; ``None`` is all.
-        limit: Most rows to give; ``None`` is all.
 
     Raises:
         InvalidArgumentError: A name, range, filter or limit that is not understood, or changes that are gone.
@@ -166,21 +152,13 @@ def open_changes(
             is close.
         ConnectorError: The catalog or its storage failed.
     """
-    _check_limit(limit)
-    full = _full_name(name)
+    full = _full_name(request.name)
     access, resolved, _ = resolve_with_changes(statement.access(full.catalog), full, change_range)
-    return _table(access, resolved, columns, where, limit)
+    return _table(access, resolved, request)
 
 
-def _table(
-    access: CatalogAccess,
-    resolved: ResolvedTable,
-    columns: Sequence[str] | None,
-    where: Where | None,
-    limit: int | None,
-    options: Mapping[str, str] = MappingProxyType({}),
-) -> ArrowScan:
-    given = {key.lower(): text for key, text in options.items()}
+def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest) -> ArrowScan:
+    given = {key.lower(): text for key, text in request.options.items()}
     with access.lock:
         resolved = with_read_options(access.session, access.metadata, resolved, given)
 
@@ -189,56 +167,71 @@ def _table(
         return handle.name, handle.type
 
     visible = [column.name for column in resolved.table.visible_columns()]
-    wanted = _wanted(visible if columns is None else columns, find)
-    rows = None if where is None else parse_where(where, find)
+    wanted = _wanted(visible if request.columns is None else request.columns, find)
+    filters = _filters(request, find)
     handles = {handle.name: handle for handle in resolved.columns.values()}
-    read = tuple(handles[column] for column in dict.fromkeys((*wanted, *(rows.columns if rows else ()))))
+    filtered = [column for rows in filters for column in rows.columns]
+    read = tuple(handles[column] for column in dict.fromkeys((*wanted, *filtered)))
     everything = TupleDomain[ColumnHandle].all()
     plan = ScanPlan(access, resolved.handle, read, everything, everything)
-    if rows is not None:
-        domain = rows.domain().transform_keys(lambda column: handles[column])
-        plan = plan.with_filter(Constraint(domain))
+    domain = _domain(request, filters)
+    if not domain.is_all:
+        plan = plan.with_filter(Constraint(domain.transform_keys(lambda column: handles[column])))
     plan = plan.with_columns(read)
-    if limit is not None and rows is None:
-        plan = plan.with_limit(limit)
+    if request.limit is not None and domain.is_all and not filters:
+        plan = plan.with_limit(request.limit)
     schema = pa.schema([(column, handles[column].type) for column in wanted])
-    return ArrowScan(schema, _shape(_splits(plan), schema, rows, limit))
+    threads = default_threads() if request.threads is None else request.threads
+    batches = _splits(plan, threads, ordered=request.ordered)
+    return ArrowScan(schema, _shape(batches, schema, filters, request.limit))
 
 
-def _system_table(
-    access: CatalogAccess,
-    resolved: ResolvedSystemTable,
-    columns: Sequence[str] | None,
-    where: Where | None,
-    limit: int | None,
-) -> ArrowScan:
+def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request: ScanRequest) -> ArrowScan:
     table = resolved.system_table
     types = {column.name: column.type for column in table.metadata.columns}
     find = _finder(types, resolved.name)
     visible = [column.name for column in table.metadata.visible_columns()]
-    wanted = _wanted(visible if columns is None else columns, find)
-    rows = None if where is None else parse_where(where, find)
-    constraint = TupleDomain[str].all() if rows is None else rows.domain()
+    wanted = _wanted(visible if request.columns is None else request.columns, find)
+    filters = _filters(request, find)
+    constraint = _domain(request, filters)
 
     def read() -> Iterator[pa.RecordBatch]:
         with access.lock:
             yield from table.read(access.session, constraint)
 
     schema = pa.schema([(column, types[column]) for column in wanted])
-    return ArrowScan(schema, _shape(read(), schema, rows, limit))
+    return ArrowScan(schema, _shape(read(), schema, filters, request.limit))
 
 
-def _splits(plan: ScanPlan) -> Iterator[pa.RecordBatch]:
-    """The batches of all splits, one split after the other."""
+def _filters(request: ScanRequest, find: Callable[[str], tuple[str, pa.DataType]]) -> tuple[RowFilter, ...]:
+    parsed = (parse_where(where, find) for where in request.filters)
+    return tuple(rows for rows in parsed if rows is not None)
+
+
+def _domain(request: ScanRequest, filters: Sequence[RowFilter]) -> TupleDomain[str]:
+    return functools.reduce(TupleDomain.intersect, (rows.domain() for rows in filters), request.needed)
+
+
+def _splits(plan: ScanPlan, threads: int, *, ordered: bool) -> Iterator[pa.RecordBatch]:
+    """The batches of all splits."""
     access = plan.access
     provider = access.connector.page_source_provider
-    for split in plan_splits(plan, TupleDomain.all()).splits:
-        with provider.create_page_source(access.session, split, plan.table, plan.columns, TupleDomain.all()) as source:
+    splits = plan_splits(plan, TupleDomain.all()).splits
+
+    def open_split(split: Split) -> PageSource:
+        return provider.create_page_source(access.session, split, plan.table, plan.columns, TupleDomain.all())
+
+    if min(threads, len(splits)) > 1:
+        with closing(ParallelRead(splits, open_split, threads, ordered=ordered)) as batches:
+            yield from batches
+        return
+    for split in splits:
+        with open_split(split) as source:
             yield from source
 
 
 def _shape(
-    batches: Iterator[pa.RecordBatch], schema: pa.Schema, rows: RowFilter | None, limit: int | None
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, filters: Sequence[RowFilter], limit: int | None
 ) -> Iterator[pa.RecordBatch]:
     """Filters, cuts at the limit, and gives the columns in the asked order."""
     left = limit
@@ -246,7 +239,7 @@ def _shape(
         for batch in batches:
             if left == 0:
                 return
-            passed = batch if rows is None else rows.apply(batch)
+            passed = functools.reduce(lambda rows, one: one.apply(rows), filters, batch)
             if left is not None:
                 passed = passed.slice(0, left)
                 left -= passed.num_rows
@@ -256,11 +249,6 @@ def _shape(
         close = getattr(batches, "close", None)
         if close is not None:
             close()
-
-
-def _check_limit(limit: int | None) -> None:
-    if limit is not None and limit < 0:
-        raise InvalidArgumentError(f"the limit is {limit}; expected 0 or more rows, or None")
 
 
 def _full_name(name: str) -> CatalogSchemaTableName:
@@ -273,8 +261,6 @@ def _full_name(name: str) -> CatalogSchemaTableName:
 
 
 def _wanted(columns: Sequence[str], find: Callable[[str], tuple[str, pa.DataType]]) -> list[str]:
-    if isinstance(columns, str):
-        raise InvalidArgumentError(f"columns is the text '{columns}'; expected a list of names, such as ['{columns}']")
     if not columns:
         raise InvalidArgumentError("columns names no column; expected at least one, or None for all")
     wanted = [find(column)[0] for column in columns]

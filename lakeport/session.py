@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -19,14 +17,13 @@ from catalog.config import CatalogConfig
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from connector_spi.changes import ChangeRange
-from connector_spi.errors import InvalidArgumentError
-from connector_spi.metadata import TableVersion, VersionKind
-from lakeport.arrow import ArrowScan, ArrowStream, open_changes, open_scan
+from lakeport.arrow import open_changes, open_scan
+from lakeport.arrow_reads import ArrowReads
 from lakeport.filters import Where
-from lakeport.plain_statement import plain_statement
+from lakeport.scan_request import ScanRequest, Version, table_version
 from lakeport.show_stats import show_stats_name
 from lakeport.spark.options import SparkOptions
-from lakeport.statement import Statement, statement_scope
+from lakeport.table_scan import TableScan
 from lakeport.transactions import SharedTransactions, commit_all
 from lakeport.version import VERSION
 
@@ -46,9 +43,6 @@ DEFAULT_WAREHOUSE = Path("lakeport-warehouse")
 
 _block: ContextVar[tuple[Session, SharedTransactions] | None] = ContextVar("lakeport_transaction", default=None)
 """The session and the transactions of the block that a thread is in."""
-
-Version = int | str | datetime
-"""A version of a table, or a time: whole numbers and texts are versions."""
 
 
 def connect(spark: SparkSession | None = None, catalogs: str | os.PathLike[str] | None = None) -> Session:
@@ -105,7 +99,7 @@ class Session:
         self._local: LocalSpark | None = None
         self._engine: SparkEngine | None = None
         self._lock = threading.Lock()
-        self._streams: weakref.WeakSet[ArrowStream] = weakref.WeakSet()
+        self._reads = ArrowReads(catalogs)
         if spark is not None:
             self._engine = self._attach(spark)
 
@@ -198,6 +192,8 @@ class Session:
         *,
         version: Version | None = None,
         options: Mapping[str, str] | None = None,
+        threads: int | None = None,
+        ordered: bool = True,
     ) -> pa.RecordBatchReader:
         """Reads a table as Arrow with no Spark, as a stream; what ``where`` excludes is skipped where possible.
 
@@ -212,6 +208,9 @@ class Session:
             limit: Most rows to give.
             version: An older state: what ``VERSION AS OF`` takes, or an aware ``datetime``; ``None`` is the newest.
             options: What ``spark.read.option(...)`` takes for such a table.
+            threads: How many splits are read at a time; ``None`` is one for each core that the process may use. They
+                read ahead, at most 16 MiB each.
+            ordered: Whether rows come in the order of the splits, which is the same each time; else as they are read.
 
         Raises:
             ConnectorError: A name that is not there (with what is close), a filter that is not understood, a catalog or
@@ -220,8 +219,37 @@ class Session:
         Example:
             >>> session.arrow("hive.finance.ledger", where=[("amount", ">", 10)]).read_all()  # doctest: +SKIP
         """
-        asked = _version(version)
-        return self._read(lambda statement: open_scan(statement, name, columns, where, limit, asked, options))
+        request = ScanRequest(
+            name, version=table_version(version), options=options or {}, threads=threads, ordered=ordered
+        )
+        request = request.with_columns(columns).with_filter(where).with_limit(limit)
+        return self._reads.read(lambda statement: open_scan(statement, request), self.shared_transactions)
+
+    def scan(
+        self,
+        name: str,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        limit: int | None = None,
+        *,
+        version: Version | None = None,
+        options: Mapping[str, str] | None = None,
+        threads: int | None = None,
+        ordered: bool = True,
+    ) -> TableScan:
+        """A table to be read with no Spark, into pyarrow, pandas, Polars or DuckDB; nothing is read yet.
+
+        All reads of it see the snapshot of this call. Arguments and errors are those of ``arrow``.
+
+        Example:
+            >>> session.scan("hive.sales.labels").select("id", "s").where(("id", "<", 3)).to_arrow().to_pylist()
+            [{'id': 1, 's': 'one'}, {'id': 2, 's': 'two'}]
+        """
+        request = ScanRequest(
+            name, version=table_version(version), options=options or {}, threads=threads, ordered=ordered
+        )
+        request = request.with_columns(columns).with_filter(where).with_limit(limit)
+        return TableScan(self._reads, request, self.shared_transactions or SharedTransactions(self._catalogs))
 
     def changes(
         self,
@@ -234,6 +262,7 @@ class Session:
         columns: Sequence[str] | None = None,
         where: Where | None = None,
         limit: int | None = None,
+        threads: int | None = None,
     ) -> pa.RecordBatchReader:
         """Reads what changed in a table between two versions as Arrow with no Spark, as a stream, in no order.
 
@@ -250,6 +279,7 @@ class Session:
             columns: As in ``arrow``.
             where: As in ``arrow``; may name the three added columns.
             limit: Most rows to give.
+            threads: As in ``arrow``.
 
         Raises:
             InvalidArgumentError: The range is not one of the table, or its changes are no longer there; says what is.
@@ -259,8 +289,9 @@ class Session:
         Example:
             >>> session.changes("hive.finance.ledger", start=12).read_all()  # doctest: +SKIP
         """
-        asked = ChangeRange(_version(start), _version(end), start_inclusive, end_inclusive)
-        return self._read(lambda statement: open_changes(statement, name, asked, columns, where, limit))
+        asked = ChangeRange(table_version(start), table_version(end), start_inclusive, end_inclusive)
+        request = ScanRequest(name, threads=threads).with_columns(columns).with_filter(where).with_limit(limit)
+        return self._reads.read(lambda statement: open_changes(statement, request, asked), self.shared_transactions)
 
     def close(self) -> None:
         """Ends open reads, shuts the catalogs down, and stops Spark where the session started it.
@@ -268,8 +299,7 @@ class Session:
         Raises:
             ConnectorError: A catalog failed to shut down; all else was done nevertheless.
         """
-        for stream in list(self._streams):
-            stream.close()
+        self._reads.close()
         with self._lock:
             engine, self._engine = self._engine, None
             local, self._local = self._local, None
@@ -289,20 +319,6 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _read(self, plan: Callable[[Statement], ArrowScan]) -> pa.RecordBatchReader:
-        shared = self.shared_transactions
-
-        def begin() -> tuple[Statement, ArrowScan]:
-            statement = plain_statement(self._catalogs, shared)
-            with statement_scope(statement):
-                return statement, plan(statement)
-
-        statement, scan = begin()
-        # The snapshot of a block is the same for all that is read in it: it is not made anew.
-        stream = ArrowStream(statement, scan, begin if shared is None else None)
-        self._streams.add(stream)
-        return pa.RecordBatchReader.from_batches(scan.schema, stream)
 
     @property
     def shared_transactions(self) -> SharedTransactions | None:
@@ -327,16 +343,6 @@ class Session:
             raise
         self._local = local
         return engine
-
-
-def _version(given: Version | None) -> TableVersion | None:
-    if given is None:
-        return None
-    if isinstance(given, datetime):
-        if given.tzinfo is None:
-            raise InvalidArgumentError(f"the time {given} has no zone; expected an aware datetime")
-        return TableVersion(VersionKind.TIMESTAMP, given.astimezone(UTC))
-    return TableVersion(VersionKind.VERSION, str(given))
 
 
 def _register_defaults(registry: CatalogRegistry) -> None:

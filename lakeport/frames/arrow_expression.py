@@ -1,0 +1,142 @@
+"""Looks into expressions of pyarrow, which has no way in but the form in which they are pickled.
+
+That is a record batch of one row: constants are its columns, and the schema's metadata has the tree in prefix order,
+keys ``call``, ``field_ref``, ``literal``, ``options`` and ``end`` (Arrow's ``compute/expression.cc``, ``Serialize``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connector_spi.predicate import TupleDomain
+from lakeport.frames.pruning import EVERY_ROW, rows_needed
+
+__all__ = ["Call", "Field", "Literal", "needed_by_arrow", "read_expression"]
+
+_COMPARISONS = {
+    "equal": "=",
+    "not_equal": "!=",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+}
+_MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_LINE = re.compile(r"(call|field_ref|literal|options|end): '(.*)'")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column."""
+
+    name: str
+
+    def columns(self) -> tuple[str, ...]:
+        """Its name."""
+        return (self.name,)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant."""
+
+    value: pa.Scalar
+
+    def columns(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of pyarrow's.
+
+    Attributes:
+        function: Its name.
+        inputs: What it is called with.
+        options: A struct, or ``None``.
+    """
+
+    function: str
+    inputs: tuple[Node, ...]
+    options: pa.Scalar | None
+
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it looks at."""
+        return tuple(name for node in self.inputs for name in node.columns())
+
+
+Node = Field | Literal | Call
+
+
+def read_expression(expression: pc.Expression, schema: pa.Schema) -> Node | None:
+    """The tree of an expression on columns of a schema; ``None`` where anything in it is not understood."""
+    if any(re.search(r"['\n\r\\]", name) for name in schema.names):
+        return None  # could not be told from the tree's own text
+    try:
+        [serialized] = expression.__reduce__()[1]
+        table = pa.ipc.open_file(serialized).read_all()
+        text = table.schema.to_string(truncate_metadata=False)  # the metadata as a dict would lose repeated keys
+        lines = text.partition("-- schema metadata --\n")[2].splitlines()
+        matches = [_LINE.fullmatch(line) for line in lines]
+        if None in matches:
+            return None
+        tokens = iter([(match[1], match[2]) for match in matches if match is not None])
+        found = _node(*next(tokens), tokens, table)
+        return found if next(tokens, None) is None and set(found.columns()) <= set(schema.names) else None
+    except (pa.ArrowException, LookupError, ValueError, TypeError, AttributeError, StopIteration):
+        return None
+
+
+def needed_by_arrow(node: Node, schema: pa.Schema) -> TupleDomain[str]:
+    """The rows for which an expression may be true; every row where it is not understood."""
+    if not isinstance(node, Call):
+        return EVERY_ROW
+    function, inputs = node.function, node.inputs
+    if function in ("and", "and_kleene"):
+        return needed_by_arrow(inputs[0], schema).intersect(needed_by_arrow(inputs[1], schema))
+    if function in ("or", "or_kleene"):
+        return needed_by_arrow(inputs[0], schema).union(needed_by_arrow(inputs[1], schema))
+    if function == "if_else" and isinstance(inputs[2], Literal) and not inputs[2].value.is_valid:
+        return needed_by_arrow(inputs[0], schema).intersect(needed_by_arrow(inputs[1], schema))
+    if function == "is_valid" and isinstance(inputs[0], Field):
+        return rows_needed(schema, inputs[0].name, "is not null")
+    if function == "is_in" and isinstance(inputs[0], Field) and node.options is not None:
+        return rows_needed(schema, inputs[0].name, "in", node.options["value_set"].as_py())
+    if function in _COMPARISONS:
+        return _comparison(_COMPARISONS[function], *inputs, schema=schema)
+    return EVERY_ROW
+
+
+def _comparison(operator: str, left: Node, right: Node, *, schema: pa.Schema) -> TupleDomain[str]:
+    if isinstance(left, Literal):
+        left, operator, right = right, _MIRRORED[operator], left
+    if not isinstance(left, Field) or not isinstance(right, Literal) or not right.value.is_valid:
+        return EVERY_ROW
+    return rows_needed(schema, left.name, operator, right.value.as_py())
+
+
+def _node(kind: str, text: str, tokens: Iterator[tuple[str, str]], table: pa.Table) -> Node:
+    if kind == "field_ref":
+        return Field(text)
+    if kind == "literal":
+        return Literal(table.column(int(text))[0])
+    if kind != "call":
+        raise ValueError(f"{kind} in place of an expression")
+    inputs: list[Node] = []
+    options = None
+    for inner, value in tokens:
+        if inner == "end":
+            if value != text:
+                raise ValueError(f"end of {value} in {text}")
+            return Call(text, tuple(inputs), options)
+        if inner == "options":
+            options = table.column(int(value))[0]
+        else:
+            inputs.append(_node(inner, value, tokens, table))
+    raise ValueError(f"no end of {text}")

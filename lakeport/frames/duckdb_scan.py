@@ -1,0 +1,85 @@
+"""Tables as relations of DuckDB, which pushes columns and filters down into data sets of pyarrow.
+
+DuckDB calls the method ``scanner`` of the data set's class, as pyarrow's own data sets have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as pads
+
+from connector_spi.errors import NotSupportedError
+from lakeport.frames.arrow_expression import needed_by_arrow, read_expression
+from lakeport.frames.pruning import OpenReader
+
+__all__ = ["ScanDataset"]
+
+
+class ScanDataset(pads.InMemoryDataset):  # type: ignore[misc]  # pyarrow has no types
+    """A data set of pyarrow that reads a table each time it is scanned.
+
+    Args:
+        schema: Of the table.
+        open_reader: Opens the table.
+        may_filter: Whether rows that a filter excludes may be left out before they are counted; not below a limit.
+    """
+
+    def __init__(self, schema: pa.Schema, open_reader: OpenReader, *, may_filter: bool) -> None:
+        super().__init__(schema.empty_table())
+        self._open_reader = open_reader
+        self._may_filter = may_filter
+
+    def scanner(
+        self,
+        columns: object = None,
+        filter: pc.Expression | None = None,  # noqa: A002 - as pyarrow names it
+        **settings: object,
+    ) -> pads.Scanner:
+        """Opens the table.
+
+        Args:
+            columns: Names, or as pyarrow has it expressions by name; ``None`` is all.
+            filter: What rows have to pass: done by pyarrow, once more where the table did it.
+            settings: How pyarrow would read files: there are none here.
+        """
+        names = self.schema.names
+        asked: list[str] | None = None
+        found = None if filter is None else read_expression(filter, self.schema)
+        if isinstance(columns, Sequence) and (filter is None or found is not None):
+            also = () if found is None else found.columns()
+            asked = list(dict.fromkeys([*(str(column) for column in columns), *also])) or [names[0]]
+        needed = needed_by_arrow(found, self.schema) if found is not None and self._may_filter else None
+        reader = self._open_reader(asked, needed, None)
+        return pads.Scanner.from_batches(reader, columns=columns, filter=filter)
+
+    def get_fragments(self, filter: object = None) -> NoReturn:  # noqa: A002 - as pyarrow names it
+        """Refused: pyarrow would find no rows."""
+        _refuse("get_fragments")
+
+    def filter(self, expression: object) -> NoReturn:
+        """Refused, as ``get_fragments`` is."""
+        _refuse("filter")
+
+    def replace_schema(self, schema: object) -> NoReturn:
+        """Refused, as ``get_fragments`` is."""
+        _refuse("replace_schema")
+
+    def sort_by(self, sorting: object, **settings: object) -> NoReturn:
+        """Refused, as ``get_fragments`` is."""
+        _refuse("sort_by")
+
+    def join(self, *arguments: object, **settings: Mapping[str, object]) -> NoReturn:
+        """Refused, as ``get_fragments`` is."""
+        _refuse("join")
+
+    def join_asof(self, *arguments: object, **settings: Mapping[str, object]) -> NoReturn:
+        """Refused, as ``get_fragments`` is."""
+        _refuse("join_asof")
+
+
+def _refuse(method: str) -> NoReturn:
+    raise NotSupportedError(f"a table scan has no {method}(); use its to_arrow(), or a relation of DuckDB")

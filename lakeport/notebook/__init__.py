@@ -1,0 +1,1 @@
+"""Lakeport in Jupyter: ``%load_ext lakeport``."""
