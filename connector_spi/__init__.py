@@ -95,6 +95,7 @@ from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connector_spi.statistics import ColumnStatistics, TableStatistics
+from connector_spi.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.system_tables import SystemTable
 
 __all__ = [
@@ -158,6 +159,7 @@ __all__ = [
     "SplitManager",
     "SplitSource",
     "StorageError",
+    "StreamStart",
     "SupportsChanges",
     "SupportsColumnStatistics",
     "SupportsLimit",
@@ -166,6 +168,7 @@ __all__ = [
     "SupportsReadOptions",
     "SupportsSchemaDefinition",
     "SupportsStatistics",
+    "SupportsStreaming",
     "SupportsTableDefinition",
     "SupportsTableRedirection",
     "SupportsTimeTravel",
@@ -197,6 +200,8 @@ __all__ = [
     "from_json",
     "integer_property",
     "normalize",
+    "offset_fields",
+    "offset_text",
     "parse_name",
     "parse_properties",
     "quote_identifier",

@@ -11,7 +11,7 @@ from connector_spi.metadata import SupportsTableRedirection, TableRedirection, T
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName
 from lakeport.statement import CatalogAccess
 
-__all__ = ["resolve", "resolve_with_changes"]
+__all__ = ["redirected", "resolve", "resolve_with_changes"]
 
 
 def resolve(
@@ -27,7 +27,7 @@ def resolve(
     about_catalog = _table_about_catalog(access, name, version)
     if about_catalog is not None:
         return access, about_catalog
-    access, name = _redirected(access, name)
+    access, name = redirected(access, name)
     with access.lock:
         return access, resolve_table(access.session, access.metadata, name, version)
 
@@ -43,9 +43,18 @@ def resolve_with_changes(
         NotSupportedError: The catalog or the table has no changes.
         InvalidArgumentError: The range is not one of the table, or is no longer there; says what is.
     """
-    access, name = _redirected(access, name)
+    access, name = redirected(access, name)
     with access.lock:
         return access, *resolve_changes(access.session, access.metadata, name, change_range)
+
+
+def redirected(access: CatalogAccess, name: CatalogSchemaTableName) -> tuple[CatalogAccess, CatalogSchemaTableName]:
+    """The access through which a table is read, and its name there."""
+    redirection = _redirection(access, name)
+    if redirection is None:
+        return access, name
+    access = access.statement.redirected(access.catalog, redirection)
+    return access, CatalogSchemaTableName(name.catalog, redirection.name.schema, redirection.name.table)
 
 
 def _table_about_catalog(
@@ -58,14 +67,6 @@ def _table_about_catalog(
                 raise NotSupportedError(f"system table {name} has no older states; leave out AS OF")
             return ResolvedSystemTable(CatalogSchemaTableName(name.catalog, asked.schema, asked.table), table)
     return None
-
-
-def _redirected(access: CatalogAccess, name: CatalogSchemaTableName) -> tuple[CatalogAccess, CatalogSchemaTableName]:
-    redirection = _redirection(access, name)
-    if redirection is None:
-        return access, name
-    access = access.statement.redirected(access.catalog, redirection)
-    return access, CatalogSchemaTableName(name.catalog, redirection.name.schema, redirection.name.table)
 
 
 def _redirection(access: CatalogAccess, name: CatalogSchemaTableName) -> TableRedirection | None:

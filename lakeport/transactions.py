@@ -147,6 +147,10 @@ class TransactionGroup:
                 self._queries.discard(query)
                 self._release_if_idle(failed=failed, despite_holders=failed)
 
+    def release(self) -> None:
+        """Lets go of locks, unless somebody reads: what reads later takes them again."""
+        self._release_if_idle()
+
     def commit(self) -> None:
         """Commits what is open."""
         self._end(ConnectorTransaction.commit)

@@ -71,7 +71,9 @@ class ConformanceBase(ABC):
         raise NotImplementedError("add_rows is needed, unless SNAPSHOT_ISOLATION and TIME_TRAVEL are missing")
 
     def merge_rows(self, name: SchemaTableName, data: pa.Table, deletes: Sequence[int]) -> None:
-        """Makes one new version of a table that ``create_table`` made without partitions. Needed for ``CHANGES``.
+        """Makes one new version of a table that ``create_table`` made without partitions.
+
+        Needed for ``CHANGES`` and ``STREAMING``.
 
         Args:
             name: The table.
@@ -81,7 +83,7 @@ class ConformanceBase(ABC):
         raise NotImplementedError("merge_rows is needed, unless CHANGES is missing")
 
     def newest_version(self, name: SchemaTableName) -> TableVersion:
-        """The version that means the table as it is now. Needed for ``TIME_TRAVEL`` and ``CHANGES``."""
+        """The version that means the table as it is now. Needed for ``TIME_TRAVEL``, ``CHANGES`` and ``STREAMING``."""
         raise NotImplementedError("newest_version is needed, unless TIME_TRAVEL and CHANGES are missing")
 
     @pytest.fixture(autouse=True)

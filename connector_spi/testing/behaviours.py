@@ -25,6 +25,7 @@ class Behaviour(Enum):
     SEVERAL_SCHEMAS = "tables may be in more than one schema"
     SNAPSHOT_ISOLATION = "rows added after the handle was made are not seen"
     STATISTICS = "metadata is SupportsStatistics, and knows the row count of a table just made"
+    STREAMING = "metadata is SupportsStreaming"
     SYSTEM_TABLES = "tables have system tables"
     TIME_TRAVEL = "metadata is SupportsTimeTravel"
     TYPE_BINARY = "columns of type binary"

@@ -10,6 +10,7 @@ from connector_spi.changes import SupportsChanges
 from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, SupportsStatistics, SupportsTimeTravel
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import TupleDomain
+from connector_spi.streaming import SupportsStreaming
 from connector_spi.testing.base import SCHEMA, ConformanceBase
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import read_table
@@ -23,6 +24,7 @@ _PROTOCOLS = {
     Behaviour.LIMIT: SupportsLimit,
     Behaviour.PARTITION_LISTING: SupportsPartitionListing,
     Behaviour.STATISTICS: SupportsStatistics,
+    Behaviour.STREAMING: SupportsStreaming,
     Behaviour.TIME_TRAVEL: SupportsTimeTravel,
 }
 

@@ -22,12 +22,14 @@ from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
+from connector_spi.streaming import StreamStart
 from connector_spi.system_tables import SystemTable
 from connectors.memory.changes import changes_snapshot
 from connectors.memory.handles import CHUNK_COLUMN, ROW_ID, MemoryTableHandle
 from connectors.memory.snapshots_table import SnapshotsTable
 from connectors.memory.statistics import chunk_statistics, kept_chunks
 from connectors.memory.store import MemoryStore, Snapshot
+from connectors.memory.streaming import batch_snapshot, initial_offset, latest_offset
 
 __all__ = ["MemoryMetadata", "MemoryTransaction"]
 
@@ -84,7 +86,7 @@ class MemoryTransaction(ConnectorTransaction):
 
 
 class MemoryMetadata(ConnectorMetadata):
-    """Answers inside of one transaction. Has limit, statistics, time travel, changes and partition listing."""
+    """Answers inside of one transaction. Has limit, statistics, time travel, changes, streams and partition listing."""
 
     def __init__(self, store: MemoryStore, transaction: MemoryTransaction) -> None:
         self._store = store
@@ -104,22 +106,48 @@ class MemoryMetadata(ConnectorMetadata):
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
     ) -> TableHandle | None:
         """The table at a snapshot: versions are numbers from 1, a time means the newest snapshot not after it."""
-        newest = self._transaction.newest(name)
-        if newest is None:
+        snapshots = self._kept(name)
+        if not snapshots:
             return None
-        snapshots = [found for found in self._store.snapshots(name) if found.id <= newest.id] or [newest]
         return _handle(self._transaction.pin(_choose(snapshots, version)))
 
     def get_changes(
         self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
     ) -> TableChanges | None:
         """What the snapshots of a range made of their predecessors; version 0 is the state before the first."""
-        newest = self._transaction.newest(name)
-        if newest is None:
+        snapshots = self._kept(name)
+        if not snapshots:
             return None
-        snapshots = [found for found in self._store.snapshots(name) if found.id <= newest.id] or [newest]
         made = changes_snapshot(snapshots, change_range, self._store.new_id())
         return TableChanges(_handle(self._transaction.pin(made)), row_id=(ROW_ID.name,), pairs_updates=True)
+
+    @property
+    def stream_option_names(self) -> Mapping[str, str]:
+        return {}
+
+    def get_initial_offset(self, session: ConnectorSession, name: SchemaTableName, start: StreamStart) -> str | None:
+        kept = self._kept(name)
+        return initial_offset(kept, start) if kept else None
+
+    def get_latest_offset(
+        self,
+        session: ConnectorSession,
+        name: SchemaTableName,
+        offset: str,
+        max_versions: int | None = None,
+        until: str | None = None,
+    ) -> str | None:
+        kept = self._kept(name)
+        return latest_offset(kept, offset, max_versions, until) if kept else None
+
+    def get_stream_batch(
+        self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
+    ) -> TableHandle | None:
+        kept = self._kept(name)
+        if not kept:
+            return None
+        made = batch_snapshot(kept, start, end, self._store.new_id(), changes=changes)
+        return _handle(self._transaction.pin(made))
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         return self._transaction.snapshot(table).table
@@ -180,6 +208,13 @@ class MemoryMetadata(ConnectorMetadata):
             return ()
         keys = {chunk.keys for chunk in snapshot.chunks if chunk.domains.overlaps(constraint)}
         return sorted(keys, key=lambda values: tuple(str(value) for value in values))
+
+    def _kept(self, name: SchemaTableName) -> list[Snapshot]:
+        """The snapshots of a table that the transaction sees, oldest first; none for no table."""
+        newest = self._transaction.newest(name)
+        if newest is None:
+            return []
+        return [found for found in self._store.snapshots(name) if found.id <= newest.id] or [newest]
 
 
 def memory_handle(table: TableHandle) -> MemoryTableHandle:

@@ -19,6 +19,7 @@ from connector_spi.errors import NotSupportedError
 from lakeport.error_codes import SPARK_CONNECT, UNSUPPORTED_SPARK_VERSION
 from lakeport.spark.catalog import CatalogProxy
 from lakeport.spark.jvm import Jvm
+from lakeport.spark.stream_ends import know_session
 from lakeport.spark.versions import check_version
 
 __all__ = ["Installation", "install"]
@@ -43,6 +44,7 @@ class Installation:
         for name in registry.names():
             self._put(name)
         registry.add_listener(self._follow)
+        know_session(spark)
 
     def remove(self) -> None:
         """Takes the catalogs out of Spark again."""

@@ -13,12 +13,19 @@ from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 from pyspark.sql.udf import _wrap_function
 
-from connector_spi.handles import Split
+from connector_spi.handles import ColumnHandle, Split, TableHandle
 from lakeport.spark.jvm import READ, Jvm
-from lakeport.spark.task import TaskReader
+from lakeport.spark.task import BatchReader, TaskReader
 from lakeport.spark.versions import python_reader_factory
 
-__all__ = ["arrow_partitions", "arrow_reader_factory", "split_partitions", "split_reader_factory"]
+__all__ = [
+    "arrow_partitions",
+    "arrow_reader_factory",
+    "batch_partitions",
+    "batch_reader_factory",
+    "split_partitions",
+    "split_reader_factory",
+]
 
 _PYTHON = "org.apache.spark.sql.execution.datasources.v2.python."
 _WORKER_MODULE = "pyspark.sql.worker.plan_data_source_read"
@@ -29,15 +36,19 @@ _Batches = Iterable[pa.RecordBatch]
 
 def split_reader_factory(jvm: Jvm, reader: TaskReader, read_schema: JavaObject, schema_json: str) -> JavaObject:
     """The reader factory of a scan's Python tasks."""
-    pickled = pickle.dumps(reader)
+    return _reader_factory(jvm, reader, read_schema, schema_json)
 
-    def read(batches: _Batches) -> Iterator[pa.RecordBatch]:
-        import pickle as worker_pickle  # the function travels by value: what it needs is imported where it runs
 
-        task: TaskReader = worker_pickle.loads(pickled)
-        return task.read(batches)
+def batch_reader_factory(jvm: Jvm, reader: BatchReader, read_schema: JavaObject, schema_json: str) -> JavaObject:
+    """The reader factory of a stream's Python tasks."""
+    return _reader_factory(jvm, reader, read_schema, schema_json)
 
-    return _factory(jvm, read, read_schema, schema_json)
+
+def batch_partitions(
+    jvm: Jvm, table: TableHandle, columns: tuple[ColumnHandle, ...], tasks: Sequence[Sequence[Split]]
+) -> JavaObject:
+    """One ``InputPartition`` for each task of a stream's batch."""
+    return _partitions(jvm, [pickle.dumps((table, columns, tuple(task))) for task in tasks])
 
 
 def arrow_reader_factory(jvm: Jvm, schema: pa.Schema, read_schema: JavaObject, schema_json: str) -> JavaObject:
@@ -62,6 +73,20 @@ def arrow_partitions(jvm: Jvm, table: pa.Table) -> JavaObject:
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     return _partitions(jvm, [sink.getvalue().to_pybytes()])
+
+
+def _reader_factory(
+    jvm: Jvm, reader: TaskReader | BatchReader, read_schema: JavaObject, schema_json: str
+) -> JavaObject:
+    pickled = pickle.dumps(reader)
+
+    def read(batches: _Batches) -> Iterator[pa.RecordBatch]:
+        import pickle as worker_pickle  # the function travels by value: what it needs is imported where it runs
+
+        task: TaskReader | BatchReader = worker_pickle.loads(pickled)
+        return task.read(batches)
+
+    return _factory(jvm, read, read_schema, schema_json)
 
 
 def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:

@@ -9,6 +9,7 @@ from typing import ClassVar
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
+from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.metadata import SupportsStatistics
 from connector_spi.names import CatalogSchemaTableName
@@ -24,6 +25,7 @@ from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import translate
 from lakeport.spark.python_tasks import split_partitions, split_reader_factory
 from lakeport.spark.statistics import StatisticsProxy
+from lakeport.spark.streaming import MicroBatchStreamProxy, StreamedTable
 from lakeport.spark.task import TaskReader, TaskWork
 from lakeport.spark.types import spark_schema_json, task_schema
 
@@ -43,6 +45,7 @@ class ScannedTable:
         columns: Handles by name, hidden ones included.
         partition_keys: Names of the partition keys.
         schema_json: Spark's schema of the visible columns.
+        stream: What makes a stream of it; ``None`` where nothing does.
     """
 
     name: CatalogSchemaTableName
@@ -50,6 +53,7 @@ class ScannedTable:
     columns: dict[str, ColumnHandle]
     partition_keys: tuple[str, ...]
     schema_json: str
+    stream: StreamedTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,7 @@ class ScanProxy(Proxy):
         self._partitions: JavaObject | None = None
         self._known_fingerprint: str | None = None
         self._factory: JavaObject | None = None
+        self._stream: MicroBatchStreamProxy | None = None
 
     def readSchema(self) -> JavaObject:
         """The columns as they come, constants last."""
@@ -124,6 +129,8 @@ class ScanProxy(Proxy):
 
     def description(self) -> str:
         """What EXPLAIN shows."""
+        if self._stream is not None:
+            return self._stream.toString()
         planned = self._plan_splits()
         return describe_scan(
             self._table.name,
@@ -138,11 +145,22 @@ class ScanProxy(Proxy):
 
     def toBatch(self) -> ScanProxy:
         """The scan is its own batch."""
+        if self._table.stream is not None:
+            self._table.stream.check_batch()
         return self
+
+    def toMicroBatchStream(self, checkpoint: str) -> MicroBatchStreamProxy:
+        """The scan as a stream, whose rows have the columns of the table in their order."""
+        if self._table.stream is None:
+            raise NotSupportedError(f"table {self._table.name} cannot be read as a stream")
+        self._read_schema = self._jvm.data_type(self._table.schema_json)
+        self._stream = self._table.stream.open(self._jvm, checkpoint)
+        return self._stream
 
     def columnarSupportMode(self) -> JavaObject:
         """Spark gives rows to the plan from Python tasks; its own reader says for each partition what it gives."""
-        self._plan_splits()
+        if self._stream is None:
+            self._plan_splits()
         mode = "PARTITION_DEFINED" if self._native is not None else "UNSUPPORTED"
         return getattr(self._jvm.cls(READ + "Scan.ColumnarSupportMode"), mode)
 
@@ -158,6 +176,8 @@ class ScanProxy(Proxy):
         """What the connector knows; where it knows no size, the bytes of the splits, which are planned anyway."""
         access, metadata = self._plan.access, self._plan.access.metadata
         known = TableStatistics()
+        if self._stream is not None:
+            return StatisticsProxy(self._jvm, known)
         if isinstance(metadata, SupportsStatistics):
             with access.lock:
                 known = metadata.get_table_statistics(access.session, self._plan.table)

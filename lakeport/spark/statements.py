@@ -49,13 +49,16 @@ def java_statement_scope(jvm: Jvm, statement: Statement) -> Iterator[None]:
         jvm.context.setLocalProperty(_STATEMENT, before)  # type: ignore[arg-type]
 
 
-def new_statement(jvm: Jvm, registry: CatalogRegistry, shared: SharedTransactions | None = None) -> Statement:
+def new_statement(
+    jvm: Jvm, registry: CatalogRegistry, shared: SharedTransactions | None = None, *, ended_by_maker: bool = False
+) -> Statement:
     """A statement with the settings of the Spark session that is active in this thread.
 
     Args:
         jvm: The door to the JVM.
         registry: The catalogs.
         shared: Transactions to read in; ``None`` for transactions of its own.
+        ended_by_maker: Whoever makes it says when it has ended; queries that read in it are not looked at.
     """
     conf = jvm.sql_conf()
     settings = conf.settings()
@@ -68,7 +71,8 @@ def new_statement(jvm: Jvm, registry: CatalogRegistry, shared: SharedTransaction
         return {key[len(prefix) :]: text for key, text in given.items() if key.startswith(prefix)}
 
     zone = str(conf.sessionLocalTimeZone())
-    return Statement(registry, getpass.getuser(), zone, properties, shared, lambda group: query_reads(jvm, group))
+    on_read = None if ended_by_maker else lambda group: query_reads(jvm, group)
+    return Statement(registry, getpass.getuser(), zone, properties, shared, on_read)
 
 
 def _statement_of_analysis(jvm: Jvm, registry: CatalogRegistry) -> Statement:

@@ -14,7 +14,7 @@ from connector_spi.system_tables import SystemTable
 from lakeport.spark.jvm import CATALOG, READ, Jvm
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.python_tasks import arrow_partitions, arrow_reader_factory
-from lakeport.spark.table import batch_read, refuse_options
+from lakeport.spark.table import refuse_options, table_reads
 from lakeport.spark.task import spark_batch
 from lakeport.spark.types import arrow_schema, spark_schema_json, task_schema
 from lakeport.spark.versions import rows_need_a_column, v2_columns
@@ -51,7 +51,7 @@ class SystemTableProxy(Proxy):
 
     def capabilities(self) -> JavaObject:
         """Batch reads only."""
-        return batch_read(self._jvm)
+        return table_reads(self._jvm, streams=False)
 
     def newScanBuilder(self, options: JavaObject) -> SystemScanBuilderProxy:
         """A scan of all rows, narrowed to the columns used."""

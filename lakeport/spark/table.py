@@ -15,6 +15,7 @@ from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.metadata import SupportsPartitionListing
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import TableMetadata
+from connector_spi.streaming import SupportsStreaming
 from lakeport.spark.definitions import add_partitions, drop_partitions, java_map
 from lakeport.spark.errors import read_only
 from lakeport.spark.jvm import CATALOG, Jvm
@@ -23,10 +24,13 @@ from lakeport.spark.row_batches import MANY_ROWS, are_plain, many_internal_rows
 from lakeport.spark.rows import internal_row, python_value
 from lakeport.spark.scan import ScannedTable
 from lakeport.spark.scan_builder import ScanBuilderProxy
+from lakeport.spark.stream_options import StreamOptions, stream_options
+from lakeport.spark.streaming import StreamedTable
 from lakeport.spark.types import spark_schema_json, spark_type_json
 from lakeport.spark.versions import v2_columns
+from lakeport.streams import StreamRequest
 
-__all__ = ["PartitionedTableProxy", "TableProxy", "batch_read", "given_options", "refuse_options"]
+__all__ = ["PartitionedTableProxy", "TableProxy", "given_options", "refuse_options", "streamed_table", "table_reads"]
 
 # TimeTravelSpec.fromOptions: the table was loaded as of it already.
 _TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
@@ -79,8 +83,9 @@ class TableProxy(Proxy):
         return self._jvm.string_map([*self._metadata.properties, *comment])
 
     def capabilities(self) -> JavaObject:
-        """Batch reads only."""
-        return batch_read(self._jvm)
+        """Batch reads, and micro batches of a stream where the connector tells what is new."""
+        access = self._table.plan.access
+        return table_reads(self._jvm, streams=isinstance(access.metadata, SupportsStreaming))
 
     def constraints(self) -> JavaObject:
         """None."""
@@ -105,10 +110,15 @@ class TableProxy(Proxy):
 
     def newScanBuilder(self, options: JavaObject) -> ScanBuilderProxy:
         """A scan, as the read options ask for it; one that the connector does not know could change the rows."""
-        given = given_options(options, _TIME_TRAVEL_OPTIONS)
-        if not given:
-            return ScanBuilderProxy(self._jvm, self._table)
         access = self._table.plan.access
+        given = given_options(options, _TIME_TRAVEL_OPTIONS)
+        table = self._table
+        if isinstance(access.metadata, SupportsStreaming):
+            table = replace(table, stream=self._stream(access.metadata, given))
+            assert table.stream is not None
+            given = {name: text for name, text in given.items() if name not in table.stream.options.given}
+        if not given:
+            return ScanBuilderProxy(self._jvm, table)
         with access.lock:
             found = with_read_options(access.session, access.metadata, self._resolved, given)
         if found.table.visible_columns() != self._metadata.visible_columns():
@@ -118,7 +128,12 @@ class TableProxy(Proxy):
                 f"{self._jvm.version} cannot learn of; use Spark 4.3 or later, or read it with session.arrow"
             )
         plan = replace(self._table.plan, table=found.handle)
-        return ScanBuilderProxy(self._jvm, replace(self._table, plan=plan))
+        return ScanBuilderProxy(self._jvm, replace(table, plan=plan))
+
+    def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
+        zone = self._table.plan.access.session.time_zone
+        options, rest = stream_options(self._table.name, given, metadata.stream_option_names, zone)
+        return streamed_table(self._table, self._metadata, options, tuple(rest), changes=False)
 
     def _identity(self) -> object:
         return (self._table.name, self._table.plan.table)
@@ -225,12 +240,35 @@ class MetadataColumnProxy(Proxy):
         return json.dumps({})
 
 
-def batch_read(jvm: Jvm) -> JavaObject:
-    """The set of capabilities of a table that is read in batches."""
-    if "batch read" not in jvm.shared:
-        only = jvm.cls(CATALOG + "TableCapability").BATCH_READ
-        jvm.shared["batch read"] = jvm.cls("java.util.Collections").singleton(only)
-    return jvm.shared["batch read"]
+def table_reads(jvm: Jvm, *, streams: bool) -> JavaObject:
+    """The set of capabilities of a table that is read in batches, and as a stream."""
+    key = ("capabilities", streams)
+    if key not in jvm.shared:
+        known = jvm.cls(CATALOG + "TableCapability")
+        found = jvm.cls("java.util.HashSet")()
+        for one in ("BATCH_READ", "MICRO_BATCH_READ")[: 1 + streams]:
+            found.add(getattr(known, one))
+        jvm.shared[key] = found
+    return jvm.shared[key]
+
+
+def streamed_table(
+    table: ScannedTable, metadata: TableMetadata, options: StreamOptions, others: tuple[str, ...], *, changes: bool
+) -> StreamedTable:
+    """What makes a stream of a table, or of its changes.
+
+    Args:
+        table: The table.
+        metadata: With the columns of each row.
+        options: Of the stream.
+        others: Names of options that only batch reads know.
+        changes: The rows are changes.
+    """
+    access = table.plan.access
+    columns = tuple((column.name, column.type) for column in metadata.visible_columns())
+    request = StreamRequest(table.name, columns, changes, options.start, options.limits)
+    registry = access.statement.transactions.registry
+    return StreamedTable(request, access, registry, options, others, table.schema_json)
 
 
 def given_options(options: JavaObject, sparks: frozenset[str]) -> dict[str, str]:

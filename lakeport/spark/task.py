@@ -17,7 +17,7 @@ from connector_spi.session import ConnectorSession
 from lakeport.spark.partial_aggregate import PartialAggregation, PartialAggregator
 from lakeport.spark.row_predicate import RowPredicate
 
-__all__ = ["TaskReader", "TaskWork", "read_tables"]
+__all__ = ["BatchReader", "TaskReader", "TaskWork", "read_tables"]
 
 _GATHERED_ROWS = 1 << 15
 """What is left of filtered batches is gathered up to this, since each batch has a price of its own in Spark."""
@@ -68,7 +68,10 @@ class TaskReader:
         The input is read to its end before anything else: a worker process that did not see the end of its input
         is thrown away by Spark instead of being used again.
         """
-        splits: list[Split] = [split for pickled in _payloads(batches) for split in pickle.loads(pickled)]
+        yield from self.read_splits([split for pickled in _payloads(batches) for split in pickle.loads(pickled)])
+
+    def read_splits(self, splits: Iterable[Split]) -> Iterator[pa.RecordBatch]:
+        """Reads splits."""
         try:
             yield from self._worked(self._passing(splits))
         except ConnectorError as error:
@@ -108,6 +111,30 @@ class TaskReader:
             for batch in source:
                 if batch.num_rows:
                     yield spark_batch(batch, self.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReader:
+    """All that the tasks of all batches of a stream share; each task brings its table's handle and columns along.
+
+    Attributes:
+        provider: Opens splits.
+        session: The query.
+        schema: The columns, in the exact Arrow types that Spark wants.
+    """
+
+    provider: PageSourceProvider
+    session: ConnectorSession
+    schema: pa.Schema
+
+    def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Reads the splits of one task; ``batches`` holds a pickled handle, columns and tuple of splits."""
+        everything = TupleDomain[ColumnHandle].all()
+        for pickled in _payloads(batches):
+            table, columns, splits = pickle.loads(pickled)
+            width = len(columns)
+            task = TaskReader(self.provider, self.session, table, columns, everything, self.schema, width, TaskWork())
+            yield from task.read_splits(splits)
 
 
 def read_tables(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -65,6 +65,7 @@ class TestArrowFilesConformance(ConnectorConformance):
             Behaviour.PROCEDURES,
             Behaviour.SNAPSHOT_ISOLATION,
             Behaviour.STATISTICS,
+            Behaviour.STREAMING,
             Behaviour.SYSTEM_TABLES,
             Behaviour.TIME_TRAVEL,
         }

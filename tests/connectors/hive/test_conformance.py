@@ -17,7 +17,13 @@ class HiveConformance(ConnectorConformance):
     """Plain tables of files: they have no versions, and files that are added are seen."""
 
     missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset(
-        {Behaviour.CHANGES, Behaviour.LIMIT, Behaviour.SNAPSHOT_ISOLATION, Behaviour.TIME_TRAVEL}
+        {
+            Behaviour.CHANGES,
+            Behaviour.LIMIT,
+            Behaviour.SNAPSHOT_ISOLATION,
+            Behaviour.STREAMING,
+            Behaviour.TIME_TRAVEL,
+        }
     )
     file_format: ClassVar[str]
 

@@ -20,6 +20,7 @@ class HudiConformance(ConnectorConformance):
         {
             Behaviour.COLUMN_STATISTICS,
             Behaviour.LIMIT,
+            Behaviour.STREAMING,
             # Avro has no whole numbers of less than 32 bits.
             Behaviour.TYPE_INT8,
             Behaviour.TYPE_INT16,

@@ -22,7 +22,9 @@ BUCKET_0 = 536870912
 class AcidConformance(HiveConformance):
     """Each version is a write id; rows come in deltas. Column statistics are checked with plain tables."""
 
-    missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset({Behaviour.CHANGES, Behaviour.LIMIT})
+    missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset(
+        {Behaviour.CHANGES, Behaviour.LIMIT, Behaviour.STREAMING}
+    )
     file_format = "orc"
     converted: ClassVar[bool]
 
@@ -68,7 +70,7 @@ class AcidConformance(HiveConformance):
 class TestFullAcidConformance(AcidConformance):
     """Tells changes, too: a row that is written again is deleted and inserted."""
 
-    missing_behaviours = frozenset({Behaviour.LIMIT})
+    missing_behaviours = frozenset({Behaviour.LIMIT, Behaviour.STREAMING})
     converted = False
 
     def merge_rows(self, name: SchemaTableName, data: pa.Table, deletes: Sequence[int]) -> None:
