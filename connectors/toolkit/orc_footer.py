@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 
-__all__ = ["OrcFooter", "OrcStripe", "read_orc_footer"]
+__all__ = ["OrcFooter", "OrcStripe", "OrcType", "read_orc_footer", "read_writer_zone"]
 
 _TAIL = 32 * 1024
 _MAGIC = b"ORC"
@@ -24,11 +24,20 @@ _UNKNOWN_CALENDAR, _HYBRID_CALENDAR = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class OrcStripe:
-    """A stripe: its first byte, its bytes, its rows."""
+    """A stripe: its first byte, its bytes, its rows, and how many of the bytes are its footer."""
 
     offset: int
     length: int
     rows: int
+    footer_length: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OrcType:
+    """A type of the file: the number of its kind (``OrcProto.Type.Kind``), and the types inside of it by number."""
+
+    kind: int
+    children: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,9 @@ class OrcFooter:
             so did the Java library before it could say (``OrcProto.CalendarKind``, ORC-414).
         row_index_stride: Rows of a row group; 0 means that there are none, and that statistics say nothing.
         metadata: What the writer added, by name.
+        types: All types, the root first; others name them by their place.
+        codec: How blocks are compressed.
+        block_size: Most bytes of a block when decompressed.
     """
 
     stripes: tuple[OrcStripe, ...]
@@ -51,6 +63,9 @@ class OrcFooter:
     hybrid_calendar: bool
     row_index_stride: int = 0
     metadata: tuple[tuple[str, bytes], ...] = ()
+    types: tuple[OrcType, ...] = ()
+    codec: str = "none"
+    block_size: int = 1 << 18
 
 
 def read_orc_footer(file: pa.NativeFile, path: str) -> OrcFooter:
@@ -63,6 +78,23 @@ def read_orc_footer(file: pa.NativeFile, path: str) -> OrcFooter:
         return _read(file, path)
     except (IndexError, ValueError, zlib.error, pa.ArrowException) as error:
         raise _corrupt(path, "its footer is damaged") from error
+
+
+def read_writer_zone(file: pa.NativeFile, footer: OrcFooter, index: int, path: str) -> str:
+    """The time zone in which a stripe was written; empty where it does not say.
+
+    Raises:
+        CorruptFileError: The stripe's footer is damaged.
+    """
+    stripe = footer.stripes[index]
+    try:
+        raw = file.read_at(stripe.footer_length, stripe.offset + stripe.length - stripe.footer_length)
+        for tag, value in _fields(_decompress(raw, footer.codec, footer.block_size)):
+            if tag == 3 and isinstance(value, bytes):
+                return value.decode("utf-8", "replace")
+    except (IndexError, ValueError, zlib.error, pa.ArrowException) as error:
+        raise _corrupt(path, "the footer of a stripe is damaged") from error
+    return ""
 
 
 def _corrupt(path: str, reason: str) -> CorruptFileError:
@@ -87,18 +119,22 @@ def _read(file: pa.NativeFile, path: str) -> OrcFooter:
     raw = tail[-1 - script_length - footer_length : -1 - script_length]
     if codec >= len(_CODECS):
         raise NotSupportedError(f"{path} is compressed by ORC's codec {codec}, which is unknown; rewrite the file")
-    return _footer(_decompress(raw, _CODECS[codec], _number(fields.get(3, 0)) or 1 << 18))
+    block_size = _number(fields.get(3, 0)) or 1 << 18
+    return _footer(_decompress(raw, _CODECS[codec], block_size), _CODECS[codec], block_size)
 
 
-def _footer(content: bytes) -> OrcFooter:
+def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:
     stripes: list[OrcStripe] = []
     metadata: list[tuple[str, bytes]] = []
+    types: list[OrcType] = []
     rows, stride, writer, calendar = 0, 0, _JAVA_WRITER, _UNKNOWN_CALENDAR
     for tag, value in _fields(content):
         if tag == 3 and isinstance(value, bytes):
             stripe = {key: _number(number) for key, number in _fields(value)}
             length = sum(stripe.get(part, 0) for part in (2, 3, 4))
-            stripes.append(OrcStripe(stripe.get(1, 0), length, stripe.get(5, 0)))
+            stripes.append(OrcStripe(stripe.get(1, 0), length, stripe.get(5, 0), stripe.get(4, 0)))
+        elif tag == 4 and isinstance(value, bytes):
+            types.append(_type(value))
         elif tag == 5 and isinstance(value, bytes):
             metadata.append(_metadata_item(value))
         elif tag == 6:
@@ -110,7 +146,23 @@ def _footer(content: bytes) -> OrcFooter:
         elif tag == 11:
             calendar = _number(value)
     hybrid = calendar == _HYBRID_CALENDAR or (calendar == _UNKNOWN_CALENDAR and writer == _JAVA_WRITER)
-    return OrcFooter(tuple(stripes), rows, writer, hybrid, stride, tuple(metadata))
+    return OrcFooter(tuple(stripes), rows, writer, hybrid, stride, tuple(metadata), tuple(types), codec, block_size)
+
+
+def _type(message: bytes) -> OrcType:
+    kind = 0
+    children: list[int] = []
+    for tag, value in _fields(message):
+        if tag == 1:
+            kind = _number(value)
+        elif tag == 2 and isinstance(value, int):
+            children.append(value)
+        elif tag == 2 and isinstance(value, bytes):
+            position = 0
+            while position < len(value):
+                child, position = _varint(value, position)
+                children.append(child)
+    return OrcType(kind, tuple(children))
 
 
 def _metadata_item(message: bytes) -> tuple[str, bytes]:

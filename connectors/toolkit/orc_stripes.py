@@ -14,6 +14,7 @@ from connector_spi.predicate import TupleDomain
 from connectors.toolkit.file_page_source import SourceResolver, resolve_sources
 from connectors.toolkit.orc_footer import OrcFooter
 from connectors.toolkit.orc_statistics import RAW_TIMES, matching_stripes
+from connectors.toolkit.orc_types import mark_chars, repair_times
 from connectors.toolkit.schema_adapter import CastRules, ColumnSource, SchemaAdapter, find_column
 from connectors.toolkit.time_conventions import TimeConventions
 
@@ -89,8 +90,9 @@ class OrcStripes:
         self._footer = footer
         self._file = orc.ORCFile(source)
         self._root = root
+        self._where = where
         self._batch_rows = batch_rows
-        schema = self._file.schema
+        schema = mark_chars(self._file.schema, footer.types, where)
         self._inner = pa.schema(list(schema.field(root).type)) if root else schema
         self._sources = resolve_sources(sources, self._inner)
         narrowed, names = _narrow_schema(self._inner, columns, self._sources)
@@ -131,6 +133,7 @@ class OrcStripes:
         everything = self._whole and not self._root
         names = [*extra, *self.names]
         batch = _read_stripe(self._source, self._file, index, None if everything else names)
+        batch = repair_times(batch, self._source, self._footer, index, self._where)
         if not self._root:
             return Stripe(batch.num_rows, [], self._taken(batch.columns))
         inner = batch.column(self._root).flatten() if self.names else []

@@ -13,7 +13,7 @@ from itertools import accumulate
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connector_spi.errors import ConnectorError, CorruptFileError
+from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connectors.toolkit.file_page_source import FilePageSource, resolve_sources
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.parquet_footer import narrow_schema, row_group_may_match, typed_schema
@@ -124,6 +124,11 @@ def parquet_errors(path: str) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).strip().partition("\n")[0]
+        if reason.startswith("Map keys must be annotated as required"):
+            raise NotSupportedError(
+                f"{path} has a map whose keys are not marked as required, as old versions of Hive and Impala wrote "
+                "them, which Arrow cannot read; write the file anew"
+            ) from error
         raise CorruptFileError(
             f"{path} cannot be read as Parquet: {reason}; it is truncated, damaged or of another format"
         ) from error

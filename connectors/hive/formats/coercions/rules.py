@@ -1,6 +1,6 @@
 """Which types of files can be read as which types of columns, by Hive's rules of each kind of format.
 
-Found out by giving Hive 4.0.1 itself files of every type to read as every other (``tests/connectors/hive/formats/hive_coercions.json``).
+Found out by giving Hive 4.0.1 itself files of every type to read as every other: its answers are kept with the tests.
 What Hive refuses is refused, and so is what it reads as garbage. On purpose other than Hive: a number out of range is
 NULL everywhere, where Hive's row SerDes cut its upper bits off; bytes in ORC files come as text, not as hexadecimal
 digits; a float that Parquet's reader takes for an overflow (0, NaN, infinity) comes as it is.
@@ -19,6 +19,7 @@ from connectors.hive.formats.coercions import text_casts as words
 from connectors.hive.formats.coercions import time_casts as times
 from connectors.hive.formats.text_times import parse_dates
 from connectors.hive.formats.text_values import parse_decimals, parse_floats, parse_integers
+from connectors.toolkit.orc_types import CHAR
 from connectors.toolkit.schema_adapter import CastRules
 from connectors.toolkit.time_conventions import TimeConventions
 from connectors.toolkit.value_casts import ArrayFunction, leaf_cast, refused_cast
@@ -180,7 +181,17 @@ def _canonical(source: pa.DataType, kind: str) -> pa.DataType:
     return _CANONICAL.get(kind, source)
 
 
-ORC_RULES = CastRules(partial(_leaf, _ORC))
+def _orc_leaf(
+    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str
+) -> ArrayFunction | None:
+    function = _leaf(_ORC, pa.string() if source == CHAR else source, target, conventions, where)
+    if source != CHAR or _kind(target) == "binary":
+        return function
+    # Blanks at the end are no part of a char's value in a column of any other type.
+    return words.strip_blanks if function is None else _chain(words.strip_blanks, function)
+
+
+ORC_RULES = CastRules(_orc_leaf)
 """ORC files (``SchemaEvolution``, ``ConvertTreeReaderFactory``)."""
 PARQUET_RULES = CastRules(partial(_leaf, _PARQUET))
 """Parquet files (``ParquetDataColumnReaderFactory``)."""

@@ -20,6 +20,7 @@ __all__ = [
     "strict_dates",
     "strict_integers",
     "strict_timestamps",
+    "strip_blanks",
 ]
 
 _INTEGER = r"^[+-]?[0-9]+$"
@@ -64,6 +65,11 @@ def lenient_timestamps(texts: pa.Array) -> pa.Array:
     times = pc.struct_field(pc.extract_regex(trimmed, _LENIENT), "t")
     found = timestamp_reader()(pc.replace_substring(times, "T", " "))
     return pc.coalesce(found, parse_dates(trimmed).cast(pa.timestamp("us")))
+
+
+def strip_blanks(texts: pa.Array) -> pa.Array:
+    """The value of a ``char(n)``."""
+    return pc.utf8_rtrim(texts, " ")
 
 
 def binary_to_texts(array: pa.Array) -> pa.Array:
