@@ -24,6 +24,7 @@ BENCHMARKS = (
     *_ACID,
     "hudi_merge_on_read",
     "hudi_merge_memory",
+    "late_reading",
     "metastore_partitions",
 )
 

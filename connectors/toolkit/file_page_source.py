@@ -63,9 +63,12 @@ class FilePageSource(PageSource):
 
     Attributes:
         rules: How types of files become those of columns; those of ``strict`` where a subclass says nothing.
+        skips_rows: Rows that the predicate leaves out need not be given. A subclass whose rows are told by their
+            places says nothing.
     """
 
     rules: ClassVar[CastRules | None] = None
+    skips_rows: ClassVar[bool] = False
 
     def __init__(
         self,

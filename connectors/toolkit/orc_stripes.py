@@ -118,6 +118,12 @@ class OrcStripes:
         return matching_stripes(self._source, stripes, self._inner, predicate, self._sources, hybrid, root=self._root)
 
     @property
+    def shares_columns(self) -> bool:
+        """Whether columns cannot be read apart: all are read, since names are not clear, or two are made of one."""
+        known = [position for position in self._adapter.positions if position is not None]
+        return self._whole or len(set(known)) < len(known)
+
+    @property
     def schema(self) -> pa.Schema:
         """The file's schema."""
         return self._file.schema

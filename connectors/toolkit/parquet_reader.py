@@ -6,17 +6,23 @@ cover a file partition its rows.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from itertools import accumulate
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
+from connector_spi.handles import ColumnHandle
+from connector_spi.predicate import TupleDomain
 from connectors.toolkit.file_page_source import FilePageSource, resolve_sources
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.parquet_footer import narrow_schema, row_group_may_match, typed_schema
+from connectors.toolkit.row_filter import RowFilter, one_array
 from connectors.toolkit.schema_adapter import SchemaAdapter
 from connectors.toolkit.time_conventions import parquet_conventions
 
@@ -27,7 +33,8 @@ class ParquetPageSource(FilePageSource):
     """Reads the row groups of one range of a Parquet file.
 
     Attributes:
-        first_row: The number, counted through the whole file from 0, of the first row of the batch given last.
+        first_row: The number, counted through the whole file from 0, of the first row of the batch given last; unless
+            rows of other batches are left out (``skips_rows``).
         file_rows: Number of rows of the whole file, once it is opened.
     """
 
@@ -46,48 +53,78 @@ class ParquetPageSource(FilePageSource):
 
     def _read(self, file: pq.ParquetFile) -> Iterator[pa.RecordBatch]:
         metadata = file.metadata
-        conventions = parquet_conventions(metadata.metadata, metadata.created_by, self.zone)
-        schema = typed_schema(file)
-        sources = resolve_sources(self.sources, schema)
-        narrowed, leaves = narrow_schema(schema, self.file_columns, sources)
-        adapter = SchemaAdapter(
-            narrowed,
-            self.file_columns,
-            sources=sources,
-            conventions=conventions,
-            where=self.where.path,
-            strict=self.strict,
-            rules=self.rules,
-        )
+        told = _FileTypes(file, self)
         groups = [
             group
             for group in range(metadata.num_row_groups)
             if self.where.holds(_middle(metadata.row_group(group)))
-            and row_group_may_match(file, group, schema, self.predicate, sources, conventions)
+            and row_group_may_match(file, group, told.schema, self.predicate, told.sources, told.conventions)
         ]
         self.file_rows = metadata.num_rows
         starts = list(accumulate((metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)), initial=0))
+        columns = told.columns(self.file_columns)
+        late = _LateColumns.of(told, self.file_columns, self.predicate) if self.skips_rows else None
         for group in groups:
+            if late is not None and late.filter.useful:
+                yield from self._read_late(file, group, late)
+                continue
             start = starts[group]
             rows = starts[group + 1] - start
-            for batch in self._read_group(file, group, leaves, adapter) if leaves else self.count(rows):
+            for batch in self._read_group(file, group, columns) if columns.leaves else self.count(rows):
                 self.first_row = start
                 start += batch.num_rows
                 yield batch
 
-    def _read_group(
-        self, file: pq.ParquetFile, group: int, leaves: list[int], adapter: SchemaAdapter
-    ) -> Iterator[pa.RecordBatch]:
-        read = sorted({position for position in adapter.positions if position is not None})
+    def _read_group(self, file: pq.ParquetFile, group: int, columns: _FileColumns) -> Iterator[pa.RecordBatch]:
+        for arrays, rows in self._decode(file, group, columns):
+            yield self.batch(columns.adapter.adapt(arrays, rows), rows)
+
+    def _read_late(self, file: pq.ParquetFile, group: int, late: _LateColumns) -> Iterator[pa.RecordBatch]:
+        """The rows of a row group that pass the filter; where none does, other columns are not touched."""
+        places: list[npt.NDArray[np.int64]] = []
+        kept: list[list[pa.Array]] = [[] for _ in late.filter.first]
+        start = 0
+        for arrays, rows in self._decode(file, group, late.first):
+            adapted = late.first.adapter.adapt(arrays, rows)
+            chosen = late.filter.places(adapted)
+            for parts, array in zip(kept, adapted, strict=True):
+                parts.append(array if len(chosen) == rows else array.take(pa.array(chosen)))
+            places.append(chosen + start)
+            start += rows
+        chosen = np.concatenate(places) if places else np.zeros(0, np.int64)
+        late.filter.seen(start, len(chosen))
+        if not len(chosen):
+            return
+        names = [column.name for column in (*late.filter.first, *late.filter.rest)]
+        order = [names.index(column.name) for column in self.file_columns]
+        first = [pa.chunked_array(parts, column.type) for parts, column in zip(kept, late.filter.first, strict=True)]
+        start = 0
+        for arrays, rows in self._decode(file, group, late.rest):
+            low, high = np.searchsorted(chosen, (start, start + rows)).tolist()
+            if high > low:
+                taken = None if high - low == rows else pa.array(chosen[low:high] - start)
+                read = [array if array is None or taken is None else array.take(taken) for array in arrays]
+                found = [
+                    *(one_array(column.slice(low, high - low)) for column in first),
+                    *late.rest.adapter.adapt(read, high - low),
+                ]
+                yield self.batch([found[at] for at in order], high - low)
+            start += rows
+
+    def _decode(
+        self, file: pq.ParquetFile, group: int, columns: _FileColumns
+    ) -> Iterator[tuple[list[pa.Array | None], int]]:
+        """Batches of a row group as they are in the file: an array for each column, and the number of rows."""
+        positions = columns.adapter.positions
+        read = sorted({position for position in positions if position is not None})
         row_group = file.metadata.row_group(group)
-        self.bytes_read += sum(row_group.column(leaf).total_compressed_size for leaf in leaves)
+        self.bytes_read += sum(row_group.column(leaf).total_compressed_size for leaf in columns.leaves)
         # By index, since a dotted path does not tell a nested field from a name that holds a dot.
         batches = file.reader.iter_batches(
-            self.batch_rows, row_groups=[group], column_indices=leaves, use_threads=pa.cpu_count() > 1
+            self.batch_rows, row_groups=[group], column_indices=columns.leaves, use_threads=pa.cpu_count() > 1
         )
         for batch in batches:
-            arrays = [None if at is None else batch.column(read.index(at)) for at in adapter.positions]
-            yield self.batch(adapter.adapt(arrays, batch.num_rows), batch.num_rows)
+            yield [None if at is None else batch.column(read.index(at)) for at in positions], batch.num_rows
 
 
 def open_parquet(files: FileSystem, path: str) -> pq.ParquetFile:
@@ -132,6 +169,60 @@ def parquet_errors(path: str) -> Iterator[None]:
         raise CorruptFileError(
             f"{path} cannot be read as Parquet: {reason}; it is truncated, damaged or of another format"
         ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _FileColumns:
+    """Some of the table's columns in a file: the leaves to decode, and what brings them into the table's form."""
+
+    leaves: list[int]
+    adapter: SchemaAdapter
+
+
+class _FileTypes:
+    """What a file's footer tells of its types."""
+
+    def __init__(self, file: pq.ParquetFile, source: ParquetPageSource) -> None:
+        metadata = file.metadata
+        self._source = source
+        self.conventions = parquet_conventions(metadata.metadata, metadata.created_by, source.zone)
+        self.schema = typed_schema(file)
+        self.sources = resolve_sources(source.sources, self.schema)
+
+    def columns(self, columns: Sequence[ColumnHandle]) -> _FileColumns:
+        """Where columns are."""
+        narrowed, leaves = narrow_schema(self.schema, columns, self.sources)
+        adapter = SchemaAdapter(
+            narrowed,
+            columns,
+            sources=self.sources,
+            conventions=self.conventions,
+            where=self._source.where.path,
+            strict=self._source.strict,
+            rules=self._source.rules,
+        )
+        return _FileColumns(leaves, adapter)
+
+
+@dataclass(frozen=True, slots=True)
+class _LateColumns:
+    """Columns that are read in two steps: those of the filter, then the other ones for rows that passed."""
+
+    filter: RowFilter
+    first: _FileColumns
+    rest: _FileColumns
+
+    @classmethod
+    def of(
+        cls, told: _FileTypes, columns: Sequence[ColumnHandle], predicate: TupleDomain[ColumnHandle]
+    ) -> _LateColumns | None:
+        row_filter = RowFilter(columns, predicate)
+        first, rest = told.columns(row_filter.first), told.columns(row_filter.rest)
+        places = (*first.adapter.positions, *rest.adapter.positions)
+        known = [place for place in places if place is not None]
+        if not rest.leaves or None in first.adapter.positions or len(set(known)) < len(known):
+            return None
+        return cls(row_filter, first, rest)
 
 
 def _middle(row_group: pq.RowGroupMetaData) -> int:

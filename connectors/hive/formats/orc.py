@@ -12,6 +12,7 @@ __all__ = ["OrcFormat"]
 
 class _HiveOrcPageSource(OrcPageSource):
     rules = ORC_RULES
+    skips_rows = True
 
 
 class OrcFormat(HiveFileFormat):

@@ -12,6 +12,7 @@ __all__ = ["ParquetFormat"]
 
 class _HiveParquetPageSource(ParquetPageSource):
     rules = PARQUET_RULES
+    skips_rows = True
 
 
 class ParquetFormat(HiveFileFormat):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -154,6 +155,85 @@ def test_groups_without_the_value_are_skipped(
     predicate = TupleDomain.with_column_domains({column: domain})
     with source(FileSystem(), str(path), 0, path.stat().st_size, (column,), None, predicate) as pages:
         assert sum(batch.num_rows for batch in pages) == rows
+
+
+class _LateParquet(ParquetPageSource):
+    skips_rows = True
+
+
+class _LateOrc(OrcPageSource):
+    skips_rows = True
+
+
+_LATE = pytest.mark.parametrize(
+    ("write", "source"), [(_write_parquet, _LateParquet), (_write_orc, _LateOrc)], ids=["parquet", "orc"]
+)
+
+
+@_LATE
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_reading_the_filter_first_gives_whole_rows_and_all_of_the_predicate(
+    tmp_path: Path,
+    write: Callable[[Path, pa.Table], None],
+    source: type[ParquetPageSource] | type[OrcPageSource],
+    data: st.DataObject,
+) -> None:
+    kinds = [data.draw(st.sampled_from(list(_VALUES))) for _ in range(2)]
+    values = [data.draw(st.lists(st.none() | _VALUES[kind], min_size=_ROWS, max_size=_ROWS)) for kind in kinds]
+    domains = [data.draw(_domains(kind, _VALUES[kind])) for kind in kinds]
+    rows = pa.table(
+        {
+            "at": pa.array(range(_ROWS)),
+            "v": pa.array(values[0], kinds[0]),
+            "list": pa.array([[row] * (row % 3) if row % 4 else None for row in range(_ROWS)]),
+            "w": pa.array(values[1], kinds[1]),
+        }
+    )
+    path = tmp_path / "file"
+    write(path, rows)
+    names = data.draw(st.permutations(rows.schema.names))
+    asked = (*(ColumnHandle(name, rows.schema.field(name).type) for name in names), ColumnHandle("absent", pa.int8()))
+    told = {ColumnHandle("v", kinds[0]): domains[0]}
+    if data.draw(st.booleans()):
+        told[ColumnHandle("w", kinds[1])] = domains[1]
+    size = path.stat().st_size
+
+    def read(predicate: TupleDomain[ColumnHandle], batch_rows: int) -> list[dict[str, object]]:
+        with source(FileSystem(), str(path), 0, size, asked, None, predicate, batch_rows=batch_rows) as pages:
+            batches = list(pages)
+            assert all(0 < batch.num_rows <= batch_rows for batch in batches)
+            found: list[dict[str, object]] = pa.Table.from_batches(batches, pages.schema).to_pylist()
+        return found
+
+    every = {row["at"]: repr(row) for row in read(TupleDomain.all(), 100)}
+    given = read(TupleDomain.with_column_domains(told), data.draw(st.sampled_from([1, 2, 5, 100])))
+    assert all(every[row["at"]] == repr(row) for row in given)
+    places = [row["at"] for row in given]
+    assert places == sorted(set(places), key=lambda place: cast(int, place))
+    for at in range(_ROWS):
+        if all(told[column].includes_value(rows[column.name][at].as_py()) for column in told):
+            assert at in places
+
+
+@_LATE
+def test_other_columns_are_left_alone_where_no_row_passes(
+    tmp_path: Path, write: Callable[[Path, pa.Table], None], source: type[ParquetPageSource] | type[OrcPageSource]
+) -> None:
+    # Each group spans all values, so that statistics skip nothing.
+    path = tmp_path / "file"
+    write(path, pa.table({"v": [0, 3, 9] * 4, "text": ["x" * 100] * 12}))
+    columns = (ColumnHandle("text", pa.string()), ColumnHandle("v", pa.int64()))
+    found = []
+    for wanted in (5, 3):
+        predicate = TupleDomain.with_column_domains({columns[1]: Domain.single_value(pa.int64(), wanted)})
+        with source(FileSystem(), str(path), 0, path.stat().st_size, columns, None, predicate) as pages:
+            rows = pa.Table.from_batches(list(pages), pages.schema)
+            found.append((rows["v"].to_pylist(), set(rows["text"].to_pylist()), pages.completed_bytes))
+    assert found[0][0] == []
+    assert found[1][:2] == ([3] * 4, {"x" * 100})
+    if source is _LateParquet:
+        assert 0 < found[0][2] < found[1][2]
 
 
 def test_ranges_that_cover_a_file_give_each_row_once(tmp_path: Path) -> None:
