@@ -20,13 +20,15 @@ class Heartbeat:
 
     Attributes:
         transaction: Its id.
+        client: The metastore as the transaction's user reaches it.
         lost: What the metastore said when it no longer knew the transaction as open; ``None`` while all is well.
     """
 
-    __slots__ = ("lost", "transaction")
+    __slots__ = ("client", "lost", "transaction")
 
-    def __init__(self, transaction: int) -> None:
+    def __init__(self, transaction: int, client: TransactionClient) -> None:
         self.transaction = transaction
+        self.client = client
         self.lost: MetastoreError | None = None
 
 
@@ -36,7 +38,7 @@ class Heartbeats:
     The thread starts with the first transaction, ends when it finds none, and never keeps the process alive.
 
     Args:
-        client: The metastore.
+        client: The metastore; transactions of users who are impersonated have clients of their own.
         interval: Seconds between two heartbeats; ``None`` is half of the metastore's own timeout, as in Hive.
     """
 
@@ -48,9 +50,14 @@ class Heartbeats:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def add(self, transaction: int) -> Heartbeat:
-        """Keeps a transaction alive from now on."""
-        heartbeat = Heartbeat(transaction)
+    def add(self, transaction: int, client: TransactionClient | None = None) -> Heartbeat:
+        """Keeps a transaction alive from now on.
+
+        Args:
+            transaction: Its id.
+            client: Who opened it; the catalog's own client if not given.
+        """
+        heartbeat = Heartbeat(transaction, client or self._client)
         with self._lock:
             self._beating[transaction] = heartbeat
             if self._thread is None and not self._stop.is_set():
@@ -88,7 +95,7 @@ class Heartbeats:
 
     def _beat(self, heartbeat: Heartbeat) -> bool:
         try:
-            self._client.heartbeat(heartbeat.transaction)
+            heartbeat.client.heartbeat(heartbeat.transaction)
         except MetastoreError as error:
             if error.code != error_codes.TRANSACTION_ENDED:
                 return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from catalog.metastore import error_codes as metastore_codes
@@ -180,20 +181,31 @@ class StatementSnapshots:
         self._released = True
         self._heartbeats.remove(held.heartbeat)
         try:
-            if commit:
-                self._client.commit(held.transaction)
-            else:
+            (self._client.commit if commit else self._client.abort)(held.transaction)
+        except MetastoreError as error:
+            if error.code != metastore_codes.TRANSACTION_ENDED:
+                self._end_again(held, committed=commit)
+
+    def _end_again(self, held: _Held, *, committed: bool) -> None:
+        """After a connection broke, and nobody knows whether the transaction has ended: over another connection.
+
+        It wrote nothing, so that to abort it is as good. What cannot be ended is ended by the metastore's timeout.
+        """
+        with suppress(MetastoreError):
+            # Hive 2 keeps its own database locked where a transaction that was committed is aborted.
+            if not committed or self._holds_locks(held):
                 self._client.abort(held.transaction)
-        except MetastoreError:
-            # It wrote nothing: one that cannot be ended is ended by the metastore's timeout.
-            return
+
+    def _holds_locks(self, held: _Held) -> bool:
+        locks = (lock for key in held.locked for lock in self._client.show_locks(*key))
+        return any(lock.transaction == held.transaction for lock in locks)
 
     def _protect(self, key: tuple[str, str]) -> None:
         if not self._policy.lock:
             return
         if self._held is None:
             transaction = self._client.open_transaction(self._policy.user, self._policy.agent)
-            self._held = _Held(transaction, self._heartbeats.add(transaction))
+            self._held = _Held(transaction, self._heartbeats.add(transaction, self._client))
         if key in self._held.locked:
             return
         try:

@@ -44,11 +44,25 @@ class FaultProxy:
     Attributes:
         uri: Where clients connect.
         fault: What is wrong.
+        lost_requests: So many of the next requests, of connections old and new, are cut off before the server has them.
+        lost_answers: So many of the next answers are cut off after the server has done the call.
     """
 
     def __init__(self, uri: str, fault: Fault) -> None:
         self.uri = uri
         self.fault = fault
+        self.lost_requests = 0
+        self.lost_answers = 0
+
+    def loses_request(self) -> bool:
+        """Whether this request is lost; counts it."""
+        self.lost_requests -= 1
+        return self.lost_requests >= 0
+
+    def loses_answer(self) -> bool:
+        """Whether this answer is lost; counts it."""
+        self.lost_answers -= 1
+        return self.lost_answers >= 0
 
 
 @contextmanager
@@ -62,10 +76,16 @@ def fault_proxy(backend_port: int, fault: Fault) -> Iterator[FaultProxy]:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return
         with suppress(OSError), socket.create_connection(("127.0.0.1", backend_port)) as backend:
-            forward = threading.Thread(target=_pass_on, args=(client, backend.sendall, backend))
+
+            def send(data: bytes) -> None:
+                if proxy.loses_request():
+                    raise ConnectionResetError
+                backend.sendall(data)
+
+            forward = threading.Thread(target=_pass_on, args=(client, send, backend))
             forward.start()
             try:
-                _pass_back(backend, client, wrong, stopping)
+                _pass_back(backend, client, wrong, stopping, proxy)
             finally:
                 for end in (client, backend):
                     with suppress(OSError):
@@ -88,9 +108,13 @@ def _pass_on(source: socket.socket, send: Callable[[bytes], object], sink: socke
         sink.shutdown(socket.SHUT_WR)
 
 
-def _pass_back(backend: socket.socket, client: socket.socket, fault: Fault, stopping: threading.Event) -> None:
+def _pass_back(
+    backend: socket.socket, client: socket.socket, fault: Fault, stopping: threading.Event, proxy: FaultProxy
+) -> None:
     passed = 0
     while data := backend.recv(1 << 16):
+        if proxy.loses_answer():
+            return
         if passed < fault.unharmed:
             whole, data = data[: fault.unharmed - passed], data[fault.unharmed - passed :]
             client.sendall(whole)
