@@ -7,25 +7,24 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from catalog.config import CatalogConfig
-from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from connector_spi.changes import ChangeRange
 from lakeport.arrow import open_changes, open_scan
 from lakeport.arrow_reads import ArrowReads
+from lakeport.default_catalogs import DEFAULT_CATALOGS, DEFAULT_WAREHOUSE, load_catalogs
 from lakeport.filters import Where
 from lakeport.scan_request import ScanRequest, Version, table_version
 from lakeport.show_stats import show_stats_name
 from lakeport.spark.options import SparkOptions
+from lakeport.sql_dialects import DIALECTS, check_dialect, to_spark_sql
+from lakeport.table_columns import table_columns
 from lakeport.table_scan import TableScan
 from lakeport.transactions import SharedTransactions, commit_all
-from lakeport.version import VERSION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,17 +34,16 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "Session", "connect", "load_catalogs"]
 
-DEFAULT_CATALOGS = Path("etc", "catalog")
-"""Where catalog files are looked for when none are named."""
-
-DEFAULT_WAREHOUSE = Path("lakeport-warehouse")
-"""Holds the embedded metastore of the catalogs that are there with no catalog files at all."""
-
 _block: ContextVar[tuple[Session, SharedTransactions] | None] = ContextVar("lakeport_transaction", default=None)
 """The session and the transactions of the block that a thread is in."""
 
 
-def connect(spark: SparkSession | None = None, catalogs: str | os.PathLike[str] | None = None) -> Session:
+def connect(
+    spark: SparkSession | None = None,
+    catalogs: str | os.PathLike[str] | None = None,
+    *,
+    new_sessions: bool = False,
+) -> Session:
     """Opens a session.
 
     Args:
@@ -53,33 +51,19 @@ def connect(spark: SparkSession | None = None, catalogs: str | os.PathLike[str] 
             needed (or takes the one that is active in the process).
         catalogs: Folder of catalog files such as ``hive.properties``. ``None`` is ``./etc/catalog`` where that is,
             else the catalogs ``hive`` and ``hudi`` over an embedded metastore in ``./lakeport-warehouse``.
+        new_sessions: Whether sessions that ``spark.newSession()`` makes in Python see the catalogs, too.
 
     Raises:
         InvalidPropertyError: The folder is not there. A bad file in it is an error of its catalog, raised on use.
-        NotSupportedError: Spark Connect, or a Spark version that Lakeport was not made for.
+        NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
+            that has no Lakeport.
     """
     registry = load_catalogs(catalogs)
     try:
-        return Session(registry, spark)
+        return Session(registry, spark, new_sessions=new_sessions)
     except BaseException:
         registry.shutdown()
         raise
-
-
-def load_catalogs(folder: str | os.PathLike[str] | None) -> CatalogRegistry:
-    """The catalogs of a folder, or the ones that ``connect`` takes where none is named.
-
-    Raises:
-        InvalidPropertyError: The folder is not there.
-    """
-    registry = CatalogRegistry(discover_plugins(), VERSION)
-    if folder is not None:
-        registry.register_directory(folder)
-    elif DEFAULT_CATALOGS.is_dir():
-        registry.register_directory(DEFAULT_CATALOGS)
-    else:
-        _register_defaults(registry)
-    return registry
 
 
 class Session:
@@ -89,17 +73,25 @@ class Session:
         catalogs: Shut down with the session.
         spark: See ``connect``.
         options: How to start a local Spark where none is given.
+        new_sessions: See ``connect``.
     """
 
     def __init__(
-        self, catalogs: CatalogRegistry, spark: SparkSession | None = None, options: SparkOptions | None = None
+        self,
+        catalogs: CatalogRegistry,
+        spark: SparkSession | None = None,
+        options: SparkOptions | None = None,
+        *,
+        new_sessions: bool = False,
     ) -> None:
         self._catalogs = catalogs
         self._options = options
+        self._new_sessions = new_sessions
         self._local: LocalSpark | None = None
         self._engine: SparkEngine | None = None
         self._lock = threading.Lock()
         self._reads = ArrowReads(catalogs)
+        self._dialect = DIALECTS[0]
         if spark is not None:
             self._engine = self._attach(spark)
 
@@ -131,12 +123,33 @@ class Session:
                 self._engine = self._start()
             return self._engine
 
-    def sql(self, text: str, args: Mapping[str, object] | Sequence[object] | None = None) -> DataFrame:
+    @property
+    def dialect(self) -> str:
+        """The dialect of statements that say none: ``spark`` at first, or ``trino``.
+
+        Raises:
+            InvalidArgumentError: On setting: no such dialect.
+        """
+        return self._dialect
+
+    @dialect.setter
+    def dialect(self, name: str) -> None:
+        self._dialect = check_dialect(name)
+
+    def sql(
+        self,
+        text: str,
+        args: Mapping[str, object] | Sequence[object] | None = None,
+        *,
+        dialect: str | None = None,
+    ) -> DataFrame:
         """Runs one SQL statement; a query runs when its rows are asked for.
 
         Args:
-            text: Spark SQL, or ``SHOW STATS FOR table``.
+            text: SQL; also ``SHOW STATS FOR table``.
             args: Values of ``:name`` or ``?`` parameters.
+            dialect: ``spark``, or ``trino``, whose SQL is translated where both surely mean the same and refused else;
+                ``None`` is the session's.
 
         Raises:
             ConnectorError: Ours: a catalog refused, or a name in one of our catalogs is not there (with what is close).
@@ -145,6 +158,8 @@ class Session:
         Example:
             >>> session.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()  # doctest: +SKIP
         """
+        columns_of = table_columns(self._catalogs, self.shared_transactions, self._current_names)
+        text = to_spark_sql(text, self._dialect if dialect is None else check_dialect(dialect), columns_of)
         asked = None if args else show_stats_name(text)
         if asked is not None:
             return self.engine.show_stats(asked, self.shared_transactions)
@@ -326,11 +341,14 @@ class Session:
         block = _block.get()
         return block[1] if block is not None and block[0] is self else None
 
+    def _current_names(self) -> tuple[str, str]:
+        return self.engine.current_catalog(), self.engine.current_schema()
+
     def _attach(self, spark: SparkSession) -> SparkEngine:
         # Imported here, since reading Arrow must need neither PySpark nor Java.
         from lakeport.spark.engine import SparkEngine
 
-        return SparkEngine(spark, self._catalogs)
+        return SparkEngine(spark, self._catalogs, new_sessions=self._new_sessions)
 
     def _start(self) -> SparkEngine:
         from lakeport.spark.session_factory import local_spark
@@ -343,12 +361,3 @@ class Session:
             raise
         self._local = local
         return engine
-
-
-def _register_defaults(registry: CatalogRegistry) -> None:
-    properties = {
-        "hive.metastore": "embedded",
-        "hive.metastore.embedded.path": str((DEFAULT_WAREHOUSE / "metastore.db").absolute()),
-    }
-    for name in ("hive", "hudi"):
-        registry.register_config(CatalogConfig.from_mapping(name, name, properties))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
 from lakeport.shell.arguments import Parser
 from lakeport.shell.catalogs_command import add_catalogs_command
+from lakeport.shell.configuration import apply_configuration
 from lakeport.shell.demo_command import add_demo_command
 from lakeport.shell.problems import exit_code, report
 from lakeport.shell.shell_command import add_shell_command
@@ -34,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         parsed = _parser().parse_args([argument for argument in given if argument != "--debug"])
         parsed.debug = debug
+        apply_configuration(parsed)
         code: int = parsed.run(parsed)
         sys.stdout.flush()
         return code
@@ -61,6 +64,8 @@ def _parser() -> Parser:
 
 def _silence_pyspark() -> None:
     """PySpark logs each failed statement as a page of JSON; the error itself is printed here."""
+    # Such as what it thinks of the version of pandas, which is nothing to a user of the command.
+    warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)

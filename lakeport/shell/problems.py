@@ -1,14 +1,18 @@
-"""Errors on their way to the user: one or two lines, and an exit code."""
+"""Errors on their way to the user: what is printed, and the exit code."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import traceback
+from typing import TextIO
 
 from connector_spi.errors import ConnectorError, ErrorType
+from lakeport.shell.diagnosis import Diagnosis, diagnose, error_of_ours, java_free_text
+from lakeport.shell.source_text import SourceText
 
-__all__ = ["CANCELLED", "INTERNAL", "exit_code", "headline", "report"]
+__all__ = ["CANCELLED", "EXTERNAL", "INTERNAL", "USER", "exit_code", "headline", "render", "report"]
 
 USER, EXTERNAL, INTERNAL, CANCELLED = 1, 2, 3, 130
 """Exit codes; the last is a shell's for SIGINT."""
@@ -36,7 +40,7 @@ def headline(error: BaseException) -> str:
     if isinstance(error, ConnectorError):
         return str(error)
     name = type(error).__name__
-    text = _text(error).strip()
+    text = java_free_text(error)
     if not text:
         return name
     failure = list(_LAST_FAILURE.finditer(text))
@@ -50,7 +54,7 @@ def headline(error: BaseException) -> str:
         context = _CONTEXT.search(text)
         if context is not None:
             line = f"{line} (line {context.group(1)}, column {context.group(2)})"
-    return line if len(line) <= _MAX_LINE else line[: _MAX_LINE - 3] + "..."
+    return _bounded(line)
 
 
 def exit_code(error: BaseException) -> int:
@@ -59,6 +63,9 @@ def exit_code(error: BaseException) -> int:
         return _CODES[error.code.type]
     if isinstance(error, KeyboardInterrupt):
         return CANCELLED
+    ours = error_of_ours(error)
+    if ours is not None:
+        return _CODES[ours.code.type]
     state, condition = _ask(error, "getSqlState"), _ask(error, "getCondition")
     if condition.startswith("INTERNAL_ERROR") or state.startswith(_INTERNAL_STATES):
         return INTERNAL
@@ -72,21 +79,60 @@ def exit_code(error: BaseException) -> int:
     return EXTERNAL if kind == "Py4JJavaError" or isinstance(error, OSError) else INTERNAL
 
 
-def report(error: BaseException, *, debug: bool = False, prefix: str = "error: ") -> None:
-    """Prints an error to the standard error; with ``debug`` its trace too."""
+def report(
+    error: BaseException, *, debug: bool = False, prefix: str = "error: ", source: SourceText | None = None
+) -> None:
+    """Prints an error to the standard error.
+
+    Args:
+        error: What was raised.
+        debug: Its trace, too.
+        prefix: Of the line, where there is no statement to show.
+        source: The statement that failed: it is shown with the spot, as far as that is known.
+    """
     if debug:
         traceback.print_exception(error)
+    if source is not None:
+        print(render(diagnose(error, source), source, colours=_takes_colours(sys.stderr)), file=sys.stderr, flush=True)
+        return
     print(f"{prefix}{headline(error)}", file=sys.stderr, flush=True)
     for note in getattr(error, "__notes__", ()):
         print(note, file=sys.stderr, flush=True)
 
 
-def _text(error: BaseException) -> str:
-    java = getattr(error, "java_exception", None)
-    if java is not None:
-        # Py4JJavaError's own text is the whole Java stack.
-        return str(java.toString())
-    return str(error)
+def render(diagnosis: Diagnosis, source: SourceText, *, colours: bool = False) -> str:
+    """The text of a diagnosis as Rust's compiler would write it: message, place, line, caret, help.
+
+    Args:
+        diagnosis: Of an error.
+        source: The statement.
+        colours: With escape sequences of a terminal.
+    """
+    red, blue, bold, plain = ("\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m") if colours else ("", "", "", "")
+    code = f"[{diagnosis.code}]" if diagnosis.code else ""
+    lines = [f"{red}error{code}{plain}{bold}: {_bounded(diagnosis.message)}{plain}"]
+    gutter = "  "
+    if diagnosis.span is not None:
+        excerpt = source.excerpt(diagnosis.span)
+        number = str(excerpt.number)
+        gutter = " " * (len(number) + 1)
+        place = f"{source.name}:{number}:{excerpt.column}" if source.name else f"line {number}, column {excerpt.column}"
+        lines += [
+            f"{gutter[1:]}{blue}-->{plain} {place}",
+            f"{gutter}{blue}|{plain}",
+            f"{blue}{number} |{plain} {excerpt.line}",
+            f"{gutter}{blue}|{plain} {' ' * excerpt.indent}{red}{'^' * excerpt.carets}{plain}",
+        ]
+    lines += [f"{gutter}{blue}={plain} {bold}help{plain}: {_bounded(one)}" for one in diagnosis.helps]
+    return "\n".join(lines)
+
+
+def _bounded(line: str) -> str:
+    return line if len(line) <= _MAX_LINE else line[: _MAX_LINE - 3] + "..."
+
+
+def _takes_colours(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _ask(error: BaseException, method: str) -> str:

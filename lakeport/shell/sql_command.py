@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from connector_spi.errors import InvalidArgumentError
 from lakeport.shell.arguments import Commands, add_catalogs_option, add_name_options
 from lakeport.shell.formats import BINARY_FORMATS, FORMATS
+from lakeport.shell.problems import exit_code, report
 from lakeport.shell.running import Runner, open_session, use_statement
+from lakeport.shell.source_text import SourceText
 from lakeport.shell.statements import split_statements
 
 __all__ = ["add_sql_command", "run_statements"]
@@ -31,17 +34,25 @@ def add_sql_command(commands: Commands) -> None:
     command.add_argument(
         "--output-format",
         choices=sorted(FORMATS),
-        default="aligned",
         help="default: aligned. arrow and parquet hold the result of the last statement only",
     )
     command.set_defaults(run=_run)
 
 
-def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO) -> int:
-    """Runs all statements of a text.
+def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO, *, name_of_text: str | None = None) -> int:
+    """Runs all statements of a text until one fails, which is reported to the standard error.
+
+    Args:
+        arguments: Of the command line.
+        text: The statements.
+        out: Takes the results.
+        name_of_text: What errors call the text, such as its file.
+
+    Returns:
+        The exit code.
 
     Raises:
-        ConnectorError, PySparkException: The first statement that failed.
+        ConnectorError: Before the first statement: its settings, the catalogs, or Spark's start.
     """
     split = split_statements(text)
     if split.is_open:
@@ -55,19 +66,42 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO) -> i
             f"{name} is binary, and the output is a terminal; send it to a file: > result.{name}"
         )
     use = use_statement(arguments.catalog, arguments.schema)
-    with open_session(arguments.catalogs, debug=arguments.debug) as session:
+    with open_session(
+        arguments.catalogs,
+        debug=arguments.debug,
+        session_properties=arguments.session_properties,
+        spark=arguments.spark,
+        dialect=arguments.dialect,
+    ) as session:
         runner = Runner(session, out)
         if use is not None:
             runner.run(use, None)
-        for index, statement in enumerate(statements):
+        for index, source in enumerate(_sources(text, statements, name_of_text)):
             is_last = index == len(statements) - 1
             # What may have an effect is run; the rows that no file could hold beside the last result are dropped.
-            runner.run(statement, FORMATS[name if is_last or name not in BINARY_FORMATS else "null"])
+            write = FORMATS[name if is_last or name not in BINARY_FORMATS else "null"]
+            try:
+                runner.run(source.statement, write)
+            except (KeyboardInterrupt, BrokenPipeError):
+                raise
+            except Exception as error:
+                report(error, debug=arguments.debug, source=source)
+                return exit_code(error)
     return 0
 
 
+def _sources(text: str, statements: list[str], name: str | None) -> Iterator[SourceText]:
+    """Where each statement stands in the text; they were cut from it in this order."""
+    position = 0
+    for statement in statements:
+        start = text.find(statement, position)
+        yield SourceText(text, start, statement, name)
+        position = start + len(statement)
+
+
 def _run(arguments: argparse.Namespace) -> int:
-    return run_statements(arguments, _text(arguments), sys.stdout.buffer)
+    file = arguments.file if arguments.file not in (None, "-") else None
+    return run_statements(arguments, _text(arguments), sys.stdout.buffer, name_of_text=file)
 
 
 def _text(arguments: argparse.Namespace) -> str:

@@ -37,7 +37,7 @@ def lakeport(
 
 def test_statements_from_standard_input_until_the_first_error(catalogs: Path, tmp_path: Path) -> None:
     text = """
-        -- results stay as they are printed; the error is one line elsewhere
+        -- results stay as they are printed; the error is elsewhere
         SELECT 'a;b' AS t, 41 + 1 AS n; USE mem.default; SHOW TABLES;
         EXPLAIN SELECT 1; SELECT * FROM nope; SELECT 'never';
     """
@@ -47,7 +47,13 @@ def test_statements_from_standard_input_until_the_first_error(catalogs: Path, tm
     assert out.startswith("  t  | n\n-----+----\n a;b | 42\n(1 row)\n namespace | tableName | isTemporary\n")
     assert "(0 rows)\n== Physical Plan ==\n" in out
     assert "never" not in out
-    assert done.stderr.decode() == "error: [TABLE_NOT_FOUND] no table mem.default.nope\n"
+    assert done.stderr.decode().splitlines() == [
+        "error[TABLE_NOT_FOUND]: no table mem.default.nope",
+        " --> line 4, column 41",
+        "  |",
+        "4 |         EXPLAIN SELECT 1; SELECT * FROM nope; SELECT 'never';",
+        "  |                                         ^^^^",
+    ]
     assert list((tmp_path / "state" / "lakeport").iterdir()) == []
 
 

@@ -1,0 +1,202 @@
+"""The command's settings: flags before environment variables before the profile before the rest of the file.
+
+The file is ``$XDG_CONFIG_HOME/lakeport/config.toml``, by default ``~/.config/lakeport/config.toml``:
+
+    catalogs = "/etc/lakeport/catalog"
+    output-format = "csv"
+
+    [profiles.prod]
+    catalog = "hive"
+    session = { "hive.max_delete_memory" = "1GB" }
+    spark = { "spark.driver.memory" = "8g" }
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from connector_spi.errors import InvalidPropertyError
+from connector_spi.properties import closest
+from lakeport.shell.formats import FORMATS
+from lakeport.sql_dialects import DIALECTS
+
+__all__ = ["TEXT_KEYS", "GivenSetting", "apply_configuration", "config_file"]
+
+TEXT_KEYS = ("catalogs", "catalog", "schema", "output-format", "dialect")
+"""Keys whose values are texts; each has an environment variable, such as ``LAKEPORT_OUTPUT_FORMAT``."""
+
+_TABLE_KEYS = ("session", "spark")
+_TOP_KEYS = (*TEXT_KEYS, *_TABLE_KEYS, "profile", "profiles")
+_PROFILE_KEYS = (*TEXT_KEYS, *_TABLE_KEYS)
+_DEFAULTS = {"output-format": "aligned", "dialect": "spark"}
+_CHOICES = {"output-format": tuple(FORMATS), "dialect": DIALECTS}
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSetting:
+    """A session property or a setting of Spark, and where it was given; its text may be a secret.
+
+    Attributes:
+        name: As written.
+        text: The value.
+        where: For messages.
+    """
+
+    name: str
+    text: str = field(repr=False)
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """What one place says: the file's top, its profile."""
+
+    texts: Mapping[str, tuple[str, str]]
+    session: Mapping[str, GivenSetting]
+    spark: Mapping[str, GivenSetting]
+
+
+def config_file() -> Path:
+    """The configuration file of this user, whether it is there or not."""
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return Path(base, "lakeport", "config.toml")
+
+
+def apply_configuration(arguments: argparse.Namespace) -> None:
+    """Fills in what the command line left out.
+
+    Args:
+        arguments: Of a command that takes ``--catalogs``; others are left alone. Those of ``TEXT_KEYS`` that are
+            ``None`` are set; ``session_properties`` and ``spark`` become tuples of ``GivenSetting``.
+
+    Raises:
+        InvalidPropertyError: The file cannot be read, has an unknown key or a wrong value, or lacks the profile.
+    """
+    if not hasattr(arguments, "config"):
+        return
+    layers = list(_layers(arguments.config, arguments.profile))
+    for key in TEXT_KEYS:
+        name = key.replace("-", "_")
+        if hasattr(arguments, name) and getattr(arguments, name) is None:
+            setattr(arguments, name, _text(key, layers))
+    flags = {one.name: one for one in map(_session_flag, getattr(arguments, "session", None) or ())}
+    arguments.session_properties = tuple(_merged([*(layer.session for layer in layers), flags]).values())
+    arguments.spark = tuple(_merged([layer.spark for layer in layers]).values())
+
+
+def _text(key: str, layers: list[_Layer]) -> str | None:
+    variable = "LAKEPORT_" + key.replace("-", "_").upper()
+    value, where = os.environ.get(variable), f"environment variable {variable}"
+    if not value:
+        found = next((layer.texts[key] for layer in reversed(layers) if key in layer.texts), None)
+        value, where = found if found is not None else (None, "")
+    if value is not None and key in _CHOICES and value not in _CHOICES[key]:
+        raise InvalidPropertyError(
+            f"{where}: met '{value}'{closest(value, _CHOICES[key])}; expected one of {', '.join(_CHOICES[key])}"
+        )
+    return _DEFAULTS.get(key) if value is None else value
+
+
+def _merged(layers: list[Mapping[str, GivenSetting]]) -> dict[str, GivenSetting]:
+    return {name: setting for layer in layers for name, setting in layer.items()}
+
+
+def _session_flag(text: str) -> GivenSetting:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InvalidPropertyError(f"--session {text}: expected catalog.property=value, such as hive.lock_timeout=30s")
+    return GivenSetting(name.strip(), value, f"--session {name.strip()}")
+
+
+def _layers(file: str | None, profile: str | None) -> Iterator[_Layer]:
+    """The top of the file, then the profile."""
+    named = file or os.environ.get("LAKEPORT_CONFIG")
+    path = Path(named).expanduser() if named else config_file()
+    wanted = profile or os.environ.get("LAKEPORT_PROFILE")
+    if not named and not path.is_file():
+        if wanted:
+            raise InvalidPropertyError(f"there is no profile '{wanted}': the configuration file {path} is not there")
+        return
+    content = _read(path)
+    _check_keys(content, _TOP_KEYS, str(path))
+    yield _layer(content, path, str(path))
+    wanted = wanted or _text_of(content, "profile", str(path))
+    profiles = _table_of(content, "profiles", str(path))
+    for name, inner in profiles.items():
+        if not isinstance(inner, dict):
+            raise InvalidPropertyError(f"{path}: profiles.{name}: expected a table, [profiles.{name}]")
+        _check_keys(inner, _PROFILE_KEYS, f"{path}, profile '{name}'")
+    if wanted is None:
+        return
+    chosen = profiles.get(wanted)
+    if not isinstance(chosen, dict):
+        there_are = f"there are {', '.join(sorted(profiles))}" if profiles else "it has no profiles"
+        raise InvalidPropertyError(f"{path}: no profile '{wanted}'{closest(wanted, profiles)}; {there_are}")
+    yield _layer(chosen, path, f"{path}, profile '{wanted}'")
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidPropertyError(f"{path} is not TOML: {error}") from error
+    except UnicodeDecodeError:
+        raise InvalidPropertyError(f"{path} is not UTF-8 text") from None
+    except OSError as error:
+        raise InvalidPropertyError(f"configuration file {path} cannot be read: {error.strerror}") from error
+
+
+def _check_keys(content: Mapping[str, object], known: tuple[str, ...], where: str) -> None:
+    for key in content:
+        if key not in known:
+            raise InvalidPropertyError(
+                f"{where}: unknown key '{key}'{closest(key, known)}; known keys: {', '.join(known)}"
+            )
+
+
+def _layer(content: Mapping[str, object], path: Path, where: str) -> _Layer:
+    texts: dict[str, tuple[str, str]] = {}
+    for key in TEXT_KEYS:
+        value = _text_of(content, key, where)
+        if value is not None:
+            # A relative folder is beside the file: the current one may be any.
+            folder = str(path.parent / Path(value).expanduser()) if key == "catalogs" else value
+            texts[key] = (folder, f"{where}: {key}")
+    tables: list[dict[str, GivenSetting]] = []
+    for key in _TABLE_KEYS:
+        flat = _flat(_table_of(content, key, where), f"{where}: {key}")
+        tables.append({name: GivenSetting(name, text, f"{where}: {key}") for name, text in flat})
+    return _Layer(texts, tables[0], tables[1])
+
+
+def _text_of(content: Mapping[str, object], key: str, where: str) -> str | None:
+    value = content.get(key)
+    if value is None or isinstance(value, str):
+        return value
+    raise InvalidPropertyError(f"{where}: {key}: expected a text, met {value!r}")
+
+
+def _table_of(content: Mapping[str, object], key: str, where: str) -> Mapping[str, object]:
+    value = content.get(key, {})
+    if isinstance(value, dict):
+        return value
+    raise InvalidPropertyError(f"{where}: {key}: expected a table, met {value!r}")
+
+
+def _flat(table: Mapping[str, object], where: str, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """A dotted key without quotes is a table in a table."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, where, f"{prefix}{key}.")
+        elif isinstance(value, bool):
+            yield prefix + key, str(value).lower()
+        elif isinstance(value, str | int | float):
+            yield prefix + key, str(value)
+        else:
+            raise InvalidPropertyError(f"{where}.{prefix}{key}: expected a text, number or boolean")
