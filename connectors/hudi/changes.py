@@ -32,7 +32,7 @@ from connectors.hudi.timeline.instant_text import instant_of_text, instant_of_ti
 from connectors.hudi.timeline.write_range import EARLIEST, is_earliest, range_key, views_around
 from connectors.toolkit.filesystem import FileInfo, join_path
 
-__all__ = ["GroupChange", "changes_handle", "feed_handle", "plan_changes"]
+__all__ = ["GroupChange", "changes_handle", "feed_handle", "plan_changes", "write_changes_handle"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +100,24 @@ def feed_handle(
         InvalidArgumentError: The bounds are no instants, or in the wrong order; or a write of the range is not
             finished.
     """
+    return replace(write_changes_handle(snapshot, table, options, session_zone), is_feed=True)
+
+
+def write_changes_handle(
+    snapshot: HudiSnapshot, table: HudiTableHandle, options: HudiReadOptions, session_zone: str
+) -> HudiChangesHandle:
+    """The changes of the writes that an incremental query would be about.
+
+    Raises:
+        InvalidArgumentError: The bounds are no instants, or in the wrong order; or a write of the range is not
+            finished.
+    """
     asked = asked_writes(snapshot, table, options, session_zone)
     zone = timeline_zone(table.config.utc_timeline, session_zone)
     archived = archived_writes(snapshot, asked)
     writes = sorted([*archived, *asked.active], key=range_key)
     words = f"changes after {asked.begin}" + (f" up to {asked.end}" if asked.end is not None else "")
-    return replace(_handle(snapshot, table, (*archived, *snapshot.view.instants), writes, words, zone), is_feed=True)
+    return _handle(snapshot, table, (*archived, *snapshot.view.instants), writes, words, zone)
 
 
 def plan_changes(

@@ -21,19 +21,21 @@ from connector_spi.predicate import Constraint, TupleDomain, Value
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
+from connector_spi.streaming import StreamStart
 from connector_spi.system_tables import SystemTable
 from connectors.hudi.change_handles import FEED_COLUMNS, HudiChangesHandle
 from connectors.hudi.config import READ_OPTIMIZED, index_use
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle, IndexUse
-from connectors.hudi.read_options import parse_read_options
+from connectors.hudi.read_options import STREAM_START, parse_read_options
 from connectors.hudi.register import register_table
 from connectors.hudi.registered_table import hudi_location, is_read_optimized, keys_shown_last
 from connectors.hudi.schema import PARTITION_PATH, RECORD_KEY
 from connectors.hudi.schema_commits import read_schema_history
 from connectors.hudi.snapshot import HudiSnapshot, trimmed
 from connectors.hudi.statistics import scan_statistics
+from connectors.hudi.streaming import initial_offset, latest_offset
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.filesystem import FileSystem
@@ -122,6 +124,36 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         changes = self._transaction.changes(replace(handle, read_optimized=False), change_range, session.time_zone)
         self.get_table_metadata(session, changes)
         return TableChanges(changes, row_id=_row_id(handle), pairs_updates=True)
+
+    @property
+    def stream_option_names(self) -> Mapping[str, str]:
+        return {STREAM_START: "startingoffset"}
+
+    def get_initial_offset(self, session: ConnectorSession, name: SchemaTableName, start: StreamStart) -> str | None:
+        snapshot = self._newest(name)
+        return None if snapshot is None else initial_offset(snapshot, name, start, session.time_zone)
+
+    def get_latest_offset(
+        self,
+        session: ConnectorSession,
+        name: SchemaTableName,
+        offset: str,
+        max_versions: int | None = None,
+        until: str | None = None,
+    ) -> str | None:
+        snapshot = self._newest(name)
+        return None if snapshot is None else latest_offset(snapshot, name, offset, max_versions, until)
+
+    def get_stream_batch(
+        self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
+    ) -> HudiTableHandle | HudiChangesHandle | None:
+        """The newest state, at the end, of the rows that the writes wrote; of a merge-on-read table, too."""
+        handle = self.get_table_handle(session, name)
+        if handle is None:
+            return None
+        made = self._transaction.stream_batch(handle, start, end, session.time_zone, changes=changes)
+        self.get_table_metadata(session, made)
+        return made
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         if isinstance(table, HudiChangesHandle) and table.is_feed:
@@ -213,6 +245,10 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
             raise SchemaNotFoundError(f"the metastore has no database {definition.name.schema}")
         location = location_uri(definition.location)
         register_table(metastore.reads, metastore.writes, self._files, session, definition.name, location)
+
+    def _newest(self, name: SchemaTableName) -> HudiSnapshot | None:
+        table = self._metastore.get_table(name.schema, name.table)
+        return None if table is None else self._transaction.open(hudi_location(table, self._files))
 
     def _handle(
         self, session: ConnectorSession, name: SchemaTableName, table: Table, snapshot: HudiSnapshot

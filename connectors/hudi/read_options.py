@@ -23,6 +23,7 @@ __all__ = [
     "HOLES",
     "PATH_GLOB",
     "QUERY_TYPE",
+    "STREAM_START",
     "HolesPolicy",
     "HudiReadOptions",
     "QueryType",
@@ -39,6 +40,8 @@ HOLES = "hoodie.read.timeline.holes.resolution.policy"
 FORMAT = "hoodie.datasource.query.incremental.format"
 _FILTERS = "hoodie.datasource.read.incr.filters"
 PATH_GLOB = "hoodie.datasource.read.incr.path.glob"
+STREAM_START = "hoodie.datasource.streaming.startoffset"
+"""In lower case: of streams only."""
 END_SCHEMA = "hoodie.datasource.read.schema.use.end.instanttime"
 _MERGE = "hoodie.datasource.merge.type"
 

@@ -13,7 +13,7 @@ from connectors.hudi.timeline.instant_text import instant_of_text, instant_of_ti
 from connectors.hudi.timeline.loader import is_clustering_plan, read_clean_horizon, read_instant
 from connectors.hudi.timeline.view import timeline_view
 
-__all__ = ["instant_of", "pending_writes", "snapshot_at", "what_is_left"]
+__all__ = ["check_not_cleaned", "instant_of", "pending_writes", "snapshot_at", "what_is_left"]
 
 
 def instant_of(snapshot: HudiSnapshot, version: TableVersion, session_zone: str) -> str:
@@ -45,13 +45,7 @@ def snapshot_at(snapshot: HudiSnapshot, until: str) -> HudiSnapshot:
         InvalidArgumentError: The table had no write then, its files were cleaned since, or a write of that time is
             not finished; says what is left.
     """
-    horizon = _clean_horizon(snapshot)
-    if horizon is not None and until < horizon:
-        raise InvalidArgumentError(
-            f"{snapshot.location} cannot be read as of {until}: Hudi's cleaner kept what was written since {horizon}; "
-            f"{what_is_left(snapshot)}",
-            HUDI_CLEANED,
-        )
+    check_not_cleaned(snapshot, until)
     pending = next((item for item in pending_writes(snapshot) if item.requested <= until), None)
     if pending is not None:
         raise InvalidArgumentError(
@@ -68,6 +62,25 @@ def snapshot_at(snapshot: HudiSnapshot, until: str) -> HudiSnapshot:
             f"{snapshot.location} had no write as of {until}; {what_is_left(snapshot)}", HUDI_BAD_INSTANT
         )
     return snapshot.with_view(view)
+
+
+def check_not_cleaned(snapshot: HudiSnapshot, until: str) -> None:
+    """Refuses a state whose files Hudi's cleaner may have removed.
+
+    Args:
+        snapshot: The table as it is now, its timeline listed.
+        until: The instant of the state.
+
+    Raises:
+        InvalidArgumentError: It is older than what the cleaner kept; says what is left.
+    """
+    horizon = _clean_horizon(snapshot)
+    if horizon is not None and until < horizon:
+        raise InvalidArgumentError(
+            f"{snapshot.location} cannot be read as of {until}: Hudi's cleaner kept what was written since {horizon}; "
+            f"{what_is_left(snapshot)}",
+            HUDI_CLEANED,
+        )
 
 
 def what_is_left(snapshot: HudiSnapshot) -> str:

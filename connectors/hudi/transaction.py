@@ -22,6 +22,7 @@ from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors,
 from connectors.hudi.planning import ScanPlan, plan_scan
 from connectors.hudi.read_options import HudiReadOptions, QueryType
 from connectors.hudi.snapshot import HudiSnapshot, open_snapshot
+from connectors.hudi.streaming import batch_handle
 from connectors.hudi.time_travel import instant_of, snapshot_at
 from connectors.hudi.timeline.view import TimelineView
 from connectors.toolkit.filesystem import FileSystem
@@ -120,6 +121,12 @@ class HudiTransaction(ConnectorTransaction):
             NotSupportedError: The table does not tell its changes.
         """
         return changes_handle(self.snapshot(table), table, change_range, session_zone)
+
+    def stream_batch(
+        self, table: HudiTableHandle, start: str, end: str, session_zone: str, *, changes: bool
+    ) -> HudiTableHandle | HudiChangesHandle:
+        """The rows between two places of a stream, as of ``streaming.batch_handle``."""
+        return batch_handle(self.snapshot(table), table, start, end, session_zone, changes=changes)
 
     def plan_changes(self, changes: HudiChangesHandle, by_logs: bool) -> list[GroupChange]:
         """What has to be read to tell changes; ``by_logs`` as of ``changes.plan_changes``."""

@@ -20,7 +20,6 @@ class HudiConformance(ConnectorConformance):
         {
             Behaviour.COLUMN_STATISTICS,
             Behaviour.LIMIT,
-            Behaviour.STREAMING,
             # Avro has no whole numbers of less than 32 bits.
             Behaviour.TYPE_INT8,
             Behaviour.TYPE_INT16,
@@ -99,7 +98,7 @@ class TestHudiLayout2Conformance(HudiConformance):
 class TestHudiVirtualKeysConformance(HudiConformance):
     version = 9
     populate_meta_fields = False
-    missing_behaviours = HudiConformance.missing_behaviours | {Behaviour.CHANGES}
+    missing_behaviours = HudiConformance.missing_behaviours | {Behaviour.CHANGES, Behaviour.STREAMING}
 
     def test_abilities_are_claimed_as_they_are_listed(self) -> None:
         pytest.skip("without meta columns changes are told by record key fields, which the tables of these tests lack")
