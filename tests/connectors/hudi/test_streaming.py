@@ -22,8 +22,6 @@ from tests.connectors.hudi.writer import HudiWriter, avro_schema
 NAME = SchemaTableName("s", "t")
 KINDS = ("_basic_", "_insertoverwrite_", "_pendingclustering_", "_inflight_mor", "_compacted_", "_upgraded_")
 STREAMED = [one for one in ANSWERED if one[0].startswith(("v6_", "v9_")) and any(map(one[0].count, KINDS))]
-    (case, between) for case, between in ANSWERED if case.startswith(("v6_", "v9_")) and any(map(case.count, KINDS))
-]
 
 
 def batch(catalog: HudiCatalog, start: str, end: str, *, changes: bool = False) -> pa.Table:
