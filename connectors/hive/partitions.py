@@ -17,15 +17,19 @@ from connector_spi.errors import ExternalError, MetastoreError, NotSupportedErro
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
 from connectors.hive import error_codes
+from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.text_types import TextRule, apply_text_rule
-from connectors.toolkit.partition_values import partition_value
+from connectors.toolkit.partition_values import DEFAULT_PARTITION, partition_value
+from connectors.toolkit.schema_adapter import adaptation
+from connectors.toolkit.time_conventions import TimeConventions
 
 __all__ = [
     "PartitionName",
     "PrunedPartitions",
     "fetch_partitions",
     "get_partitions",
+    "key_value",
     "partition_columns",
     "partition_types",
     "prune_partitions",
@@ -136,6 +140,37 @@ def fetch_partitions(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+def key_value(text: str, arrow: pa.DataType, where: str) -> Value | None:
+    """The value of a partition key, as Hive takes it from its text: as one row's text brought to the key's type.
+
+    What is no value of the type is NULL. So is a number out of range, of which Hive shows the lower bits.
+
+    Args:
+        text: Unescaped; ``DEFAULT_PARTITION`` is NULL.
+        arrow: Type of the key.
+        where: Names the key and partition for the message.
+
+    Raises:
+        ExternalError: The value is of a time that Python does not have (code ``BAD_PARTITION_VALUE``).
+        NotSupportedError: Texts cannot be keys of the type.
+    """
+    if text == DEFAULT_PARTITION:
+        return None
+    try:
+        # Texts that are written as usual mean the same to all, and are read faster so.
+        if text == text.strip():
+            return partition_value(text, arrow, where)
+    except ExternalError:
+        pass
+    function = adaptation(pa.string(), arrow, TimeConventions(), where, rules=ROW_RULES)
+    found = pa.array([text], pa.string())
+    try:
+        value: Value | None = (function(found) if function else found)[0].as_py()
+    except (ValueError, OverflowError):
+        return partition_value(text, arrow, where)
+    return value
+
+
 def partition_columns(partition: Partition, table: Table) -> tuple[str, ...] | None:
     """The partition's own names of the columns in its files, where they or their number are not the table's."""
     own = tuple(field.name.lower() for field in partition.storage.columns)
@@ -209,7 +244,7 @@ class _KeyReader:
         if unescape_path_name(written).lower() != self._key.name:
             raise _bad_name(self._table, name)
         where = f"key '{self._key.name}' of partition {name} of {self._table.name}"
-        value = partition_value(unescape_path_name(text), self._key.type, where)
+        value = key_value(unescape_path_name(text), self._key.type, where)
         if self._rule is None or value is None:
             return value
         # The values of char and varchar keys change by reading.

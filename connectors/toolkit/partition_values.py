@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation, localcontext
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 
 import pyarrow as pa
 
@@ -144,7 +144,7 @@ def _read_decimal(text: str, arrow: pa.DataType) -> Decimal:
         raise ValueError(text)
     with localcontext() as context:
         context.prec = 78
-        value = Decimal(text.strip()).quantize(Decimal(1).scaleb(-arrow.scale))
+        value = Decimal(text.strip()).quantize(Decimal(1).scaleb(-arrow.scale), ROUND_HALF_UP)
     pa.scalar(value, arrow)
     return value
 

@@ -49,9 +49,11 @@ def test_rows_are_those_of_hive(hive: HiveConnector, tmp_path: Path, case: _Case
     found = scan_table(hive, "s", "t", session=make_session(hive, zone)).rows
     assert found.num_rows == case.count
     expected = case.rows_new_york if zone != "UTC" and case.rows_new_york else case.rows
-    shown = [_shown(column.combine_chunks()) for column in found.columns]
-    rows = list(zip(*shown, strict=True))[:: case.step]
-    assert rows == [tuple(_cut(row[name], hive_type) for name, hive_type in case.columns) for row in expected]
+    some = found.take(list(range(0, case.count, case.step)))
+    shown = [_shown(column.combine_chunks()) for column in some.columns]
+    assert list(zip(*shown, strict=True)) == [
+        tuple(_cut(row[name], hive_type) for name, hive_type in case.columns) for row in expected
+    ]
 
 
 def test_instants_that_hive_itself_cannot_read(hive: HiveConnector, tmp_path: Path) -> None:
