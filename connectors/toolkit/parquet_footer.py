@@ -15,7 +15,7 @@ from connectors.toolkit.arrow_filter import ColumnBounds, may_match
 from connectors.toolkit.schema_adapter import ColumnSource, find_column
 from connectors.toolkit.time_conventions import INT96, TimeConventions
 
-__all__ = ["narrow_schema", "row_group_may_match", "typed_schema"]
+__all__ = ["keeps_order", "leaf_starts", "narrow_schema", "row_group_may_match", "typed_schema"]
 
 _GREGORIAN_START = date(1582, 10, 15)
 
@@ -41,7 +41,7 @@ def narrow_schema(
     Returns:
         The schema with the types of the columns narrowed to what is read, and the indices of the leaves, sorted.
     """
-    starts = _leaf_starts(schema)
+    starts = leaf_starts(schema)
     fields = list(schema)
     chosen: dict[int, list[int]] = {}
     for column in columns:
@@ -67,7 +67,7 @@ def row_group_may_match(
 ) -> bool:
     """Whether a row group can hold rows of the predicate, by its statistics; true on doubt."""
     row_group = file.metadata.row_group(group)
-    starts = _leaf_starts(schema)
+    starts = leaf_starts(schema)
     for column, domain in dict(predicate.domains or {}).items():
         position = find_column(schema, sources.get(column.name, column.name))
         bounds: ColumnBounds | None
@@ -83,27 +83,7 @@ def row_group_may_match(
     return True
 
 
-def _bounds(
-    chunk: pq.ColumnChunkMetaData, rows: int, source: pa.DataType, target: pa.DataType, conventions: TimeConventions
-) -> ColumnBounds | None:
-    """Bounds of the values as the table shows them, or ``None`` where nothing can be said."""
-    statistics = chunk.statistics
-    if statistics is None or not _comparable(source, target):
-        return None
-    nulls = statistics.null_count if statistics.has_null_count else None
-    if not statistics.has_min_max:
-        return ColumnBounds(None, None, nulls, rows)
-    try:
-        low, high = (_as_target(value, target) for value in (statistics.min, statistics.max))
-    except (ValueError, OverflowError, ArithmeticError, NotImplementedError, pa.ArrowException):
-        return ColumnBounds(None, None, nulls, rows)
-    hybrid = conventions.hybrid_dates if pa.types.is_date(source) else conventions.hybrid_timestamps
-    if hybrid and _before_gregorian(low):
-        return ColumnBounds(None, None, nulls, rows)
-    return ColumnBounds(low, high, nulls, rows)
-
-
-def _comparable(source: pa.DataType, target: pa.DataType) -> bool:
+def keeps_order(source: pa.DataType, target: pa.DataType) -> bool:
     """Whether the table's values are in the order of the file's values, each file value giving a table value."""
     if source == INT96:
         return False
@@ -135,14 +115,39 @@ def _comparable(source: pa.DataType, target: pa.DataType) -> bool:
     )
 
 
+def leaf_starts(fields: Iterable[pa.Field], start: int = 0) -> list[int]:
+    """The number of the first leaf of each column, and at the end the number of all leaves; counted from ``start``."""
+    return list(accumulate((_leaf_count(field.type) for field in fields), initial=start))
+
+
+def _bounds(
+    chunk: pq.ColumnChunkMetaData, rows: int, source: pa.DataType, target: pa.DataType, conventions: TimeConventions
+) -> ColumnBounds | None:
+    """Bounds of the values as the table shows them, or ``None`` where nothing can be said."""
+    statistics = chunk.statistics
+    if statistics is None or not keeps_order(source, target):
+        return None
+    nulls = statistics.null_count if statistics.has_null_count else None
+    if not statistics.has_min_max:
+        return ColumnBounds(None, None, nulls, rows)
+    try:
+        low, high = (_as_target(value, target) for value in (statistics.min, statistics.max))
+    except (ValueError, OverflowError, ArithmeticError, NotImplementedError, pa.ArrowException):
+        return ColumnBounds(None, None, nulls, rows)
+    hybrid = conventions.hybrid_dates if pa.types.is_date(source) else conventions.hybrid_timestamps
+    if hybrid and _before_gregorian(low):
+        return ColumnBounds(None, None, nulls, rows)
+    return ColumnBounds(low, high, nulls, rows)
+
+
 def _as_target(value: object, target: pa.DataType) -> Value:
     if pa.types.is_floating(target):
-        return float(value)  # type: ignore[arg-type]  # a number, by _comparable
+        return float(value)  # type: ignore[arg-type]  # a number, by keeps_order
     if isinstance(value, datetime):
         if target.tz is None:
             return value.replace(tzinfo=None)
         return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
-    return value  # type: ignore[return-value]  # of the target's kind, by _comparable
+    return value  # type: ignore[return-value]  # of the target's kind, by keeps_order
 
 
 def _before_gregorian(low: Value) -> bool:
@@ -189,7 +194,7 @@ def _narrow(source: pa.DataType, target: pa.DataType, start: int) -> tuple[pa.Da
 
 
 def _narrow_struct(source: pa.DataType, target: pa.DataType, start: int) -> tuple[pa.DataType, list[int]]:
-    starts = _leaf_starts(list(source), start)
+    starts = leaf_starts(list(source), start)
     schema = pa.schema(list(source))
     fields: dict[int, pa.Field] = {}
     leaves: dict[int, list[int]] = {}
@@ -209,7 +214,3 @@ def _first_leaf(arrow: pa.DataType, start: int) -> tuple[pa.DataType, list[int]]
         narrowed, leaves = _first_leaf(arrow[0].type, start)
         return pa.struct([arrow[0].with_type(narrowed)]), leaves
     return arrow, list(range(start, start + _leaf_count(arrow)))
-
-
-def _leaf_starts(fields: Iterable[pa.Field], start: int = 0) -> list[int]:
-    return list(accumulate((_leaf_count(field.type) for field in fields), initial=start))

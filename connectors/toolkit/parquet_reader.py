@@ -21,6 +21,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connectors.toolkit.file_page_source import FilePageSource, resolve_sources
 from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.parquet_bloom import BloomFilters
 from connectors.toolkit.parquet_footer import narrow_schema, row_group_may_match, typed_schema
 from connectors.toolkit.row_filter import RowFilter, one_array
 from connectors.toolkit.schema_adapter import SchemaAdapter
@@ -60,6 +61,7 @@ class ParquetPageSource(FilePageSource):
             if self.where.holds(_middle(metadata.row_group(group)))
             and row_group_may_match(file, group, told.schema, self.predicate, told.sources, told.conventions)
         ]
+        groups = self._ask_blooms(metadata, groups, BloomFilters(told.schema, self.predicate, told.sources))
         self.file_rows = metadata.num_rows
         starts = list(accumulate((metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)), initial=0))
         columns = told.columns(self.file_columns)
@@ -74,6 +76,15 @@ class ParquetPageSource(FilePageSource):
                 self.first_row = start
                 start += batch.num_rows
                 yield batch
+
+    def _ask_blooms(self, metadata: pq.FileMetaData, groups: list[int], blooms: BloomFilters) -> list[int]:
+        """Those of the row groups that by their Bloom filters may hold rows of the predicate."""
+        asked = [group for group in groups if blooms.asked(metadata.row_group(group))]
+        if not asked:
+            return groups
+        with self.files.open(self.where.path) as source:
+            out = {group for group in asked if not blooms.may_match(metadata.row_group(group), source.read_at)}
+        return [group for group in groups if group not in out]
 
     def _read_group(self, file: pq.ParquetFile, group: int, columns: _FileColumns) -> Iterator[pa.RecordBatch]:
         for arrays, rows in self._decode(file, group, columns):
