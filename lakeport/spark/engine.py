@@ -29,15 +29,17 @@ class SparkEngine:
     Args:
         spark: A classic session.
         registry: The catalogs.
+        new_sessions: Whether sessions that this one makes see them, too.
 
     Raises:
-        NotSupportedError: Spark Connect, or a Spark version that Lakeport was not made for.
+        NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
+            that has no Lakeport.
     """
 
-    def __init__(self, spark: SparkSession, registry: CatalogRegistry) -> None:
+    def __init__(self, spark: SparkSession, registry: CatalogRegistry, *, new_sessions: bool = False) -> None:
         self.spark = spark
         self._registry = registry
-        self._installation: Installation = install(spark, registry)
+        self._installation: Installation = install(spark, registry, new_sessions=new_sessions)
 
     def sql(
         self,

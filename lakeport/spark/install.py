@@ -6,6 +6,8 @@ session's ``CatalogManager``, which has no other way in: see docs/adr/0001.
 
 from __future__ import annotations
 
+import functools
+import os
 import threading
 from weakref import WeakKeyDictionary
 
@@ -16,10 +18,12 @@ from pyspark.sql import SparkSession
 
 from catalog.registry import CatalogEvent, CatalogRegistry
 from connector_spi.errors import NotSupportedError
+from lakeport.default_catalogs import load_catalogs
 from lakeport.error_codes import SPARK_CONNECT, UNSUPPORTED_SPARK_VERSION
 from lakeport.spark.catalog import CatalogProxy
 from lakeport.spark.jvm import Jvm
 from lakeport.spark.stream_ends import know_session
+from lakeport.spark.task_python import task_python
 from lakeport.spark.versions import check_version
 
 __all__ = ["Installation", "install"]
@@ -30,52 +34,90 @@ _RESERVED = "spark_catalog"
 
 
 class Installation:
-    """The catalogs of a registry inside of one Spark session; follows what is registered and dropped.
+    """The catalogs of a registry inside of Spark sessions; follows what is registered and dropped.
+
+    Args:
+        spark: A classic session.
+        registry: The catalogs.
+        new_sessions: Whether ``newSession()`` of the session, and of those that it makes, installs them as well.
 
     Attributes:
         jvm: The door to the JVM.
     """
 
-    def __init__(self, spark: SparkSession, registry: CatalogRegistry) -> None:
+    def __init__(self, spark: SparkSession, registry: CatalogRegistry, *, new_sessions: bool = False) -> None:
         self.jvm = _jvm(spark)
         check_version(self.jvm)
+        task_python(self.jvm.context.pythonExec, self.jvm.context.master or "")
         self._registry = registry
-        self._catalogs = _catalog_map(spark)
-        for name in registry.names():
-            self._put(name)
+        self._new_sessions = new_sessions
+        # Each session has a catalog manager of its own. Whoever has no session any more needs no news of catalogs.
+        self._catalogs: WeakKeyDictionary[SparkSession, JavaObject] = WeakKeyDictionary()
+        self._add(spark)
         registry.add_listener(self._follow)
-        know_session(spark)
 
     def remove(self) -> None:
         """Takes the catalogs out of Spark again."""
+        for spark, catalogs in list(self._catalogs.items()):
+            for name in self._registry.names():
+                catalogs.remove(name)
+            spark.__dict__.pop("newSession", None)
+
+    def _add(self, spark: SparkSession) -> None:
+        know_session(spark)
+        catalogs = self._catalogs[spark] = _catalog_map(spark)
         for name in self._registry.names():
-            self._catalogs.remove(name)
+            self._put(catalogs, name)
+        if self._new_sessions:
+            self._hook(spark)
+
+    def _hook(self, spark: SparkSession) -> None:
+        plain = spark.newSession
+
+        def new_session() -> SparkSession:
+            made = plain()
+            self._add(made)
+            return made
+
+        spark.newSession = functools.wraps(plain)(new_session)  # type: ignore[method-assign]
 
     def _follow(self, event: CatalogEvent, name: str) -> None:
-        if event is CatalogEvent.REGISTERED:
-            self._put(name)
-        else:
-            self._catalogs.remove(name)
+        for catalogs in list(self._catalogs.values()):
+            if event is CatalogEvent.REGISTERED:
+                self._put(catalogs, name)
+            else:
+                catalogs.remove(name)
 
-    def _put(self, name: str) -> None:
+    def _put(self, catalogs: JavaObject, name: str) -> None:
         if name == _RESERVED:
             raise NotSupportedError(
                 f"a catalog cannot be named '{_RESERVED}', which is Spark's own: rename its properties file"
             )
-        self._catalogs.put(name, CatalogProxy(self.jvm, self._registry, name))
+        catalogs.put(name, CatalogProxy(self.jvm, self._registry, name))
 
 
-def install(spark: SparkSession, registry: CatalogRegistry) -> Installation:
-    """Shows the catalogs of a registry to a Spark session.
+def install(
+    spark: SparkSession,
+    catalogs: CatalogRegistry | str | os.PathLike[str] | None = None,
+    *,
+    new_sessions: bool = False,
+) -> Installation:
+    """Shows catalogs to a Spark session; ``lakeport.connect`` does so, too, and has more to offer.
 
     Args:
-        spark: A classic session; ``spark.newSession()`` has catalogs of its own and needs a call of its own.
-        registry: The catalogs; later changes follow.
+        spark: A classic session.
+        catalogs: A registry, a folder of catalog files, or ``None`` for what ``lakeport.connect`` takes; what is
+            registered and dropped later follows.
+        new_sessions: Whether ``newSession()`` of the session, and of those that it makes, installs them as well. Not
+            those that Java code makes: these want a call of their own.
 
     Raises:
-        NotSupportedError: Spark Connect, or a Spark version that Lakeport was not made for.
+        InvalidPropertyError: The folder is not there.
+        NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
+            that has no Lakeport.
     """
-    return Installation(spark, registry)
+    registry = catalogs if isinstance(catalogs, CatalogRegistry) else load_catalogs(catalogs)
+    return Installation(spark, registry, new_sessions=new_sessions)
 
 
 def _jvm(spark: SparkSession) -> Jvm:

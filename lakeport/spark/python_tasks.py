@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import pickle
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
+from pyspark import SparkContext
 from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
@@ -16,6 +18,7 @@ from pyspark.sql.udf import _wrap_function
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from lakeport.spark.jvm import READ, Jvm
 from lakeport.spark.task import BatchReader, TaskReader
+from lakeport.spark.task_python import task_python
 from lakeport.spark.versions import python_reader_factory
 
 __all__ = [
@@ -31,6 +34,7 @@ _PYTHON = "org.apache.spark.sql.execution.datasources.v2.python."
 _WORKER_MODULE = "pyspark.sql.worker.plan_data_source_read"
 """The worker treats a function of this module as the read of a data source."""
 
+_exec_lock = threading.Lock()
 _Batches = Iterable[pa.RecordBatch]
 
 
@@ -98,10 +102,23 @@ def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:
 def _factory(
     jvm: Jvm, read: Callable[[_Batches], Iterator[pa.RecordBatch]], read_schema: JavaObject, schema_json: str
 ) -> JavaObject:
-    # Not of an importable module any more, so cloudpickle sends the function itself.
-    read.__module__ = _WORKER_MODULE
+    def checked(batches: _Batches) -> Iterator[pa.RecordBatch]:
+        import sys as worker_sys
+
+        try:
+            import lakeport.spark.task  # noqa: F401
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"[TASK_PYTHON] {worker_sys.executable}, which runs Spark's tasks, lacks the module {error.name}: "
+                "it has to have Lakeport and what that needs; set PYSPARK_PYTHON, or send one by spark.archives",
+                name=error.name,
+            ) from None
+        return read(batches)
+
+    # Not of an importable module any more, so cloudpickle sends the functions themselves.
+    checked.__module__ = read.__module__ = _WORKER_MODULE
     serializer = CloudPickleSerializer()  # type: ignore[no-untyped-call]
-    command = serializer.dumps((read, StructType.fromJson(json.loads(schema_json))))  # type: ignore[no-untyped-call]
+    command = serializer.dumps((checked, StructType.fromJson(json.loads(schema_json))))  # type: ignore[no-untyped-call]
     return python_reader_factory(jvm, _source(jvm), command, read_schema)
 
 
@@ -111,6 +128,17 @@ class _Unused(DataSource):
 
 def _source(jvm: Jvm) -> JavaObject:
     if jvm.python_source is None:
-        wrapped = _wrap_function(jvm.context, _Unused)
+        wrapped = _wrapped(jvm.context)
         jvm.python_source = jvm.cls(_PYTHON + "UserDefinedPythonDataSource")(wrapped)
     return jvm.python_source
+
+
+def _wrapped(context: SparkContext) -> JavaObject:
+    """An empty function of the Python that tasks of ours run in, which may be another than that of Spark's own."""
+    with _exec_lock:
+        chosen = context.pythonExec
+        context.pythonExec = task_python(chosen, context.master or "")
+        try:
+            return _wrap_function(context, _Unused)
+        finally:
+            context.pythonExec = chosen
