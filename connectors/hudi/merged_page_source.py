@@ -14,6 +14,7 @@ from connector_spi.errors import CorruptFileError, InternalError
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain, Value
+from connector_spi.scan_counters import count
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.log.block import LogBlock
@@ -97,6 +98,7 @@ class MergedPageSource(PageSource):
         table = self._input.table
         config = merge_config(table.config.version, dict(table.config.properties), table.location)
         blocks = self._scan()
+        count("log blocks merged", len(blocks))
         columns = self._merge_columns(config, blocks)
         with self._events(blocks, columns) as store:
             for keys, tables in store.read():
@@ -154,6 +156,7 @@ class MergedPageSource(PageSource):
                 contents = [BlockContent(opened[block.path], block) for block in together]
                 size = sum(block.content_length for block in together)
                 for table in read_events(together, contents, columns, self._evolved(together[0], columns), part_bytes):
+                    count("log records merged", table.num_rows)
                     store.add(table, min(size, part_bytes))
                 self._bytes += size
             for file in opened.values():
@@ -186,6 +189,7 @@ class MergedPageSource(PageSource):
         with closing(self._input.open_base(split.start, split.length, columns.read, predicate)) as source:
             for read in source:
                 batch = read
+                count("rows of base files read", batch.num_rows)
                 rows = pa.Table.from_batches([batch])
                 keys = _positions(source, len(rows)) if columns.by_position else columns.keys(rows)
                 if not part.is_all:

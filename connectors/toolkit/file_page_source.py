@@ -13,6 +13,7 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain, Value
+from connector_spi.scan_counters import count
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.partition_values import constant_array, constant_batch
 from connectors.toolkit.schema_adapter import CastRules, ColumnSource
@@ -146,6 +147,7 @@ class FilePageSource(PageSource):
         if not self.predicate.is_none and self._constants_match():
             # Constants are not in the file: a reader would take them for columns that are NULL.
             self.predicate = self.predicate.keep(lambda column: column.name not in self.constants)
+            count("ranges of files opened")
             yield from self.read()
 
     def _constants_match(self) -> bool:

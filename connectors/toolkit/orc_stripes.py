@@ -11,6 +11,7 @@ from pyarrow import orc
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
+from connectors.toolkit.counted_parts import count_parts
 from connectors.toolkit.file_page_source import SourceResolver, resolve_sources
 from connectors.toolkit.orc_footer import OrcFooter
 from connectors.toolkit.orc_statistics import RAW_TIMES, matching_stripes
@@ -114,6 +115,11 @@ class OrcStripes:
 
     def matching(self, stripes: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         """The stripes that by their statistics may hold rows of the predicate; all of them on doubt."""
+        kept = self._matching(stripes, predicate)
+        count_parts("stripes", stripes, kept, predicate, lambda other: self._matching(stripes, other))
+        return kept
+
+    def _matching(self, stripes: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         hybrid = self._footer.hybrid_calendar
         return matching_stripes(self._source, stripes, self._inner, predicate, self._sources, hybrid, root=self._root)
 

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
+from connectors.toolkit.counted_parts import count_parts
 from connectors.toolkit.file_page_source import FilePageSource, resolve_sources
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.parquet_bloom import BloomFilters
@@ -55,12 +56,9 @@ class ParquetPageSource(FilePageSource):
     def _read(self, file: pq.ParquetFile) -> Iterator[pa.RecordBatch]:
         metadata = file.metadata
         told = _FileTypes(file, self)
-        groups = [
-            group
-            for group in range(metadata.num_row_groups)
-            if self.where.holds(_middle(metadata.row_group(group)))
-            and row_group_may_match(file, group, told.schema, self.predicate, told.sources, told.conventions)
-        ]
+        asked = [at for at in range(metadata.num_row_groups) if self.where.holds(_middle(metadata.row_group(at)))]
+        groups = _matching(file, asked, told, self.predicate)
+        count_parts("row groups", asked, groups, self.predicate, lambda other: _matching(file, asked, told, other))
         groups = self._ask_blooms(metadata, groups, BloomFilters(told.schema, self.predicate, told.sources))
         self.file_rows = metadata.num_rows
         starts = list(accumulate((metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)), initial=0))
@@ -234,6 +232,17 @@ class _LateColumns:
         if not rest.leaves or None in first.adapter.positions or len(set(known)) < len(known):
             return None
         return cls(row_filter, first, rest)
+
+
+def _matching(
+    file: pq.ParquetFile, groups: list[int], told: _FileTypes, predicate: TupleDomain[ColumnHandle]
+) -> list[int]:
+    """Those of the row groups that by their statistics may hold rows of the predicate."""
+    return [
+        group
+        for group in groups
+        if row_group_may_match(file, group, told.schema, predicate, told.sources, told.conventions)
+    ]
 
 
 def _middle(row_group: pq.RowGroupMetaData) -> int:

@@ -12,6 +12,7 @@ from pyarrow import orc
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain, Value
+from connector_spi.scan_counters import count
 from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.delete_set import Mask
 from connectors.hive.acid.deletes import Deletes, find_deletes
@@ -135,6 +136,8 @@ class AcidPageSource(FilePageSource):
             stripe = reader.read(index, extra)
         known = keys.of_stripe(index, stripe.extra)
         kept = None if known.dropped is None else ~known.dropped
+        if known.dropped is not None:
+            count("rows left out as deleted or not visible", int(np.count_nonzero(known.dropped)))
         if kept is not None and not kept.any():
             return
         if not reader.names and not self._hidden:
