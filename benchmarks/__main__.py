@@ -22,6 +22,7 @@ BENCHMARKS = (
     "many_splits",
     "many_queries",
     *_ACID,
+    "hive_formats",
     "hudi_merge_on_read",
     "hudi_merge_memory",
     "late_reading",

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
@@ -77,7 +78,8 @@ class _JsonReader:
         schema = _arrow_schema(self.wanted)
         if schema is None or not _fit_for_arrow(records):
             return None
-        data = pc.binary_join(pa.ListArray.from_arrays([0, len(records)], records), b"\n")[0].as_buffer()
+        _, offsets, values = pc.binary_join_element_wise(records, b"", b"\n").buffers()
+        data = values.slice(0, int(np.frombuffer(offsets, np.int32)[len(records)]))
         try:
             table = pj.read_json(
                 pa.BufferReader(data),
@@ -171,14 +173,21 @@ def _fit_for_arrow(records: pa.Array) -> bool:
         return False
     if bool(pc.any(pc.match_substring_regex(records, _SECOND_VALUE), min_count=0).as_py()):
         return False
-    brackets = pc.add(pc.count_substring(records, b"["), pc.count_substring(records, b"{"))
-    if (pc.max(brackets).as_py() or 0) > _MOST_BRACKETS:
+    if _most_brackets(records) > _MOST_BRACKETS:
         return False
     try:
         records.cast(pa.string())
     except pa.ArrowInvalid:
         return False
     return True
+
+
+def _most_brackets(records: pa.Array) -> int:
+    """How many brackets the record with most of them opens."""
+    offsets = np.frombuffer(records.buffers()[1], np.int32)[records.offset : records.offset + len(records) + 1]
+    data = np.frombuffer(records.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
+    opened = np.flatnonzero((data == ord("[")) | (data == ord("{")))
+    return int(np.diff(np.searchsorted(opened, offsets - offsets[0])).max(initial=0))
 
 
 def _same_names(found: pa.Schema, asked: pa.Schema, declared: pa.DataType) -> bool:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.formats.hidden_escapes import HiddenEscapes
+from connectors.hive.formats.regular_fields import cut_regular
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.hive.formats.text_times import TimestampReader, parse_dates, parse_instants, timestamp_reader
 from connectors.hive.formats.text_values import (
@@ -166,6 +167,9 @@ def split_fields(
     at_most = count - 1 if rest and last == count - 1 else last + 1
     if at_most == 0:
         return [records]
+    regular = None if rest and last == count - 1 else cut_regular(records, separator, wanted)
+    if regular is not None:
+        return regular
     pieces = pc.split_pattern(records, separator, max_splits=at_most)
     offsets = np.frombuffer(pieces.buffers()[1], np.int32)[pieces.offset : pieces.offset + len(pieces) + 1]
     lengths = np.diff(offsets)

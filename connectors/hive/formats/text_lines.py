@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
+from connectors.toolkit.cells import gather_cells
 
 __all__ = ["cut_lines", "first_line_start", "without_last"]
 
@@ -105,26 +106,23 @@ def _without_mark(data: bytes) -> tuple[bytes, int, bool]:
 def _records(data: bytes, *, last: bool) -> tuple[pa.Array, int]:
     """The lines of some bytes, and how many bytes they take; those of an unfinished line only at the end of a file."""
     buffer = np.frombuffer(data, np.uint8)
-    is_end = buffer == _LF
-    dropped = is_end
-    if b"\r" in data:
-        is_return = buffer == _CR
-        dropped = is_end | is_return
+    ends = np.flatnonzero(buffer == _LF)
+    returns = np.flatnonzero(buffer == _CR) if b"\r" in data else ends[:0]
+    if len(returns):
         # Of CRLF the line feed is the end; what follows a CR at the very end is not known yet.
-        before_feed = np.append(is_end[1:], not last)
-        is_end = is_end | (is_return & ~before_feed)
-    ends = np.flatnonzero(is_end)
+        follows = np.append(buffer, _CR if last else _LF)[returns + 1]
+        ends = np.union1d(ends, returns[follows != _LF])
     if last and (not len(ends) or ends[-1] != len(buffer) - 1):
         ends = np.append(ends, len(buffer))
     if not len(ends):
         return pa.array([], pa.binary()), 0
-    used = min(int(ends[-1]) + 1, len(buffer))
-    dropped = dropped[:used]
-    kept = np.cumsum(~dropped)
-    last_at = np.minimum(ends, used - 1)
-    offsets = np.concatenate(([0], kept[last_at])).astype(np.int32)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(buffer[:used][~dropped])]
-    return pa.Array.from_buffers(pa.binary(), len(ends), buffers), used
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    contents = ends
+    if len(returns):
+        before = buffer[np.maximum(ends - 1, 0)]
+        feeds = np.append(buffer, 0)[ends] == _LF
+        contents = ends - ((ends > starts) & feeds & (before == _CR))
+    return gather_cells(buffer, starts, contents), min(int(ends[-1]) + 1, len(buffer))
 
 
 def _up_to(records: pa.Array, data: bytes, given: int, length: int | None) -> Generator[pa.Array, None, None]:

@@ -57,7 +57,7 @@ def parse_integers(texts: pa.Array, target: pa.DataType) -> pa.Array:
     texts = _without_empty(texts)
     fast = _try_cast(texts, target)
     # Arrow reads hexadecimal numbers, too.
-    if fast is not None and not _any(pc.match_substring(texts, "x", ignore_case=True)):
+    if fast is not None and not _has_byte(texts, b"xX"):
         return fast
 
     def slow(odd: pa.Array) -> pa.Array:
@@ -111,7 +111,7 @@ def parse_decimals(texts: pa.Array, target: pa.DataType) -> pa.Array:
     texts = _without_empty(texts)
     # Arrow cuts texts of more digits than 38, and takes any exponent.
     usual = (pc.max(pc.binary_length(texts)).as_py() or 0) <= 38
-    usual = usual and not _any(pc.match_substring(texts, "e", ignore_case=True))
+    usual = usual and not _has_byte(texts, b"eE")
     fast = _try_cast(texts, target) if usual else None
     return fast if fast is not None else _over_distinct(texts, lambda odd: _slow_decimals(odd, target))
 
@@ -143,6 +143,11 @@ def _decode_base64(texts: pa.Array) -> pa.Array:
     offsets = np.concatenate(([0], np.cumsum(kept))).astype(np.int32)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(raw[inside])]
     return pa.Array.from_buffers(pa.binary(), len(texts), buffers)
+
+
+def _has_byte(texts: pa.Array, asked: bytes) -> bool:
+    data = bytes(_contiguous(texts))
+    return any(one in data for one in asked)
 
 
 def _contiguous(array: pa.Array) -> memoryview:
