@@ -1,124 +1,284 @@
-"""Completion of keywords and of the names of catalogs, schemas and tables."""
+r"""Completion that knows where the cursor is: in SQL, and in the shell's own commands."""
 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 
 from connector_spi.names import quote_identifier
-from lakeport.plain_statement import plain_statement
-from lakeport.session import Session
+from lakeport.shell.names import NO_NAMES, NameCache, SortedNames
+from lakeport.shell.sql_context import KEYWORDS, Expected, Relation, SqlContext, sql_context
 
-__all__ = ["KEYWORDS", "NameCache", "SqlCompleter"]
+__all__ = ["Argument", "ShellCompleter", "SqlCompleter"]
 
-_SPARK_KEYWORDS = (
-    "ALL AND ANTI ANY AS ASC BETWEEN BY CALL CASE CAST CATALOGS COLUMNS COUNT CREATE CROSS CURRENT_DATE DATE DESC "
-    "DESCRIBE DISTINCT ELSE END EXCEPT EXISTS EXPLAIN EXTENDED FALSE FIRST FORMATTED FROM FULL FUNCTIONS GROUP HAVING "
-    "IN INNER INTERSECT INTERVAL IS JOIN LAST LATERAL LEFT LIKE LIMIT NAMESPACES NATURAL NOT NULL NULLS OFFSET ON OR "
-    "ORDER OUTER OVER PARTITION PARTITIONS PIVOT PROCEDURES RIGHT ROWS SCHEMAS SELECT SEMI SET SHOW SUM TABLE TABLES "
-    "TABLESAMPLE THEN TIMESTAMP TRUE UNION UNPIVOT USE USING VALUES VERSION VIEW WHEN WHERE WINDOW WITH"
+_MOST = 200
+"""Names in the menu; more would be slow to draw, and nobody reads them."""
+_SYSTEM_SCHEMA = "system"
+_KEYWORDS = SortedNames.of(KEYWORDS)
+_FUNCTIONS = SortedNames.of(
+    [
+        "abs",
+        "approx_count_distinct",
+        "array",
+        "avg",
+        "cast",
+        "coalesce",
+        "collect_list",
+        "concat",
+        "count",
+        "current_catalog",
+        "current_schema",
+        "date_add",
+        "date_format",
+        "date_trunc",
+        "dense_rank",
+        "explode",
+        "first",
+        "greatest",
+        "if",
+        "lag",
+        "last",
+        "lead",
+        "least",
+        "length",
+        "lower",
+        "max",
+        "min",
+        "nullif",
+        "nvl",
+        "percentile",
+        "rank",
+        "regexp_extract",
+        "regexp_replace",
+        "round",
+        "row_number",
+        "split",
+        "stddev",
+        "substring",
+        "sum",
+        "to_date",
+        "to_timestamp",
+        "trim",
+        "upper",
+        "year",
+    ]
 )
-KEYWORDS = tuple(_SPARK_KEYWORDS.split())
-_PATH = re.compile(r"(?:`[^`]*`|[\w$]+|\.)*$")
-_FRESH_SECONDS = 60.0
-_WAIT_SECONDS = 0.5
+"""Until Spark has started and tells its own."""
+_COMMAND = re.compile(r"\s*(\\[\w?+!]*)(\s+)?(.*)", re.DOTALL)
+
+Current = Callable[[], tuple[str | None, str | None]]
+"""Gives catalog and schema of names that say none; ``None`` where there is none."""
 
 
-class NameCache:
-    """Names of schemas and tables, fetched by a thread of its own and kept for a minute.
+class Argument(Enum):
+    """What a command of the shell is about."""
 
-    Args:
-        session: Its catalogs are asked, without Spark.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._executor = ThreadPoolExecutor(max_workers=2, thread_name_prefix="lakeport-names")
-        self._known: dict[tuple[str, ...], tuple[float, Future[list[str]]]] = {}
-
-    def catalogs(self) -> list[str]:
-        """All catalogs."""
-        return self._session.catalogs.names()
-
-    def schemas(self, catalog: str) -> list[str]:
-        """Schemas of a catalog, as far as known in half a second."""
-        return self._get((catalog,), lambda: _schemas(self._session, catalog))
-
-    def tables(self, catalog: str, schema: str) -> list[str]:
-        """Tables of a schema, as far as known in half a second."""
-        return self._get((catalog, schema), lambda: _tables(self._session, catalog, schema))
-
-    def close(self) -> None:
-        """Asks no more; does not wait for answers."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
-
-    def _get(self, key: tuple[str, ...], fetch: Callable[[], list[str]]) -> list[str]:
-        fetched, future = self._known.get(key, (0.0, None))
-        if future is None or (future.done() and time.monotonic() - fetched > _FRESH_SECONDS):
-            future = self._executor.submit(fetch)
-            self._known[key] = (time.monotonic(), future)
-        wait([future], _WAIT_SECONDS)
-        if not future.done() or future.exception() is not None:
-            return []
-        return future.result()
+    NOTHING = "nothing"
+    RELATION = "a table"
+    SCHEMA = "a schema"
+    FILE = "a file"
+    SETTING = "a setting"
+    FORMAT = "a format"
+    SWITCH = "on or off"
+    STATEMENT = "a statement"
 
 
 class SqlCompleter(Completer):
-    """Completes the word before the cursor; runs in a thread beside the prompt.
+    """Completes the word before the cursor; asks nobody who could be slow.
 
     Args:
         names: Where names come from.
-        current: Gives catalog and schema of names that say none; ``None`` where there is none.
+        current: What names that say no catalog and schema mean.
     """
 
-    def __init__(self, names: NameCache, current: Callable[[], tuple[str | None, str | None]]) -> None:
+    def __init__(self, names: NameCache, current: Current) -> None:
         self._names = names
         self._current = current
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        match = _PATH.search(document.text_before_cursor)
-        path = match.group() if match else ""
-        if not path and not complete_event.completion_requested:
+        """At most 200, the names before the keywords."""
+        context = sql_context(document.text, document.cursor_position)
+        if context.expected is Expected.NOTHING:
             return
-        *before, word = path.split(".")
-        word = word.strip("`").lower()
-        names = self._after([part.strip("`").lower() for part in before])
-        for name in sorted({name for name in names if name.lower().startswith(word)}):
-            yield Completion(quote_identifier(name), start_position=-len(path.split(".")[-1]))
-        if not before and word:
-            is_lower = path.islower()
-            for keyword in KEYWORDS:
-                if keyword.lower().startswith(word):
-                    yield Completion(keyword.lower() if is_lower else keyword, start_position=-len(path))
+        if not context.word and not context.before and not complete_event.completion_requested:
+            return
+        yield from self._complete(context)
 
-    def _after(self, before: Sequence[str]) -> list[str]:
-        """Names that may follow a path."""
+    def relations(self, typed: str) -> Iterator[Completion]:
+        """Tables whose name begins so."""
+        return self._of_kind(typed, Expected.RELATION)
+
+    def schemas(self, typed: str) -> Iterator[Completion]:
+        """Schemas whose name begins so."""
+        return self._of_kind(typed, Expected.SCHEMA)
+
+    def _of_kind(self, typed: str, expected: Expected) -> Iterator[Completion]:
+        at = sql_context(typed, len(typed))
+        return self._complete(SqlContext(expected, at.before, at.word, at.written, ()))
+
+    def _complete(self, context: SqlContext) -> Iterator[Completion]:
+        shown: set[str] = set()
+        for names, meta in self._sources(context):
+            for name in names.matching(context.word, _MOST):
+                if name in shown or len(shown) >= _MOST:
+                    continue
+                shown.add(name)
+                bare = meta in ("setting", "function")
+                written = name if bare else quote_identifier(name)
+                yield Completion(written, start_position=-len(context.written), display=name, display_meta=meta)
+        if not context.before and context.word:
+            yield from _keywords(context)
+
+    def _sources(self, context: SqlContext) -> Iterator[tuple[SortedNames, str]]:
+        """Names that may stand at the cursor, with a word for each kind."""
+        if context.expected is Expected.SETTING:
+            yield self._settings(context)
+        elif context.expected is Expected.PROCEDURE:
+            yield from self._procedures(context)
+        elif context.expected is Expected.SCHEMA:
+            yield from self._schemas(context)
+        elif context.expected is Expected.RELATION:
+            yield from self._tables(context)
+        elif context.expected is Expected.EXPRESSION:
+            yield from self._expression(context)
+        elif context.before:
+            yield from self._tables(context)
+
+    def _settings(self, context: SqlContext) -> tuple[SortedNames, str]:
+        """Properties are dotted: of each the part that is typed last."""
+        prefix = ".".join(context.before) + "." if context.before else ""
+        rest = (name[len(prefix) :] for name in self._names.settings().names if name.startswith(prefix))
+        return SortedNames.of(rest), "setting"
+
+    def _procedures(self, context: SqlContext) -> Iterator[tuple[SortedNames, str]]:
         catalogs = self._names.catalogs()
-        catalog, schema = self._current()
-        ours = catalog if catalog in catalogs else None
+        if not context.before:
+            yield catalogs, "catalog"
+        elif len(context.before) == 1 and context.before[0] in catalogs.keys:
+            yield SortedNames.of([_SYSTEM_SCHEMA]), "schema"
+        elif len(context.before) == 2 and context.before[0] in catalogs.keys:
+            yield self._names.procedures(context.before[0]), "procedure"
+
+    def _schemas(self, context: SqlContext) -> Iterator[tuple[SortedNames, str]]:
+        catalogs = self._names.catalogs()
+        if not context.before:
+            ours = self._ours()
+            yield catalogs, "catalog"
+            yield self._names.schemas(ours) if ours else NO_NAMES, "schema"
+        elif len(context.before) == 1 and context.before[0] in catalogs.keys:
+            yield self._names.schemas(context.before[0]), "schema"
+
+    def _tables(self, context: SqlContext) -> Iterator[tuple[SortedNames, str]]:
+        catalogs, ours = self._names.catalogs(), self._ours()
+        schema = self._current()[1]
+        before = context.before
         if not before:
-            schemas = self._names.schemas(ours) if ours else []
-            return [*catalogs, *schemas, *(self._names.tables(ours, schema) if ours and schema else [])]
-        if len(before) == 1:
-            schemas = self._names.schemas(before[0]) if before[0] in catalogs else []
-            return [*schemas, *(self._names.tables(ours, before[0]) if ours else [])]
-        if len(before) == 2 and before[0] in catalogs:
-            return self._names.tables(before[0], before[1])
-        return []
+            if ours and schema:
+                yield self._in_schema(ours, schema, context.word), "table"
+            yield catalogs, "catalog"
+            yield self._names.schemas(ours) if ours else NO_NAMES, "schema"
+        elif len(before) == 1 and before[0] in catalogs.keys:
+            yield self._names.schemas(before[0]), "schema"
+        if len(before) == 1 and ours:
+            yield self._in_schema(ours, before[0], context.word), "table"
+        elif len(before) == 2 and before[0] in catalogs.keys:
+            yield self._in_schema(before[0], before[1], context.word), "table"
+
+    def _in_schema(self, catalog: str, schema: str, word: str) -> SortedNames:
+        """Tables, or behind a ``$`` the system tables of one of them."""
+        if "$" not in word:
+            return self._names.tables(catalog, schema)
+        table = word.partition("$")[0]
+        return SortedNames.of(f"{table}${kind}" for kind in self._names.system_table_kinds(catalog).names)
+
+    def _expression(self, context: SqlContext) -> Iterator[tuple[SortedNames, str]]:
+        if not context.before:
+            for relation in context.relations:
+                yield self._columns(relation), "column"
+            yield SortedNames.of(one.alias or one.name[-1] for one in context.relations), "table"
+            known = self._names.functions()
+            yield known if known.names else _FUNCTIONS, "function"
+            return
+        named = [one for one in context.relations if _is_called(one, context.before)]
+        for relation in named:
+            yield self._columns(relation), "column"
+        if not named:
+            yield from self._tables(context)
+
+    def _columns(self, relation: Relation) -> SortedNames:
+        catalog, schema = self._current()
+        missing = 3 - len(relation.name)
+        if missing < 0 or None in (catalog, schema)[:missing]:
+            return NO_NAMES
+        full = [str(part) for part in (catalog, schema)[:missing]] + list(relation.name)
+        if full[0] not in self._names.catalogs().keys:
+            return NO_NAMES
+        return self._names.columns(full[0], full[1], full[2])
+
+    def _ours(self) -> str | None:
+        catalog = self._current()[0]
+        return catalog if catalog is not None and catalog in self._names.catalogs().keys else None
 
 
-def _schemas(session: Session, catalog: str) -> list[str]:
-    access = plain_statement(session.catalogs).access(catalog)
-    with access.lock:
-        return list(access.metadata.list_schema_names(access.session))
+class ShellCompleter(Completer):
+    """Completes SQL, and behind a backslash the shell's commands and what they are about.
+
+    Args:
+        sql: For SQL.
+        commands: The commands with their backslash, and what each is about.
+        values: The settings, and the formats.
+    """
+
+    def __init__(
+        self, sql: SqlCompleter, commands: Mapping[str, Argument], values: Mapping[Argument, Iterable[str]]
+    ) -> None:
+        self._sql = sql
+        self._commands = commands
+        self._values = {kind: SortedNames.of(names) for kind, names in values.items()}
+        self._files = PathCompleter(expanduser=True)
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """Those of the part that the cursor is in."""
+        match = _COMMAND.fullmatch(document.text_before_cursor)
+        if match is None:
+            yield from self._sql.get_completions(document, complete_event)
+            return
+        command, blank, typed = match.groups()
+        if blank is None:
+            for name in self._commands:
+                if name.startswith(command):
+                    yield Completion(name, start_position=-len(command), display_meta=self._commands[name].value)
+            return
+        yield from self._argument(self._commands.get(command, Argument.NOTHING), typed, complete_event)
+
+    def _argument(self, kind: Argument, typed: str, event: CompleteEvent) -> Iterable[Completion]:
+        if kind is Argument.RELATION:
+            yield from self._sql.relations(typed)
+        elif kind is Argument.SCHEMA:
+            yield from self._sql.schemas(typed)
+        elif kind is Argument.FILE:
+            yield from self._files.get_completions(Document(typed), event)
+        elif kind is Argument.STATEMENT:
+            yield from self._sql.get_completions(Document(typed), event)
+        else:
+            word = typed.split(" ")[-1]
+            names = self._values.get(kind, NO_NAMES)
+            yield from (Completion(name, start_position=-len(word)) for name in names.matching(word.lower(), _MOST))
 
 
-def _tables(session: Session, catalog: str, schema: str) -> list[str]:
-    access = plain_statement(session.catalogs).access(catalog)
-    with access.lock:
-        return [name.table for name in access.metadata.list_tables(access.session, schema)]
+def _keywords(context: SqlContext) -> Iterator[Completion]:
+    is_lower = context.written.islower()
+    for keyword in _KEYWORDS.names:
+        if keyword.lower().startswith(context.word):
+            written = keyword.lower() if is_lower else keyword
+            yield Completion(written, start_position=-len(context.written), display_meta="keyword")
+
+
+def _is_called(relation: Relation, before: tuple[str, ...]) -> bool:
+    if relation.alias is not None:
+        return before == (relation.alias,)
+    return relation.name[-len(before) :] == before

@@ -1,53 +1,52 @@
-"""The interactive shell: a prompt, statements of many lines, and a few commands of its own."""
+"""The interactive shell: its prompt, its keys, and Spark that starts behind it."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import re
 import sys
 import threading
-import time
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import ThreadedCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import has_completions
-from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 
 from lakeport.session import Session
-from lakeport.shell.completion import NameCache, SqlCompleter
-from lakeport.shell.formats import write_aligned
-from lakeport.shell.problems import report
-from lakeport.shell.running import Runner, open_session, use_statement
+from lakeport.shell.commands import arguments_of_commands, run_command
+from lakeport.shell.completion import Argument, ShellCompleter, SqlCompleter
+from lakeport.shell.display import Display
+from lakeport.shell.formats import FORMATS
+from lakeport.shell.history import ShellHistory
+from lakeport.shell.names import NameCache
+from lakeport.shell.running import open_session
+from lakeport.shell.settings import ShellSettings
+from lakeport.shell.shell_session import LeaveShell, ShellSession
 from lakeport.shell.state import state_directory
-from lakeport.shell.statements import split_statements
+from lakeport.shell.statements import PartKind, split_input
 from lakeport.version import VERSION
 
-__all__ = ["run_shell"]
+__all__ = ["is_complete", "run_shell"]
 
-_HELP = r"""Statements end with a semicolon and may take several lines.
-  \?      this help
-  \q      leaves the shell; so do quit, exit and Ctrl-D
-  Tab     completes keywords and names; Ctrl-R searches the history
-  Ctrl-C  cancels the statement that runs, or drops the one that is typed"""
-_LEAVE = frozenset({"\\q", "quit", "exit"})
-_MOVES = re.compile(r"\s*(USE|SET\s+CATALOG)\b", re.IGNORECASE)
+_LEAVE = frozenset({"quit", "exit"})
 
 
 def run_shell(arguments: argparse.Namespace) -> int:
     """Reads and runs statements until the user leaves."""
-    with open_session(arguments.catalogs, debug=arguments.debug) as session:
-        # Spark starts while the user types; what fails is told by the first statement, which tries again.
-        threading.Thread(target=_warm_up, args=(session,), name="lakeport-start", daemon=True).start()
+    with open_session(
+        arguments.catalogs,
+        debug=arguments.debug,
+        session_properties=arguments.session_properties,
+        spark=arguments.spark,
+        dialect=arguments.dialect,
+    ) as session:
         shell = _Shell(session, debug=arguments.debug)
         try:
-            use = use_statement(arguments.catalog, arguments.schema)
-            if use is not None:
-                shell.run(use)
+            shell.begin(arguments)
             print(f"Lakeport {VERSION}. \\? for help, \\q to leave.")
             shell.loop()
         finally:
@@ -58,78 +57,100 @@ def run_shell(arguments: argparse.Namespace) -> int:
 class _Shell:
     def __init__(self, session: Session, *, debug: bool) -> None:
         self._session = session
-        self._debug = debug
-        self._catalog: str | None = None
-        self._schema: str | None = None
-        self._names = NameCache(session)
-        self._runner = Runner(session, sys.stdout.buffer)
+        self._display = Display(sys.stdout.buffer)
+        self._names = NameCache(session, self._names_arrived)
+        self._shell = ShellSession(session, self._display, self._names, run_command, debug=debug)
+        self._is_warming_up = False
+        values = {
+            Argument.FORMAT: FORMATS,
+            Argument.SETTING: [name for name, _ in ShellSettings().items()],
+            Argument.SWITCH: ("on", "off", "auto"),
+        }
+        sql = SqlCompleter(self._names, lambda: self._shell.current)
+        completer = ThreadedCompleter(ShellCompleter(sql, arguments_of_commands(), values))
         self._prompt: PromptSession[str] = PromptSession(
-            history=FileHistory(str(state_directory() / "history")),
-            completer=ThreadedCompleter(SqlCompleter(self._names, lambda: (self._catalog, self._schema))),
+            history=ShellHistory(state_directory() / "history"),
+            completer=completer,
+            complete_while_typing=True,
+            auto_suggest=AutoSuggestFromHistory(),
             lexer=PygmentsLexer(SqlLexer),
             multiline=True,
+            enable_open_in_editor=True,
+            search_ignore_case=True,
             key_bindings=_keys(),
             prompt_continuation=lambda width, line, wrapped: "." * (width - 1) + " ",
         )
+        # Spark starts while the user types, but not before there is a prompt to type at.
+        self._prompt.app.after_render += lambda app: self._warm_up()
+
+    def begin(self, arguments: argparse.Namespace) -> None:
+        """Chooses the catalog of the command line."""
+        self._shell.begin_in(arguments.catalog, arguments.schema)
 
     def loop(self) -> None:
         """Until the user leaves."""
         while True:
+            draft, self._shell.draft = self._shell.draft, ""
             try:
-                text = self._prompt.prompt(self._prompt_text).strip()
+                text = self._prompt.prompt(self._prompt_text, default=draft).strip()
             except KeyboardInterrupt:
                 continue
             except EOFError:
                 return
             if text.rstrip("; ").lower() in _LEAVE:
                 return
-            if text.startswith("\\"):
-                self._command(text)
-                continue
-            split = split_statements(text)
-            for statement in (*split.statements, *([split.rest] if split.rest else [])):
-                if not self.run(statement):
-                    break
-
-    def run(self, statement: str) -> bool:
-        """Runs one statement and says whether that went well."""
-        begun = time.monotonic()
-        try:
-            rows = self._runner.run(statement, write_aligned)
-            if _MOVES.match(statement):
-                engine = self._session.engine
-                self._catalog, self._schema = engine.current_catalog(), engine.current_schema()
-        except KeyboardInterrupt:
-            print("cancelled", file=sys.stderr, flush=True)
-            return False
-        except Exception as error:
-            report(error, debug=self._debug)
-            return False
-        took = f"{time.monotonic() - begun:.2f} s"
-        print(f"ok, {took}" if rows is None else took, flush=True)
-        return True
+            try:
+                self._shell.run_input(text)
+            except LeaveShell:
+                return
+            if text and not text.startswith("\\"):
+                self._shell.typed = text
 
     def close(self) -> None:
+        """Ends what the shell began."""
+        self._display.close()
         self._names.close()
 
     @property
     def _prompt_text(self) -> str:
-        return f"{'.'.join(part for part in (self._catalog, self._schema) if part) or 'lakeport'}> "
+        return f"{'.'.join(part for part in self._shell.current if part) or 'lakeport'}> "
 
-    def _command(self, text: str) -> None:
-        if text.split()[0].rstrip(";") == "\\?":
-            print(_HELP, flush=True)
-        else:
-            print(f"error: there is no command {text.split()[0]}; \\? lists them", file=sys.stderr, flush=True)
+    def _warm_up(self) -> None:
+        if self._is_warming_up:
+            return
+        self._is_warming_up = True
+        catalog, schema = self._shell.current
+        if catalog is not None and catalog in self._session.catalogs.names():
+            self._names.schemas(catalog)
+            if schema is not None:
+                self._names.tables(catalog, schema)
+        # What fails is told by the first statement, which tries again.
+        threading.Thread(target=_start_spark, args=(self._session,), name="lakeport-start", daemon=True).start()
+
+    def _names_arrived(self) -> None:
+        """Shows the menu once more when names have come that it lacked; called in another thread."""
+        app = self._prompt.app
+        loop = app.loop
+        if loop is None or not app.is_running:
+            return
+
+        def refresh() -> None:
+            buffer = app.current_buffer
+            state = buffer.complete_state
+            if state is None or state.current_completion is None:
+                buffer.start_completion(select_first=False)
+
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(refresh)
 
 
 def is_complete(text: str) -> bool:
     """Whether Enter runs the text; else it begins a new line."""
     stripped = text.strip()
-    if not stripped or stripped.startswith("\\") or stripped.rstrip("; ").lower() in _LEAVE:
+    if not stripped or stripped.rstrip("; ").lower() in _LEAVE:
         return True
-    split = split_statements(text)
-    return not split.is_open and not split.rest
+    parts = split_input(text)
+    return not parts or parts[-1].kind is not PartKind.UNFINISHED
 
 
 def _keys() -> KeyBindings:
@@ -147,6 +168,10 @@ def _keys() -> KeyBindings:
         else:
             _enter(event)
 
+    @keys.add("escape", "enter")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.newline()
+
     return keys
 
 
@@ -159,6 +184,6 @@ def _enter(event: KeyPressEvent) -> None:
         buffer.newline()
 
 
-def _warm_up(session: Session) -> None:
+def _start_spark(session: Session) -> None:
     with contextlib.suppress(Exception):
         _ = session.engine

@@ -97,6 +97,11 @@ class SparkEngine:
         """The schema of names that say none, joined by dots; empty where the catalog has none."""
         return ".".join(str(part) for part in self._manager().currentNamespace())
 
+    def function_names(self) -> list[str]:
+        """Spark's own functions, in no order."""
+        registry = self._installation.jvm.scala_object("org.apache.spark.sql.catalyst.analysis.FunctionRegistry")
+        return [name.strip("`") for name in str(registry.functionSet().mkString("\n")).split("\n")]
+
     def detach(self) -> None:
         """Takes the catalogs out of the Spark session again."""
         stop_listening(self._installation.jvm, self.spark)

@@ -1,0 +1,228 @@
+r"""Where results go: the screen with its pager and its line of progress, or the file of ``\o``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+
+from connector_spi.errors import InvalidArgumentError
+from lakeport.shell.cells import cut
+from lakeport.shell.footer import footer, progress_text
+from lakeport.shell.formats import BINARY_FORMATS, FORMATS, ResultFormat
+from lakeport.shell.pager import PagedOutput, pager_command
+from lakeport.shell.runner import Runner, RunState
+from lakeport.shell.screen_table import ScreenTable
+from lakeport.shell.settings import ShellSettings
+
+__all__ = ["Display", "ResultView"]
+
+_QUIET_SECONDS = 0.4
+"""What is over sooner shows no progress, which would only flicker."""
+_LINE_SECONDS = 0.1
+_ERASE = "\r\x1b[K"
+
+
+class Display:
+    r"""Shows the results of a shell.
+
+    Args:
+        out: The standard output.
+    """
+
+    def __init__(self, out: BinaryIO) -> None:
+        self.settings = ShellSettings()
+        self._out = out
+        self._file: BinaryIO | None = None
+        self._path = ""
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether somebody looks at the output as it comes."""
+        return self._out.isatty()
+
+    def size(self) -> tuple[int, int]:
+        """Columns and lines of the screen, as they are now."""
+        found = shutil.get_terminal_size((80, 24))
+        return found.columns, found.lines
+
+    def open_file(self, path: str) -> None:
+        """Sends the results that follow to a file; no path sends them to the screen again.
+
+        Raises:
+            InvalidArgumentError: The file cannot be written.
+        """
+        self.close()
+        if not path:
+            return
+        try:
+            self._file = Path(path).expanduser().open("wb")
+        except OSError as error:
+            raise InvalidArgumentError(f"cannot write {path}: {error.strerror}") from error
+        self._path = path
+
+    def close(self) -> None:
+        """Ends the file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+        self._file, self._path = None, ""
+
+    def run(self, runner: Runner, statement: str, *, vertical: bool = False, title: str = "") -> None:
+        """Runs a statement and shows its result.
+
+        Args:
+            runner: Runs it.
+            statement: The statement.
+            vertical: Shows one column on each line, this once.
+            title: A line before the result.
+
+        Raises:
+            KeyboardInterrupt, ConnectorError, PySparkException: As ``Runner.run``.
+        """
+        settings = self.settings if not vertical else self.settings.with_text("expanded", "on")
+        if self._file is not None:
+            self._run_to_file(runner, statement, settings, self._file)
+            return
+        if settings.format in BINARY_FORMATS and self.is_terminal:
+            raise InvalidArgumentError(
+                f"{settings.format} is binary, and the output is a terminal; "
+                f"send it to a file: \\o result.{settings.format}"
+            )
+        columns, rows = self.size()
+        pages = self.is_terminal and settings.pager == "on"
+        output = PagedOutput(self._out, rows, columns, pager_command(os.environ) if pages else None)
+        view = ResultView(settings, columns if self.is_terminal else None, output, self.is_terminal)
+        if title:
+            output.write(f"{title}\n".encode())
+        try:
+            runner.run(statement, view.write, watch=view, out=cast("BinaryIO", output))
+            if view.is_table or runner.last.rows is None:
+                told = footer(runner.last, shown=view.left_out, timing=settings.timing == "on")
+                output.write(f"{told}\n".encode())
+        except BrokenPipeError:
+            pass  # the user has seen enough
+        finally:
+            view.end()
+            output.finish()
+
+    def show(self, table: pa.Table, title: str = "", notes: Sequence[str] = ()) -> None:
+        """Shows rows that are there already, with a line above and some below; goes through the pager, too."""
+        columns, rows = self.size()
+        pages = self.is_terminal and self.settings.pager == "on"
+        output = PagedOutput(self._out, rows, columns, pager_command(os.environ) if pages else None)
+        try:
+            if title:
+                output.write(f"{title}\n".encode())
+            ScreenTable(columns if self.is_terminal else None, self.settings)(
+                table.schema, iter(table.to_batches()), cast("BinaryIO", output)
+            )
+            for note in notes:
+                output.write(f"{note}\n".encode())
+        except BrokenPipeError:
+            pass  # the user has seen enough
+        finally:
+            output.finish()
+
+    def _run_to_file(self, runner: Runner, statement: str, settings: ShellSettings, file: BinaryIO) -> None:
+        table = ScreenTable(None, settings)
+        write: ResultFormat = table if settings.format == "aligned" else FORMATS[settings.format]
+        view = ResultView(settings, None, file, self.is_terminal, write)
+        try:
+            runner.run(statement, view.write, watch=view, out=file)
+        finally:
+            view.end()
+        file.flush()
+        told = footer(runner.last, shown=f"to {self._path}" if runner.last.rows is not None else "")
+        if settings.format in BINARY_FORMATS and runner.last.rows is not None:
+            # A file of these holds one result.
+            self.close()
+        self._out.write(f"{told}\n".encode())
+        self._out.flush()
+
+
+class ResultView:
+    """One result on its way out, and the line of progress until its first row.
+
+    Args:
+        settings: How to show it.
+        columns: Of the screen; ``None`` cuts nothing.
+        output: Takes the result.
+        is_terminal: Whether progress is shown.
+        write: How to write it; ``None`` goes by the settings.
+    """
+
+    def __init__(
+        self,
+        settings: ShellSettings,
+        columns: int | None,
+        output: BinaryIO | PagedOutput,
+        is_terminal: bool,
+        write: ResultFormat | None = None,
+    ) -> None:
+        self._table = ScreenTable(columns, settings)
+        self.is_table = write is None and settings.format == "aligned"
+        chosen = self._table if self.is_table else FORMATS[settings.format]
+        if settings.expanded == "on" and self.is_table:
+            chosen = self._table
+        self._write = write or chosen
+        self._output = output
+        self._line = _Line() if is_terminal and settings.progress == "on" else None
+
+    @property
+    def left_out(self) -> str:
+        """What the screen had no room for, in words."""
+        count = self._table.left_out
+        return f"{count} more column{'' if count == 1 else 's'}: \\x shows all" if count else ""
+
+    def write(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
+        """A ``ResultFormat``; the line of progress goes with the first row."""
+        self.end()
+        return self._write(schema, batches, out)
+
+    def tick(self, state: RunState) -> None:
+        """Draws the line of progress anew."""
+        if self._line is not None and state.seconds >= _QUIET_SECONDS:
+            self._line.draw(state)
+
+    def keeps_waiting(self) -> bool:
+        """While a pager shows the rows."""
+        return isinstance(self._output, PagedOutput) and self._output.is_paging
+
+    def end(self) -> None:
+        """Takes the line of progress away for good."""
+        if self._line is not None:
+            self._line.end()
+
+
+class _Line:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ended = False
+        self._is_drawn = False
+        self._ticks = 0
+        self._last = 0.0
+
+    def draw(self, state: RunState) -> None:
+        with self._lock:
+            if self._ended or (self._is_drawn and state.seconds - self._last < _LINE_SECONDS):
+                return
+            self._ticks += 1
+            self._last = state.seconds
+            columns = shutil.get_terminal_size((80, 24)).columns
+            sys.stdout.write(_ERASE + cut(progress_text(state, self._ticks), max(1, columns - 1)))
+            sys.stdout.flush()
+            self._is_drawn = True
+
+    def end(self) -> None:
+        with self._lock:
+            self._ended = True
+            if self._is_drawn:
+                sys.stdout.write(_ERASE)
+                sys.stdout.flush()
+                self._is_drawn = False

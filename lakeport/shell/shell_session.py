@@ -1,0 +1,177 @@
+"""What an interactive shell knows and does, apart from its prompt."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.names import parse_name
+from lakeport.session import Session
+from lakeport.shell.display import Display
+from lakeport.shell.names import NameCache
+from lakeport.shell.problems import report
+from lakeport.shell.runner import Runner
+from lakeport.shell.running import use_statement
+from lakeport.shell.source_text import SourceText
+from lakeport.shell.statements import InputPart, PartKind, split_input
+from lakeport.shell.variables import interpolate
+
+__all__ = ["LeaveShell", "ShellSession"]
+
+_MOVES = re.compile(r"\s*(USE|SET\s+CATALOG)\b", re.IGNORECASE)
+_DEFINES = re.compile(r"\s*(CREATE|DROP|ALTER|CALL|MSCK)\b", re.IGNORECASE)
+
+
+class LeaveShell(Exception):  # noqa: N818 - no error
+    """The user wants to go."""
+
+
+class ShellSession:
+    """Runs what is typed.
+
+    Args:
+        session: Its catalogs and its Spark.
+        display: Shows results.
+        names: For completion; names that a statement changed are forgotten.
+        run_command: Runs a command that begins with a backslash; raises what went wrong.
+        debug: Errors show their trace.
+
+    Attributes:
+        variables: Of ``\\set``.
+        last: The last statement that was run; empty before the first.
+        typed: The last input as it was typed.
+        draft: What the next prompt begins with.
+        depth: How many files that are run by others run now.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        display: Display,
+        names: NameCache,
+        run_command: Callable[[ShellSession, str], None],
+        *,
+        debug: bool,
+    ) -> None:
+        self.session = session
+        self.display = display
+        self.names = names
+        self.variables: dict[str, str] = {}
+        self.last = ""
+        self.typed = ""
+        self.draft = ""
+        self.depth = 0
+        self.runner = Runner(session, sys.stdout.buffer)
+        self._run_command = run_command
+        self._debug = debug
+        self._catalog: str | None = None
+        self._schema: str | None = None
+        self._pending: str | None = None
+        self._ran = ""
+
+    @property
+    def current(self) -> tuple[str | None, str | None]:
+        """Catalog and schema of names that say none; ``None`` before one was chosen."""
+        return self._catalog, self._schema
+
+    def begin_in(self, catalog: str | None, schema: str | None) -> None:
+        """Chooses catalog and schema with no wait for Spark; whether the schema is there, the first statement says.
+
+        Raises:
+            CatalogNotFoundError: There is no such catalog.
+        """
+        self._pending = use_statement(catalog, schema)
+        if catalog is not None:
+            self.session.catalogs.connector_name(catalog)
+        self._catalog, self._schema = catalog, schema or ("default" if catalog is not None else None)
+
+    def run_input(self, text: str) -> bool:
+        """Runs statements and commands until one fails; says whether all went well.
+
+        Raises:
+            LeaveShell: The user wants to go.
+        """
+        parts = split_input(text)
+        for index, part in enumerate(parts):
+            follows = parts[index + 1].text if index + 1 < len(parts) else ""
+            if part.kind is not PartKind.COMMAND and follows.startswith("\\watch"):
+                self.last = part.text
+            elif not self._run_part(part):
+                return False
+        return True
+
+    def run(self, statement: str, *, vertical: bool = False, title: str = "") -> bool:
+        """Runs one statement, shows its result, and says whether that went well."""
+        return self._told(lambda: self._run(statement, vertical=vertical, title=title), is_statement=True)
+
+    def execute(self, statement: str, *, vertical: bool = False, title: str = "") -> None:
+        """Runs one statement and shows its result.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C.
+            ConnectorError, PySparkException: The statement failed.
+        """
+        self._run(statement, vertical=vertical, title=title)
+
+    def full_name(self, name: str) -> tuple[str, ...]:
+        """Catalog, schema and table of a name as written.
+
+        Raises:
+            InvalidArgumentError: It says no catalog, and none is chosen.
+        """
+        parts = tuple(part.lower() for part in parse_name(name))
+        missing = 3 - len(parts)
+        given = [self._catalog, self._schema][: max(0, missing)]
+        if missing < 0 or None in given:
+            raise InvalidArgumentError(
+                f"'{name}' names no catalog; expected catalog.schema.table, or USE a schema first"
+            )
+        return tuple(str(part) for part in given) + parts
+
+    def settle(self) -> None:
+        """Makes the catalog and schema that the shell began in those of Spark; Spark is started for it.
+
+        Raises:
+            ConnectorError, PySparkException: They are not there.
+        """
+        if self._pending is not None:
+            self.runner.run(self._pending, None)
+            self._pending = None
+            self._move()
+
+    def _run_part(self, part: InputPart) -> bool:
+        if part.kind is PartKind.COMMAND:
+            return self._told(lambda: self._run_command(self, part.text))
+        return self._told(lambda: self._run(part.text, vertical=part.kind is PartKind.VERTICAL), is_statement=True)
+
+    def _run(self, statement: str, *, vertical: bool = False, title: str = "") -> None:
+        self.last = statement
+        statement = self._ran = interpolate(statement, self.variables)
+        if self._pending is not None and not _MOVES.match(statement):
+            self.settle()
+        self.display.run(self.runner, statement, vertical=vertical, title=title)
+        if _MOVES.match(statement):
+            self._pending = None
+            self._move()
+        if _DEFINES.match(statement):
+            self.names.forget()
+
+    def _move(self) -> None:
+        engine = self.session.engine
+        self._catalog, self._schema = engine.current_catalog(), engine.current_schema()
+
+    def _told(self, run: Callable[[], None], *, is_statement: bool = False) -> bool:
+        try:
+            run()
+        except LeaveShell:
+            raise
+        except KeyboardInterrupt:
+            print("cancelled", file=sys.stderr, flush=True)
+            return False
+        except Exception as error:
+            source = SourceText(self._ran, 0, self._ran, None) if is_statement else None
+            report(error, debug=self._debug, source=source)
+            return False
+        return True
