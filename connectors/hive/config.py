@@ -79,6 +79,11 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
         "",
     ),
     _zone_property(
+        "hive.orc.time-zone",
+        "Zone in which instants of ORC files are shown in timestamp columns; empty is the session's.",
+        "",
+    ),
+    _zone_property(
         "hive.rcfile.time-zone",
         "Zone in which Hive before 3.1, or Spark, wrote timestamps by LazyBinary SerDes; UTC for Hive since 3.1.",
         "UTC",
@@ -142,6 +147,7 @@ class HiveConfig:
         binary_zone: Zone of timestamps in RCFiles and of ``LazyBinarySerDe``.
         bucket_execution: Default of the session property.
         validate_bucketing: Default of the session property.
+        orc_zone: Zone of ORC's instants in timestamp columns, or empty for the session's.
     """
 
     metastore: MetastoreConfig
@@ -166,6 +172,7 @@ class HiveConfig:
     listings: ListingPolicy = field(default_factory=ListingPolicy)
     bucket_execution: bool = True
     validate_bucketing: bool = False
+    orc_zone: str = ""
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, object]) -> HiveConfig:
@@ -193,6 +200,7 @@ class HiveConfig:
             listing_policy(properties),
             bool(properties["hive.bucket-execution"]),
             bool(properties["hive.validate-bucketing"]),
+            orc_zone=str(properties["hive.orc.time-zone"]),
         )
 
 

@@ -41,7 +41,9 @@ class HiveConnector(Connector):
         self._config = config
         self._files = FileSystem(config.storage_options)
         self._split_manager = HiveSplitManager(config, self._files)
-        settings = FormatSettings(config.orc_by_name, config.parquet_by_name, config.parquet_zone, config.binary_zone)
+        settings = FormatSettings(
+            config.orc_by_name, config.parquet_by_name, config.parquet_zone, config.binary_zone, config.orc_zone
+        )
         self._page_source_provider = HivePageSourceProvider(self._files, settings)
         self._heartbeats = Heartbeats(metastore.transactions, config.heartbeat_interval)
         self._shared = SharedMetastore(metastore, config.cache)

@@ -83,7 +83,7 @@ class HiveTableHandle(TableHandle):
     @property
     def all_columns(self) -> tuple[ColumnHandle, ...]:
         """Columns of the files, partition keys, what tells changes, and hidden columns."""
-        told = () if self.changes is None else CHANGE_COLUMNS
+        told = () if self.changes is None or self.changes.inserts_only else CHANGE_COLUMNS
         return (*self.data_columns, *self.partition_keys, *told, *self.hidden_columns)
 
     @property
@@ -117,6 +117,8 @@ class HiveSplit(Split):
             the table's.
         partition_types: The partition's own types of these columns, where they differ from the table's and the files
             do not tell them; as many as the partition has columns.
+        partition_rules: What happens to texts of the partition's own char and varchar columns, by its names, before
+            they become those of the table.
         storage: How the partition's files are written; ``None`` where it is as the table's.
         plain: The rows of the columns asked are those of the file as they stand.
         plain_constants: With ``plain``: which of the columns asked are not in the file.
@@ -136,6 +138,7 @@ class HiveSplit(Split):
     partition_values: tuple[tuple[str, Value | None], ...] = ()
     partition_columns: tuple[str, ...] | None = None
     partition_types: tuple[pa.DataType, ...] | None = None
+    partition_rules: tuple[tuple[str, TextRule], ...] = ()
     storage: FileStorage | None = None
     plain: bool = False
     plain_constants: tuple[str, ...] = ()

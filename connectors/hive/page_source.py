@@ -73,6 +73,7 @@ class HivePageSourceProvider(PageSourceProvider):
             split.partition_columns,
             session.time_zone,
             self.settings,
+            split.partition_rules,
         )
         texts = {column.name: rules[column.name] for column in columns if column.name in rules}
         source = _source(table, split, request, session)
@@ -123,7 +124,7 @@ def _acid_source(
         request.predicate.keep(lambda column: column not in CHANGE_COLUMNS),
         sources=request.sources(by_name=by_name),
         delete_memory=cast(int, session.get_property(MAX_DELETE_MEMORY)),
-        zone=request.settings.parquet_zone or request.zone,
+        zone=request.settings.orc_zone or request.zone,
     )
 
 

@@ -19,7 +19,7 @@ from connector_spi.predicate import Domain, TupleDomain, Value
 from connectors.hive import error_codes
 from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.handles import HiveTableHandle
-from connectors.hive.text_types import TextRule, apply_text_rule
+from connectors.hive.text_types import TextRule, apply_text_rule, stored_text_rule
 from connectors.toolkit.partition_values import DEFAULT_PARTITION, partition_value
 from connectors.toolkit.schema_adapter import adaptation
 from connectors.toolkit.time_conventions import TimeConventions
@@ -31,6 +31,7 @@ __all__ = [
     "get_partitions",
     "key_value",
     "partition_columns",
+    "partition_text_rules",
     "partition_types",
     "prune_partitions",
 ]
@@ -192,6 +193,18 @@ def partition_types(partition: Partition, table: Table, name: str) -> tuple[pa.D
         raise NotSupportedError(
             f"partition {name} of {table.database}.{table.name}: {error.message}", error_codes.HIVE_UNSUPPORTED_TYPE
         ) from error
+
+
+def partition_text_rules(partition: Partition, table: Table) -> tuple[tuple[str, TextRule], ...]:
+    """What happens to texts of a partition's char and varchar columns before they become the table's, by its names.
+
+    None where the types are the table's. Only values in files that do not tell their types want this.
+    """
+    own, of_table = partition.storage.columns, table.storage.columns
+    if [field.type.lower() for field in own] == [field.type.lower() for field in of_table]:
+        return ()
+    rules = ((field.name.lower(), stored_text_rule(field.type)) for field in own)
+    return tuple((name, rule) for name, rule in rules if rule is not None)
 
 
 class _NameReader:

@@ -34,12 +34,14 @@ from connectors.hive.partitions import (
     PartitionName,
     fetch_partitions,
     partition_columns,
+    partition_text_rules,
     partition_types,
     prune_partitions,
 )
 from connectors.hive.plainness import PlainFiles
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.table_formats import is_transactional, partition_storage
+from connectors.hive.text_types import TextRule
 from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.hive.transactional_listing import DataFile, TransactionalLister, snapshot_text
 from connectors.toolkit.filesystem import FileSystem
@@ -75,6 +77,7 @@ class _Folder:
     columns: tuple[str, ...] | None = None
     types: tuple[pa.DataType, ...] | None = None
     bucketed: bool = True
+    rules: tuple[tuple[str, TextRule], ...] = ()
 
 
 class HiveSplitManager(SplitManager):
@@ -205,9 +208,11 @@ class _Scan:
                 error_codes.HIVE_BAD_PARTITION,
             )
         columns, types = partition_columns(partition, entry), None
+        rules: tuple[tuple[str, TextRule], ...] = ()
         file_format = format_named(storage.format)
         if file_format.declared_columns:
             types = partition_types(partition, entry, name.name)
+            rules = partition_text_rules(partition, entry)
         if storage != self.table.storage or columns is not None or types is not None:
             file_format.check(storage, declared_columns(self.table.data_columns, columns, types), where)
         return _Folder(
@@ -218,6 +223,7 @@ class _Scan:
             columns,
             types,
             bucketed_alike(partition, entry),
+            rules,
         )
 
     def _file_splits(self, folder: _Folder, file: DataFile, bucket: int | None) -> list[HiveSplit]:
@@ -233,6 +239,7 @@ class _Scan:
             folder.values,
             folder.columns,
             folder.types,
+            folder.rules,
             None if folder.storage == self.table.storage else folder.storage,
             acid=file.acid,
             changes=file.changes,

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from connector_spi.plain_data import PlainData
 from connectors.toolkit.schema_adapter import map_nested
 
-__all__ = ["TextRule", "apply_text_rule", "text_rule"]
+__all__ = ["TextRule", "apply_text_rule", "stored_text_rule", "text_rule"]
 
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[^<>,:()`]+|[<>,:()])")
 
@@ -26,7 +26,8 @@ class TextRule(PlainData):
     """What happens to values of a type.
 
     Attributes:
-        kind: ``char``, ``varchar``, ``list``, ``map`` or ``struct``.
+        kind: ``char``, ``varchar``, ``stripped``, ``list``, ``map`` or ``struct``. ``stripped`` is a char that becomes
+            something else: it is cut, and loses blanks at its end.
         length: Characters of a char or varchar.
         children: By field name of a struct; ``key`` and ``value`` of a map; ``element`` of a list. Those to which
             nothing happens are left out.
@@ -48,10 +49,18 @@ def text_rule(hive_type: str) -> TextRule | None:
     return rule
 
 
+def stored_text_rule(hive_type: str) -> TextRule | None:
+    """The rule of a type in which a partition holds values that become those of another type."""
+    rule = text_rule(hive_type)
+    return None if rule is None else _stripped(rule)
+
+
 def apply_text_rule(array: pa.Array, rule: TextRule) -> pa.Array:
     """Pads and cuts the texts of an array; nested types may be narrowed."""
-    if rule.kind in ("char", "varchar"):
+    if rule.kind in ("char", "varchar", "stripped"):
         cut = pc.utf8_slice_codeunits(array, 0, rule.length)
+        if rule.kind == "stripped":
+            return pc.utf8_rtrim(cut, " ")
         return pc.utf8_rpad(cut, rule.length, " ") if rule.kind == "char" else cut
     known = dict(rule.children)
     if rule.kind == "struct":
@@ -64,6 +73,11 @@ def apply_text_rule(array: pa.Array, rule: TextRule) -> pa.Array:
         return [apply_text_rule(child, known[name]) if name in known else child for name, child in pairs]
 
     return map_nested(array, array.type, convert)
+
+
+def _stripped(rule: TextRule) -> TextRule:
+    kind = "stripped" if rule.kind == "char" else rule.kind
+    return TextRule(kind, rule.length, tuple((name, _stripped(child)) for name, child in rule.children))
 
 
 def _parse(tokens: Sequence[str], at: int) -> tuple[TextRule | None, int]:

@@ -22,6 +22,7 @@ from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.file_columns import file_sources
 from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.formats.file_storage import FileStorage
+from connectors.hive.text_types import TextRule, apply_text_rule
 from connectors.toolkit.file_page_source import FilePageSource, SourceResolver, resolve_sources
 from connectors.toolkit.filesystem import FileInfo, FileSystem
 from connectors.toolkit.schema_adapter import ColumnSource, SchemaAdapter
@@ -37,6 +38,7 @@ class FormatSettings:
         orc_by_name: Find columns of ORC files by name.
         parquet_by_name: Find columns of Parquet files by name.
         parquet_zone: Zone of Parquet's instants where the file names none; empty for the session's.
+        orc_zone: Zone in which instants of ORC files are shown in columns of wall-clock times; empty for the session's.
         binary_zone: Zone in which the writer of LazyBinary SerDes took timestamps for instants; ``UTC`` for Hive since
             3.1.
     """
@@ -45,6 +47,7 @@ class FormatSettings:
     parquet_by_name: bool = True
     parquet_zone: str = ""
     binary_zone: str = "UTC"
+    orc_zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class FileRequest:
         partition_columns: The partition's own names of them, where they differ.
         zone: The session's time zone.
         settings: The catalog's.
+        declared_rules: What happens to texts of declared char and varchar columns, by name, where their types are not
+            the table's.
     """
 
     files: FileSystem
@@ -81,6 +86,7 @@ class FileRequest:
     partition_columns: tuple[str, ...] | None
     zone: str
     settings: FormatSettings
+    declared_rules: tuple[tuple[str, TextRule], ...] = ()
 
     @property
     def properties(self) -> dict[str, str]:
@@ -186,10 +192,14 @@ class DeclaredPageSource(FilePageSource):
             where=self.where.path,
             rules=self.rules,
         )
+        rules = {self.request.declared.names.index(name): rule for name, rule in self.request.declared_rules}
         wanted = sorted({position for position in adapter.positions if position is not None})
         with closing(self.read_declared(wanted)) as batches:
             for arrays, rows in batches:
-                known = dict(zip(wanted, arrays, strict=True))
+                known = {
+                    at: apply_text_rule(array, rules[at]) if at in rules else array
+                    for at, array in zip(wanted, arrays, strict=True)
+                }
                 found = [None if at is None else known[at] for at in adapter.positions]
                 yield self.batch(adapter.adapt(found, rows), rows)
 

@@ -38,5 +38,5 @@ class OrcFormat(HiveFileFormat):
             request.constants,
             request.predicate,
             sources=request.sources(by_name=request.settings.orc_by_name),
-            zone=request.settings.parquet_zone or request.zone,
+            zone=request.settings.orc_zone or request.zone,
         )

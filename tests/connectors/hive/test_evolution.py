@@ -1,0 +1,167 @@
+"""Partitions whose columns, types, formats and places are not the table's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
+from connector_spi.errors import NotSupportedError
+from connectors.hive.connector import HiveConnector
+from tests.connectors.hive.reading import make_connector, read_table, scan_table
+from tests.connectors.hive.table_writer import storage, write_file
+
+_TEXT = "org.apache.hadoop.mapred.TextInputFormat"
+_LAZY = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+_DELIMITERS = Parameters.of({"field.delim": ",", "collection.delim": ";", "mapkey.delim": ":"})
+_CLASSES = (
+    ("org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat", "org.apache.hadoop.hive.serde2.avro.AvroSerDe"),
+    ("org.apache.hadoop.hive.ql.io.orc.OrcInputFormat", "org.apache.hadoop.hive.ql.io.orc.OrcSerde"),
+    (
+        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+        "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+    ),
+    ("org.apache.hadoop.hive.ql.io.RCFileInputFormat", "org.apache.hadoop.hive.serde2.columnar.ColumnarSerDe"),
+    ("org.apache.hadoop.mapred.SequenceFileInputFormat", _LAZY),
+    (_TEXT, _LAZY),
+    ("org.apache.hadoop.hive.ql.io.SymlinkTextInputFormat", _LAZY),
+)
+
+
+def _text(columns: Mapping[str, str], location: Path) -> StorageDescriptor:
+    fields = tuple(FieldSchema(name, hive_type) for name, hive_type in columns.items())
+    return StorageDescriptor(fields, f"file://{location}", _TEXT, serde=SerDeInfo(_LAZY, _DELIMITERS))
+
+
+def _table(hive: HiveConnector, told: StorageDescriptor, *partitions: tuple[str, StorageDescriptor]) -> None:
+    hive.metastore.writes.create_database(Database("s"))
+    keys = (FieldSchema("p", "string"),) if partitions else ()
+    hive.metastore.writes.create_table(Table("s", "t", told, keys, Parameters(), "EXTERNAL_TABLE"))
+    made = [Partition("s", "t", (value,), of_partition) for value, of_partition in partitions]
+    if made:
+        hive.metastore.writes.add_partitions("s", "t", made)
+
+
+def _write(location: Path, lines: str) -> None:
+    location.mkdir(parents=True, exist_ok=True)
+    (location / "000000_0").write_text(lines)
+
+
+def _fields(columns: Mapping[str, str]) -> list[FieldSchema]:
+    return [FieldSchema(name, hive_type) for name, hive_type in columns.items()]
+
+
+def test_texts_of_a_partition_are_first_what_it_declares(hive: HiveConnector, tmp_path: Path) -> None:
+    table = {"c": "string", "v": "varchar(10)", "n": "char(6)", "a": "array<string>", "i": "int"}
+    own = {"c": "char(4)", "v": "varchar(3)", "n": "varchar(8)", "a": "array<char(2)>", "i": "char(3)"}
+    folder = tmp_path / "p"
+    _write(folder, "ab  ,abcdef,abcdefgh,x ;yz!,12 \nabcdef,a ,b ,,1234\n")
+    _table(hive, _text(table, tmp_path), ("1", _text(own, folder)))
+    rows = read_table(hive, "s", "t", list(table)).to_pylist()
+    assert rows == [
+        {"c": "ab", "v": "abc", "n": "abcdef", "a": ["x", "yz"], "i": 12},
+        {"c": "abcd", "v": "a ", "n": "b     ", "a": [], "i": 123},
+    ]
+
+
+def test_numbers_texts_and_times_of_text_partitions(hive: HiveConnector, tmp_path: Path) -> None:
+    table = {"a": "bigint", "b": "string", "c": "int", "d": "date", "e": "decimal(5,1)", "f": "string"}
+    own = {"a": "int", "b": "int", "c": "string", "d": "string", "e": "double", "f": "timestamp"}
+    folder = tmp_path / "p"
+    _write(folder, "1,007,12,2024-02-29,2.25,2024-01-02 03:04:05.5\nx,y,z,w,99999,q\n")
+    _table(hive, _text(table, tmp_path), ("1", _text(own, folder)))
+    first = {"a": 1, "b": "7", "c": 12, "d": date(2024, 2, 29), "e": Decimal("2.3"), "f": "2024-01-02 03:04:05.5"}
+    assert read_table(hive, "s", "t", list(table)).to_pylist() == [first, dict.fromkeys(table)]
+
+
+def test_fields_of_text_structs_are_found_by_name_and_then_by_place(hive: HiveConnector, tmp_path: Path) -> None:
+    table = {"s": "struct<b:string,renamed:bigint,later:int>", "m": "map<string,string>"}
+    own = {"s": "struct<a:int,old:int,b:string>", "m": "map<int,int>"}
+    own_order = {"s": "struct<b:string,old:int>", "m": "map<int,int>"}
+    for name in ("1", "2"):
+        _write(tmp_path / name, "4;5;six,7:8\n" if name == "1" else "four;5,7:8\n")
+    partitions = [("1", _text(own, tmp_path / "1")), ("2", _text(own_order, tmp_path / "2"))]
+    _table(hive, _text(table, tmp_path), *partitions)
+    rows = {row["p"]: row for row in read_table(hive, "s", "t").to_pylist()}
+    assert rows["1"]["s"] == {"b": "six", "renamed": 5, "later": None}
+    assert rows["2"]["s"] == {"b": "four", "renamed": 5, "later": None}
+    assert rows["1"]["m"] == [("7", "8")]
+
+
+@pytest.mark.parametrize("file_format", ["orc", "parquet"])
+def test_fields_inside_of_nested_columns_come_and_go(hive: HiveConnector, tmp_path: Path, file_format: str) -> None:
+    data = pa.table(
+        {
+            "l": pa.array([[{"a": 7, "B": "t", "gone": 1}, None], None], pa.list_(_struct(a="int32", B="string"))),
+            "m": pa.array([[("k", 5)], None], pa.map_(pa.string(), pa.int32())),
+        }
+    )
+    table = {"l": "array<struct<b:string,a:string,c:date>>", "m": "map<string,bigint>"}
+    write_file(tmp_path / "t" / "f", data, file_format)
+    _table(hive, storage(_fields(table), tmp_path / "t", file_format))
+    assert read_table(hive, "s", "t").to_pylist() == [
+        {"l": [{"b": "t", "a": "7", "c": None}, None], "m": [("k", 5)]},
+        {"l": None, "m": None},
+    ]
+
+
+def _struct(**fields: str) -> pa.DataType:
+    known = {"int32": pa.int32(), "string": pa.string()}
+    return pa.struct([(name, known[kind]) for name, kind in fields.items()] + [("gone", pa.int8())])
+
+
+@pytest.mark.parametrize(
+    ("file_format", "source", "target"),
+    [
+        ("orc", pa.array([date(2024, 1, 1)]), "int"),
+        ("orc", pa.array([1]), "date"),
+        ("orc", pa.array([1]), "binary"),
+        ("orc", pa.array([[1]]), "string"),
+        ("parquet", pa.array(["1"]), "int"),
+        ("parquet", pa.array([1]), "timestamp"),
+        ("parquet", pa.array([1.5]), "boolean"),
+        ("parquet", pa.array([date(2024, 1, 1)]), "timestamp"),
+        ("parquet", pa.array(["x"]), "array<string>"),
+    ],
+)
+def test_what_hive_refuses_is_refused_by_column_and_file(
+    hive: HiveConnector, tmp_path: Path, file_format: str, source: pa.Array, target: str
+) -> None:
+    write_file(tmp_path / "t" / "f", pa.table({"v": source}), file_format)
+    _table(hive, storage([FieldSchema("v", target)], tmp_path / "t", file_format))
+    with pytest.raises(NotSupportedError, match=r"column 'v' of .*/t/f is of type") as caught:
+        read_table(hive, "s", "t")
+    assert caught.value.code.name == "UNSUPPORTED_COERCION"
+
+
+def test_partitions_may_lie_anywhere_and_share_a_place(tmp_path: Path) -> None:
+    hive = make_connector(tmp_path, hive_recursive__directories="false")
+    elsewhere, columns = tmp_path / "else where" / "p=%25", {"a": "int"}
+    _write(elsewhere, "1\n2\n")
+    _write(elsewhere / "below", "9\n")
+    _write(elsewhere / "_hidden", "8\n")
+    (elsewhere / ".hidden").write_text("7\n")
+    (elsewhere / "empty").write_text("")
+    shared = _text(columns, elsewhere)
+    _table(hive, _text(columns, tmp_path / "t"), ("a/b", shared), ("c", shared))
+    found = sorted((row["p"], row["a"]) for row in read_table(hive, "s", "t").to_pylist())
+    assert found == [("a/b", 1), ("a/b", 2), ("c", 1), ("c", 2)]
+    hive.shutdown()
+
+
+@pytest.mark.parametrize(("input_format", "serde"), _CLASSES)
+def test_files_of_no_bytes_have_no_rows(hive: HiveConnector, tmp_path: Path, input_format: str, serde: str) -> None:
+    folder = tmp_path / "t"
+    _write(folder, "")
+    told = StorageDescriptor(
+        (FieldSchema("a", "int"),), f"file://{folder}", input_format, serde=SerDeInfo(serde, Parameters())
+    )
+    _table(hive, told)
+    scan = scan_table(hive, "s", "t")
+    assert scan.rows.num_rows == 0
+    assert not scan.splits
