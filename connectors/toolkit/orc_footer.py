@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 
-__all__ = ["OrcFooter", "OrcStripe", "OrcType", "read_orc_footer", "read_writer_zone"]
+__all__ = ["OrcFooter", "OrcStripe", "OrcType", "decompress", "message_fields", "read_orc_footer", "read_writer_zone"]
 
 _TAIL = 32 * 1024
 _MAGIC = b"ORC"
@@ -89,12 +89,43 @@ def read_writer_zone(file: pa.NativeFile, footer: OrcFooter, index: int, path: s
     stripe = footer.stripes[index]
     try:
         raw = file.read_at(stripe.footer_length, stripe.offset + stripe.length - stripe.footer_length)
-        for tag, value in _fields(_decompress(raw, footer.codec, footer.block_size)):
+        for tag, value in message_fields(decompress(raw, footer.codec, footer.block_size)):
             if tag == 3 and isinstance(value, bytes):
                 return value.decode("utf-8", "replace")
     except (IndexError, ValueError, zlib.error, pa.ArrowException) as error:
         raise _corrupt(path, "the footer of a stripe is damaged") from error
     return ""
+
+
+def message_fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Field numbers and values of a protobuf message."""
+    position = 0
+    while position < len(message):
+        key, position = _varint(message, position)
+        kind = key & 7
+        if kind == 0:
+            number, position = _varint(message, position)
+            yield key >> 3, number
+            continue
+        length, position = (8, position) if kind == 1 else (4, position) if kind == 5 else _varint(message, position)
+        if kind not in (1, 2, 5) or position + length > len(message):
+            raise ValueError("not a protobuf message")
+        yield key >> 3, message[position : position + length]
+        position += length
+
+
+def decompress(raw: bytes, codec: str, block_size: int) -> bytes:
+    """The bytes of a stream: blocks with headers of three bytes, some of them not compressed."""
+    if codec == "none":
+        return raw
+    parts: list[bytes] = []
+    position = 0
+    while position < len(raw):
+        header = int.from_bytes(raw[position : position + 3], "little")
+        chunk = raw[position + 3 : position + 3 + (header >> 1)]
+        position += 3 + (header >> 1)
+        parts.append(chunk if header & 1 else _decompress_chunk(chunk, codec, block_size))
+    return b"".join(parts)
 
 
 def _corrupt(path: str, reason: str) -> CorruptFileError:
@@ -110,7 +141,7 @@ def _read(file: pa.NativeFile, path: str) -> OrcFooter:
     script = tail[-1 - script_length : -1]
     if _MAGIC not in script[-len(_MAGIC) - 1 :] and file.read_at(len(_MAGIC), 0) != _MAGIC:
         raise _corrupt(path, "its last bytes are no ORC postscript")
-    fields = dict(_fields(script))
+    fields = dict(message_fields(script))
     footer_length, codec = _number(fields.get(1, 0)), _number(fields.get(2, 0))
     if not 0 < footer_length + script_length < size:
         raise _corrupt(path, f"a footer of {footer_length} bytes does not fit in {size} bytes")
@@ -120,7 +151,7 @@ def _read(file: pa.NativeFile, path: str) -> OrcFooter:
     if codec >= len(_CODECS):
         raise NotSupportedError(f"{path} is compressed by ORC's codec {codec}, which is unknown; rewrite the file")
     block_size = _number(fields.get(3, 0)) or 1 << 18
-    return _footer(_decompress(raw, _CODECS[codec], block_size), _CODECS[codec], block_size)
+    return _footer(decompress(raw, _CODECS[codec], block_size), _CODECS[codec], block_size)
 
 
 def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:
@@ -128,9 +159,9 @@ def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:
     metadata: list[tuple[str, bytes]] = []
     types: list[OrcType] = []
     rows, stride, writer, calendar = 0, 0, _JAVA_WRITER, _UNKNOWN_CALENDAR
-    for tag, value in _fields(content):
+    for tag, value in message_fields(content):
         if tag == 3 and isinstance(value, bytes):
-            stripe = {key: _number(number) for key, number in _fields(value)}
+            stripe = {key: _number(number) for key, number in message_fields(value)}
             length = sum(stripe.get(part, 0) for part in (2, 3, 4))
             stripes.append(OrcStripe(stripe.get(1, 0), length, stripe.get(5, 0), stripe.get(4, 0)))
         elif tag == 4 and isinstance(value, bytes):
@@ -152,7 +183,7 @@ def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:
 def _type(message: bytes) -> OrcType:
     kind = 0
     children: list[int] = []
-    for tag, value in _fields(message):
+    for tag, value in message_fields(message):
         if tag == 1:
             kind = _number(value)
         elif tag == 2 and isinstance(value, int):
@@ -166,7 +197,7 @@ def _type(message: bytes) -> OrcType:
 
 
 def _metadata_item(message: bytes) -> tuple[str, bytes]:
-    parts = {key: value for key, value in _fields(message) if isinstance(value, bytes)}
+    parts = {key: value for key, value in message_fields(message) if isinstance(value, bytes)}
     return parts.get(1, b"").decode("utf-8", "replace"), parts.get(2, b"")
 
 
@@ -182,23 +213,6 @@ def _number(value: int | bytes) -> int:
     return value
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Field numbers and values of a protobuf message."""
-    position = 0
-    while position < len(message):
-        key, position = _varint(message, position)
-        kind = key & 7
-        if kind == 0:
-            number, position = _varint(message, position)
-            yield key >> 3, number
-            continue
-        length, position = (8, position) if kind == 1 else (4, position) if kind == 5 else _varint(message, position)
-        if kind not in (1, 2, 5) or position + length > len(message):
-            raise ValueError("not a protobuf message")
-        yield key >> 3, message[position : position + length]
-        position += length
-
-
 def _varint(message: bytes, position: int) -> tuple[int, int]:
     number = shift = 0
     while True:
@@ -208,19 +222,6 @@ def _varint(message: bytes, position: int) -> tuple[int, int]:
         if byte < 0x80:
             return number, position
         shift += 7
-
-
-def _decompress(raw: bytes, codec: str, block_size: int) -> bytes:
-    if codec == "none":
-        return raw
-    parts: list[bytes] = []
-    position = 0
-    while position < len(raw):
-        header = int.from_bytes(raw[position : position + 3], "little")
-        chunk = raw[position + 3 : position + 3 + (header >> 1)]
-        position += 3 + (header >> 1)
-        parts.append(chunk if header & 1 else _decompress_chunk(chunk, codec, block_size))
-    return b"".join(parts)
 
 
 def _decompress_chunk(chunk: bytes, codec: str, block_size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Statistics of ORC stripes, by pyorc: pyarrow does not give them."""
+"""Statistics of ORC stripes, by pyorc, since pyarrow does not give them; and of their row groups."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import pyorc
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain, Value
 from connectors.toolkit.arrow_filter import ColumnBounds, may_match
+from connectors.toolkit.orc_footer import OrcFooter
+from connectors.toolkit.orc_row_index import IndexedColumn, row_groups_may_match
 from connectors.toolkit.schema_adapter import ColumnSource, find_column
 
 __all__ = ["RAW_TIMES", "matching_stripes"]
@@ -61,7 +63,7 @@ def matching_stripes(
     schema: pa.Schema,
     predicate: TupleDomain[ColumnHandle],
     sources: Mapping[str, ColumnSource],
-    hybrid: bool,
+    footer: OrcFooter,
     root: str = "",
 ) -> list[int]:
     """The stripes that may hold rows of the predicate; all of them on doubt.
@@ -72,7 +74,7 @@ def matching_stripes(
         schema: The file's schema, or that of the struct ``root`` in it.
         predicate: Of columns of that schema.
         sources: Where a column is in the file.
-        hybrid: Whether old dates are in the Julian calendar.
+        footer: The file's.
         root: Name of the top-level struct that the columns are in; empty where they are at the top.
     """
     if not predicate.domains:
@@ -82,7 +84,31 @@ def matching_stripes(
         # Hive's writers turn statistics off together with row groups, and what then stands in their place is no bound.
         return list(stripes)
     types = reader.schema[root] if root else reader.schema
-    return [index for index in stripes if _matches(reader, types, index, schema, predicate, sources, hybrid)]
+    hybrid = footer.hybrid_calendar
+    kept = [index for index in stripes if _matches(reader, types, index, schema, predicate, sources, hybrid)]
+    columns = _indexed_columns(reader, types, schema, predicate, sources)
+    return [index for index in kept if row_groups_may_match(file, footer, footer.stripes[index], columns, hybrid)]
+
+
+def _indexed_columns(
+    reader: pyorc.Reader,
+    types: pyorc.TypeDescription,
+    schema: pa.Schema,
+    predicate: TupleDomain[ColumnHandle],
+    sources: Mapping[str, ColumnSource],
+) -> list[IndexedColumn]:
+    """The columns of the predicate whose row groups are looked at."""
+    found = []
+    for column, domain in dict(predicate.domains or {}).items():
+        position = find_column(schema, sources.get(column.name, column.name))
+        if position is None or schema.names.count(schema.names[position]) > 1:
+            continue
+        source = schema.field(position).type
+        known = pa.types.is_signed_integer(source) or pa.types.is_date(source) or pa.types.is_string(source)
+        floating = pa.types.is_floating(domain.type)
+        if known and not floating and _comparable(reader, source, domain.type):
+            found.append(IndexedColumn(types[schema.names[position]].column_id, source, domain))
+    return found
 
 
 def _matches(

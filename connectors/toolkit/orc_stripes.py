@@ -120,8 +120,8 @@ class OrcStripes:
         return kept
 
     def _matching(self, stripes: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
-        hybrid = self._footer.hybrid_calendar
-        return matching_stripes(self._source, stripes, self._inner, predicate, self._sources, hybrid, root=self._root)
+        footer = self._footer
+        return matching_stripes(self._source, stripes, self._inner, predicate, self._sources, footer, root=self._root)
 
     @property
     def shares_columns(self) -> bool:
