@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.partition_names import parse_partition_name
@@ -23,25 +23,26 @@ class AbsentPartitions:
     folder is gone may be lost data.
 
     Args:
-        metastore: The metastore.
+        reads_of: The metastore as a user meets it.
         files: Storage.
     """
 
-    def __init__(self, metastore: MetastoreClient, files: FileSystem) -> None:
-        self._metastore = metastore
+    def __init__(self, reads_of: Callable[[str], MetastoreClient], files: FileSystem) -> None:
+        self._reads_of = reads_of
         self._files = files
 
-    def check(self, table: HudiTableHandle, domains: Mapping[str, Domain], plan: ScanPlan) -> None:
-        """Looks for absent partitions among those that a scan wants.
+    def check(self, table: HudiTableHandle, domains: Mapping[str, Domain], plan: ScanPlan, user: str) -> None:
+        """Looks for absent partitions among those that a user's scan wants.
 
         Raises:
             FileMissingError: A partition's folder is not on storage.
         """
+        metastore = self._reads_of(user)
         found = {partition.path for partition in plan.partitions}
-        names = [name for name in self._names(table, domains) if found.isdisjoint(_paths(name))]
+        names = [name for name in _names(metastore, table, domains) if found.isdisjoint(_paths(name))]
         if not names:
             return
-        for partition in self._metastore.get_partitions_by_names(table.name.schema, table.name.table, names):
+        for partition in metastore.get_partitions_by_names(table.name.schema, table.name.table, names):
             location = partition.storage.location
             if location is not None and not self._files.exists(location):
                 raise FileMissingError(
@@ -51,13 +52,14 @@ class AbsentPartitions:
                     HUDI_MISSING_PARTITION,
                 )
 
-    def _names(self, table: HudiTableHandle, domains: Mapping[str, Domain]) -> list[str]:
-        schema, name = table.name.schema, table.name.table
-        if not domains or not table.config.path_tells_values:
-            return self._metastore.get_partition_names(schema, name)
-        lowered = {field.lower(): domain for field, domain in domains.items()}
-        predicate = TupleDomain[str].with_column_domains(lowered)
-        return self._metastore.get_partition_names_by_filter(schema, name, predicate)
+
+def _names(metastore: MetastoreClient, table: HudiTableHandle, domains: Mapping[str, Domain]) -> list[str]:
+    schema, name = table.name.schema, table.name.table
+    if not domains or not table.config.path_tells_values:
+        return metastore.get_partition_names(schema, name)
+    lowered = {field.lower(): domain for field, domain in domains.items()}
+    predicate = TupleDomain[str].with_column_domains(lowered)
+    return metastore.get_partition_names_by_filter(schema, name, predicate)
 
 
 def _paths(name: str) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ class HudiConnector(Connector):
         self._metastore = self._shared.metastore
         self._files = FileSystem(config.storage)
         self._pool = ThreadPoolExecutor(config.parallelism, thread_name_prefix="hudi-splits")
-        self._split_manager = HudiSplitManager(self._pool, AbsentPartitions(self._shared.reads, self._files))
+        self._split_manager = HudiSplitManager(self._pool, AbsentPartitions(self._shared.reads_of, self._files))
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         transaction = HudiTransaction(self._files, self._pool)

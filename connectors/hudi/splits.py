@@ -67,7 +67,7 @@ class HudiSplitManager(SplitManager):
         check_partition_filter(table, session)
         plan = transaction.plan(table, constraint)
         if table.metastore_partitions and not session.flag(IGNORE_ABSENT_PARTITIONS):
-            self._absent.check(table, partition_domains(table, constraint), plan)
+            self._absent.check(table, partition_domains(table, constraint), plan, session.user)
         snapshot = transaction.snapshot(table)
         check_readable(snapshot, table, plan)
         if FILE_MODIFIED_TIME in {column.name for column in (*columns, *dict(constraint.domains or {}))}:
