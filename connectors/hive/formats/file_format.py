@@ -26,6 +26,7 @@ from connectors.hive.text_types import TextRule, apply_text_rule
 from connectors.toolkit.file_page_source import FilePageSource, SourceResolver, resolve_sources
 from connectors.toolkit.filesystem import FileInfo, FileSystem
 from connectors.toolkit.schema_adapter import ColumnSource, SchemaAdapter
+from connectors.toolkit.time_conventions import TimeConventions
 
 __all__ = ["DeclaredPageSource", "FileRequest", "FormatSettings", "HiveFileFormat", "declared_columns", "file_errors"]
 
@@ -189,6 +190,7 @@ class DeclaredPageSource(FilePageSource):
             self.request.declared,
             self.file_columns,
             sources=resolve_sources(self.sources, self.request.declared),
+            conventions=TimeConventions(zone=self.zone),
             where=self.where.path,
             rules=self.rules,
         )

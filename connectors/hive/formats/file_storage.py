@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from connector_spi.plain_data import PlainData
 
-__all__ = ["FileStorage"]
+__all__ = ["FileStorage", "by_position"]
+
+_BY_POSITION = {"orc": "orc.force.positional.evolution", "parquet": "parquet.column.index.access"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +28,12 @@ class FileStorage(PlainData):
     input_format: str = ""
     serde: str = ""
     properties: tuple[tuple[str, str], ...] = ()
+
+
+def by_position(storage: FileStorage) -> bool:
+    """Whether a table says that its files' columns are to be found by their places.
+
+    By ``orc.force.positional.evolution`` and ``parquet.column.index.access``, as Hive.
+    """
+    told = dict(storage.properties).get(_BY_POSITION.get(storage.format, ""), "")
+    return told.strip().lower() == "true"

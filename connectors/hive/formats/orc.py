@@ -5,6 +5,7 @@ from __future__ import annotations
 from connector_spi.page_source import PageSource
 from connectors.hive.formats.coercions.rules import ORC_RULES
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
+from connectors.hive.formats.file_storage import by_position
 from connectors.toolkit.orc_reader import OrcPageSource
 
 __all__ = ["OrcFormat"]
@@ -37,6 +38,6 @@ class OrcFormat(HiveFileFormat):
             request.columns,
             request.constants,
             request.predicate,
-            sources=request.sources(by_name=request.settings.orc_by_name),
+            sources=request.sources(by_name=request.settings.orc_by_name and not by_position(request.storage)),
             zone=request.settings.orc_zone or request.zone,
         )

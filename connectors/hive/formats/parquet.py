@@ -5,6 +5,7 @@ from __future__ import annotations
 from connector_spi.page_source import PageSource
 from connectors.hive.formats.coercions.rules import PARQUET_RULES
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
+from connectors.hive.formats.file_storage import by_position
 from connectors.toolkit.parquet_reader import ParquetPageSource
 
 __all__ = ["ParquetFormat"]
@@ -45,6 +46,6 @@ class ParquetFormat(HiveFileFormat):
             request.columns,
             request.constants,
             request.predicate,
-            sources=request.sources(by_name=request.settings.parquet_by_name),
+            sources=request.sources(by_name=request.settings.parquet_by_name and not by_position(request.storage)),
             zone=request.settings.parquet_zone or request.zone,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
 from connector_spi.errors import NotSupportedError
 from connectors.hive.connector import HiveConnector
-from tests.connectors.hive.reading import make_connector, read_table, scan_table
+from tests.connectors.hive.reading import make_connector, make_session, read_table, scan_table
 from tests.connectors.hive.table_writer import storage, write_file
 
 _TEXT = "org.apache.hadoop.mapred.TextInputFormat"
@@ -79,6 +79,14 @@ def test_numbers_texts_and_times_of_text_partitions(hive: HiveConnector, tmp_pat
     assert read_table(hive, "s", "t", list(table)).to_pylist() == [first, dict.fromkeys(table)]
 
 
+def test_instants_of_a_text_partition_are_shown_in_the_sessions_zone(hive: HiveConnector, tmp_path: Path) -> None:
+    _write(tmp_path / "p", "2024-07-01 12:00:00 UTC\n")
+    own = _text({"a": "timestamp with local time zone"}, tmp_path / "p")
+    _table(hive, _text({"a": "timestamp"}, tmp_path), ("1", own))
+    rows = scan_table(hive, "s", "t", ["a"], session=make_session(hive, "Europe/Berlin")).rows
+    assert rows.to_pylist() == [{"a": datetime(2024, 7, 1, 14)}]
+
+
 def test_fields_of_text_structs_are_found_by_name_and_then_by_place(hive: HiveConnector, tmp_path: Path) -> None:
     table = {"s": "struct<b:string,renamed:bigint,later:int>", "m": "map<string,string>"}
     own = {"s": "struct<a:int,old:int,b:string>", "m": "map<int,int>"}
@@ -108,6 +116,23 @@ def test_fields_inside_of_nested_columns_come_and_go(hive: HiveConnector, tmp_pa
         {"l": [{"b": "t", "a": "7", "c": None}, None], "m": [("k", 5)]},
         {"l": None, "m": None},
     ]
+
+
+@pytest.mark.parametrize(
+    ("file_format", "key"), [("orc", "orc.force.positional.evolution"), ("parquet", "parquet.column.index.access")]
+)
+def test_a_table_may_want_columns_by_their_places(
+    hive: HiveConnector, tmp_path: Path, file_format: str, key: str
+) -> None:
+    write_file(tmp_path / "t" / "f", pa.table({"b": [1], "a": [2]}), file_format)
+    told = storage(_fields({"a": "bigint", "x": "bigint", "b": "bigint"}), tmp_path / "t", file_format)
+    hive.metastore.writes.create_database(Database("s"))
+    for name, parameters in (("by_name", {}), ("by_place", {key: "TRUE"})):
+        table = Table("s", name, told, (), Parameters.of(parameters), "EXTERNAL_TABLE")
+        hive.metastore.writes.create_table(table)
+    assert read_table(hive, "s", "by_name").to_pylist() == [{"a": 2, "x": None, "b": 1}]
+    assert read_table(hive, "s", "by_place").to_pylist() == [{"a": 1, "x": 2, "b": None}]
+    assert not any(split.plain for split in scan_table(hive, "s", "by_place").splits)
 
 
 def _struct(**fields: str) -> pa.DataType:
