@@ -19,6 +19,8 @@ _HOMES = {
     "Session": "lakeport.session",
     "connect": "lakeport.session",
     "install": "lakeport.spark.install",
+    # %load_ext lakeport
+    "load_ipython_extension": "lakeport.notebook.magics",
 }
 
 

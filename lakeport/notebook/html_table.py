@@ -44,7 +44,8 @@ def _text(value: pa.Scalar) -> str:
     try:
         text = str(value.as_py())
     except (ValueError, OverflowError):
-        text = str(value)  # what Python's types cannot hold, such as the year 10000
+        # What Python's types cannot hold, such as the year 10000.
+        text = str(value.cast(pa.string()).as_py())
     return escape(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")
 
 

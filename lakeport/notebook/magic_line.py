@@ -1,0 +1,100 @@
+"""What is written behind ``%lakeport`` and ``%%lakeport``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.properties import closest
+
+__all__ = ["FORMATS", "MagicLine", "parse_magic"]
+
+FORMATS = ("table", "arrow", "pandas", "polars", "spark")
+"""What a query can be asked for as; the first is shown, the others are objects of these libraries."""
+
+_WORD = re.compile(r"""\s*(--?[A-Za-z][A-Za-z-]*)(?:=|\s+|$)""")
+_VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
+
+
+@dataclass(frozen=True, slots=True)
+class MagicLine:
+    """A statement and how to run it.
+
+    Attributes:
+        sql: The statement; empty where there is none.
+        output: The variable that gets the result, which is not shown then.
+        format: One of ``FORMATS``; ``None`` is not said.
+        rows: How many rows are shown.
+        catalogs: A folder of catalog files to connect to.
+        session: The variable that holds the session to use.
+        progress: Whether a bar shows how far the query is.
+    """
+
+    sql: str = ""
+    output: str | None = None
+    format: str | None = None
+    rows: int = 20
+    catalogs: str | None = None
+    session: str | None = None
+    progress: bool = True
+
+
+def parse_magic(line: str, cell: str | None) -> MagicLine:
+    """Reads options up to the first word that is none; all else is SQL, as it is written.
+
+    Args:
+        line: Behind the magic's name.
+        cell: The lines below; ``None`` for a line magic.
+
+    Raises:
+        InvalidArgumentError: An option that is not known, or a value that is missing or wrong.
+    """
+    found = MagicLine()
+    rest = line
+    while (word := _WORD.match(rest)) is not None and not word[1].startswith("---"):
+        rest = rest[word.end() :]
+        name = word[1]
+        if name == "--no-progress":
+            found = replace(found, progress=False)
+            continue
+        if name not in _OPTIONS:
+            known = [*_OPTIONS, "--no-progress"]
+            raise InvalidArgumentError(f"no option {name}{closest(name, known)}; there are: {', '.join(known)}")
+        value = _VALUE.match(rest)
+        if value is None:
+            raise InvalidArgumentError(f"{name} wants a value")
+        rest = rest[value.end() :]
+        found = _OPTIONS[name](found, next(text for text in value.groups() if text is not None))
+    sql = "\n".join(part for part in (rest, cell) if part is not None and part.strip())
+    return replace(found, sql=sql.strip().removesuffix(";").rstrip())
+
+
+def _output(found: MagicLine, text: str) -> MagicLine:
+    if not text.isidentifier():
+        raise InvalidArgumentError(f"-o is '{text}'; expected the name of a variable")
+    return replace(found, output=text)
+
+
+def _format(found: MagicLine, text: str) -> MagicLine:
+    if text not in FORMATS:
+        raise InvalidArgumentError(f"--format is '{text}'; expected {', '.join(FORMATS)}{closest(text, FORMATS)}")
+    return replace(found, format=text)
+
+
+def _rows(found: MagicLine, text: str) -> MagicLine:
+    if not text.isdecimal():
+        raise InvalidArgumentError(f"--rows is '{text}'; expected a whole number")
+    return replace(found, rows=int(text))
+
+
+_OPTIONS: dict[str, Callable[[MagicLine, str], MagicLine]] = {
+    "-o": _output,
+    "--output": _output,
+    "-f": _format,
+    "--format": _format,
+    "--rows": _rows,
+    "--catalogs": lambda found, text: replace(found, catalogs=text),
+    "--session": lambda found, text: replace(found, session=text),
+}

@@ -1,0 +1,116 @@
+"""The magics ``%lakeport`` and ``%%lakeport`` of IPython and Jupyter: ``%load_ext lakeport``."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from typing import Protocol, cast
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.display import HTML, display
+
+from connector_spi.errors import ConnectorError, InvalidArgumentError
+from lakeport.notebook.magic_line import MagicLine, parse_magic
+from lakeport.notebook.progress_bar import Bar, run_with_progress
+from lakeport.notebook.query_result import QueryResult, all_rows
+from lakeport.session import Session, connect
+
+__all__ = ["LakeportMagics", "load_ipython_extension"]
+
+
+class _Handle(Protocol):
+    def update(self, shown: object) -> None: ...
+
+
+@magics_class
+class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
+    """Holds the session that the magics use: one is connected when the first needs it."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self._session: Session | None = None
+        self._own: list[Session] = []
+        atexit.register(self.close)
+
+    @line_cell_magic  # type: ignore[untyped-decorator]
+    def lakeport(self, line: str, cell: str | None = None) -> object:
+        """Runs SQL: ``%lakeport SELECT ...`` or, below ``%%lakeport``, a statement of several lines.
+
+        ``rows = %lakeport SELECT ...`` assigns it. Options, before the SQL:
+
+        -o VAR               puts the result into a variable instead of showing it
+        --format FORMAT      table (shown, the default), arrow, pandas, polars or spark
+        --rows N             how many rows are shown: 20
+        --catalogs FOLDER    connects to the catalog files of a folder, instead of ./etc/catalog
+        --session VAR        uses a session that a variable holds
+        --no-progress        shows no progress bar
+        """
+        try:
+            asked = parse_magic(line, cell)
+            session = self._choose(asked)
+            if not asked.sql:
+                sys.stdout.write(f"catalogs: {', '.join(session.catalogs.names())}; %lakeport? shows the options\n")
+                return None
+            found = self._run(session, asked)
+        except ConnectorError as error:
+            raise error.with_traceback(None) from None  # the message says what is wrong
+        if asked.output is None:
+            return found
+        self.shell.push({asked.output: found})
+        return None
+
+    def close(self) -> None:
+        """Closes the sessions that the magics have connected."""
+        while self._own:
+            self._own.pop().close()
+
+    def _choose(self, asked: MagicLine) -> Session:
+        if asked.session is not None:
+            given = self.shell.user_ns.get(asked.session)
+            if not isinstance(given, Session):
+                raise InvalidArgumentError(
+                    f"the variable {asked.session} holds no session: {asked.session} = lakeport.connect(...)"
+                )
+            self._session = given
+        elif asked.catalogs is not None or self._session is None:
+            self._session = connect(catalogs=asked.catalogs)
+            self._own.append(self._session)
+        return self._session
+
+    def _run(self, session: Session, asked: MagicLine) -> object:
+        def work() -> object:
+            frame = session.sql(asked.sql)
+            if asked.format == "spark":
+                return frame
+            if asked.format in (None, "table"):
+                return QueryResult(frame, asked.rows)
+            rows = all_rows(frame)
+            if asked.format == "pandas":
+                return rows.to_pandas()
+            if asked.format == "polars":
+                import polars  # a tenth of a second, for those who want it
+
+                return polars.DataFrame(rows)
+            return rows
+
+        bar = _NotebookBar() if asked.progress and getattr(self.shell, "kernel", None) is not None else None
+        return run_with_progress(session.spark.sparkContext, work, bar)
+
+
+class _NotebookBar(Bar):
+    """A display of a cell that changes while the cell runs."""
+
+    def __init__(self) -> None:
+        self._handle: _Handle | None = None
+
+    def show(self, html: str) -> None:
+        if self._handle is None:
+            self._handle = cast(_Handle, display(HTML(html), display_id=True))
+        else:
+            self._handle.update(HTML(html))
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """What ``%load_ext lakeport`` calls."""
+    shell.register_magics(LakeportMagics)

@@ -1,0 +1,65 @@
+"""What a query in a notebook gives: its first rows to look at, and the way to all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from lakeport.notebook.html_table import html_table
+from lakeport.spark.results import arrow_result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+__all__ = ["QueryResult", "all_rows"]
+
+
+class QueryResult:
+    """A query whose first rows were read.
+
+    Args:
+        frame: The query; runs again for all rows.
+        shown: How many rows are shown.
+
+    Attributes:
+        spark: The query as Spark's DataFrame.
+    """
+
+    def __init__(self, frame: DataFrame, shown: int) -> None:
+        self.spark = frame
+        self._shown = shown
+        self._first = all_rows(frame.limit(shown + 1))
+
+    def to_arrow(self) -> pa.Table:
+        """All rows; raises what Spark raises."""
+        return all_rows(self.spark)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All rows."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """All rows."""
+        import polars  # a tenth of a second, for those who want it
+
+        return polars.DataFrame(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        found = arrow_result(self.spark)
+        reader = pa.RecordBatchReader.from_batches(found.schema, found.batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return str(self._first.slice(0, self._shown))
+
+    def _repr_html_(self) -> str:
+        return html_table(self._first.slice(0, self._shown), more=self._first.num_rows > self._shown)
+
+
+def all_rows(frame: DataFrame) -> pa.Table:
+    """The rows of a DataFrame."""
+    found = arrow_result(frame)
+    return pa.Table.from_batches(found.batches, found.schema)
