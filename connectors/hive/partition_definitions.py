@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
 from typing import TypeVar
 
+from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.definitions import location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Partition, StorageDescriptor, Table
@@ -16,6 +17,7 @@ from connector_spi.definitions import PartitionDefinition
 from connector_spi.errors import (
     FileMissingError,
     InvalidArgumentError,
+    MetastoreError,
     NotSupportedError,
     TableNotFoundError,
     UserError,
@@ -29,7 +31,8 @@ from connectors.toolkit.filesystem import FileSystem, join_path
 
 __all__ = ["PartitionDefinitions", "value_text"]
 
-_BATCH = 1000
+_BATCH = 200
+_SMALLEST_BATCH = 50
 
 ItemT = TypeVar("ItemT")
 
@@ -97,7 +100,8 @@ class PartitionDefinitions:
         """Adds partitions by the URI of the folder and the texts of the values of each, in batches."""
         storage = table.storage
         made = int(session.start.timestamp())
-        for batch in _batches(found):
+
+        def add(batch: Sequence[tuple[str, tuple[str, ...]]]) -> None:
             partitions = [
                 Partition(
                     table.database,
@@ -112,6 +116,8 @@ class PartitionDefinitions:
             ]
             self._metastore.writes.add_partitions(table.database, table.name, partitions)
 
+        _write_in_batches(found, add)
+
     def drop(self, table: Table, names: Sequence[str]) -> None:
         """Drops partitions by their names; files stay.
 
@@ -124,8 +130,8 @@ class PartitionDefinitions:
             raise UserError(
                 f"{table.database}.{table.name} has no partition {absent[0]}", error_codes.HIVE_PARTITION_NOT_FOUND
             )
-        for batch in _batches(names):
-            self._metastore.writes.drop_partitions(table.database, table.name, batch)
+        writes = self._metastore.writes
+        _write_in_batches(names, lambda batch: writes.drop_partitions(table.database, table.name, batch))
 
     def sync(
         self, session: ConnectorSession, table: Table, *, add: bool, drop: bool, case_sensitive: bool
@@ -183,6 +189,25 @@ def value_text(value: object) -> str:
     if isinstance(value, Decimal):
         return format(value, "f")
     return str(value)
+
+
+def _write_in_batches(items: Sequence[ItemT], write: Callable[[Sequence[ItemT]], None]) -> None:
+    """Writes in batches, each whole or not at all, and in smaller ones where the metastore refuses.
+
+    Databases bound the terms of a statement and its parameters, and each release of the metastore makes other
+    statements of a batch: Hive's own repair goes down in size, too (``ExponentiallyDecayingBatchWork``).
+    """
+    size, start = _BATCH, 0
+    while start < len(items):
+        batch = items[start : start + size]
+        try:
+            write(batch)
+        except MetastoreError as error:
+            if error.code != metastore_codes.REFUSED_REQUEST or len(batch) <= _SMALLEST_BATCH:
+                raise
+            size = max(_SMALLEST_BATCH, len(batch) // 4)
+        else:
+            start += len(batch)
 
 
 def _batches(items: Sequence[ItemT]) -> Iterator[list[ItemT]]:
