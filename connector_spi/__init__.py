@@ -91,6 +91,7 @@ from connector_spi.properties import (
     string_property,
 )
 from connector_spi.read_options import SupportsReadOptions
+from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
@@ -151,6 +152,7 @@ __all__ = [
     "PropertyMetadata",
     "Range",
     "ResourceError",
+    "ScanCounts",
     "ScanSummary",
     "SchemaNotFoundError",
     "SchemaTableName",
@@ -194,11 +196,14 @@ __all__ = [
     "boolean_property",
     "closest",
     "comparability",
+    "count",
+    "counting",
     "data_size_property",
     "duration_property",
     "enum_property",
     "from_json",
     "integer_property",
+    "is_counting",
     "normalize",
     "offset_fields",
     "offset_text",
