@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
+import threading
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -45,6 +49,8 @@ _PREFIXES = {
 }
 _HDFS_PORT = 8020
 _TOKEN_HOURS = 1
+_GOOGLE_KEY = "GOOGLE_APPLICATION_CREDENTIALS"
+_making_google = threading.Lock()
 
 
 def open_storage(scheme: str, authority: str, options: tuple[tuple[str, str], ...]) -> pafs.FileSystem:
@@ -189,7 +195,8 @@ def _opened(scheme: str, authority: str, options: tuple[tuple[str, str], ...]) -
     if scheme in _S3:
         return _s3(authority, settings)
     if scheme in _GCS:
-        return _make("GcsFileSystem", scheme, gcs_arguments(settings))
+        with _google_key(settings):
+            return _make("GcsFileSystem", scheme, gcs_arguments(settings))
     if scheme in _AZURE:
         return _make("AzureFileSystem", scheme, azure_arguments(authority, settings))
     if scheme in _HDFS:
@@ -222,6 +229,32 @@ def _hdfs(arguments: Arguments) -> pafs.FileSystem:
             "HDFS is read through Hadoop's own libhdfs, which cannot be loaded: install a Hadoop client and set "
             "HADOOP_HOME (or ARROW_LIBHDFS_DIR), JAVA_HOME and CLASSPATH (`hadoop classpath --glob`)"
         ) from error
+
+
+@contextmanager
+def _google_key(settings: Settings) -> Iterator[None]:
+    """Shows a catalog's key to Google's client, which takes keys from a file that the environment names, and reads it
+    when a file system is made: so each catalog has its own."""
+    with _making_google, TemporaryDirectory() as folder:
+        path = settings.get("gcs.json-key-file-path")
+        if "gcs.json-key" in settings:
+            path = Path(folder, "key.json")
+            path.touch(0o600)
+            path.write_text(str(settings["gcs.json-key"]))
+        if path is None:
+            yield
+            return
+        if not Path(str(path)).is_file():
+            raise InvalidPropertyError(f"gcs.json-key-file-path: there is no file {path}")
+        before = os.environ.get(_GOOGLE_KEY)
+        os.environ[_GOOGLE_KEY] = str(path)
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_GOOGLE_KEY]
+            else:
+                os.environ[_GOOGLE_KEY] = before
 
 
 def _given(**arguments: object) -> Arguments:

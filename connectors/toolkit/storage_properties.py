@@ -77,6 +77,12 @@ STORAGE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     _text("gcs.endpoint", "Address of a store other than Google's, such as http://localhost:4443."),
     _text("gcs.project-id", "Project of Google Cloud."),
     _secret("gcs.access-token", "OAuth token for Google Cloud Storage, taken as valid for an hour."),
+    _text(
+        "gcs.json-key-file-path",
+        "File of a service account's key, also where tasks run.",
+        "hive.gcs.json-key-file-path",
+    ),
+    _secret("gcs.json-key", "A service account's key itself, in JSON."),
     _text("gcs.service-account", "Service account of Google Cloud that is impersonated."),
     _known(boolean_property("gcs.anonymous", "Whether Google Cloud Storage is read without credentials.", False)),
     _switch("fs.native-azure.enabled", "paths of abfs, abfss, wasb and wasbs", "fs.azure.enabled"),
@@ -161,8 +167,9 @@ def _check(given: Mapping[str, object]) -> None:
         raise InvalidPropertyError("s3.path-style-access=true needs s3.endpoint or s3.region")
     if {"s3.http-proxy.username", "s3.http-proxy.password"} & set(given) and "s3.http-proxy" not in given:
         raise InvalidPropertyError("s3.http-proxy.username and s3.http-proxy.password need s3.http-proxy")
-    if sum(name in given for name in ("gcs.access-token", "gcs.anonymous", "gcs.service-account")) > 1:
-        raise InvalidPropertyError("of gcs.access-token, gcs.service-account and gcs.anonymous only one may be set")
+    ways = ("gcs.access-token", "gcs.anonymous", "gcs.json-key", "gcs.json-key-file-path")
+    if sum(name in given for name in ways) > 1:
+        raise InvalidPropertyError(f"of {', '.join(ways)} only one may be set")
     _check_azure(given)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from connector_spi.properties import parse_properties
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.remote_storage import azure_arguments, gcs_arguments, hdfs_arguments, s3_arguments, storage_path
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
+from tests.gcs_server import gcs_server
 from tests.s3_server import S3Server, s3_server
 
 # Hive escapes what a folder's name cannot hold; the escape is part of the key.
@@ -157,6 +159,29 @@ def test_gcs_settings() -> None:
     assert with_token["access_token"] == "t"
     assert "credential_token_expiration" in with_token
     assert storage_path("gs", "bucket", "/a/b/") == "bucket/a/b"
+
+
+def test_gcs_keys_of_two_catalogs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/of/somebody/else")
+    objects = {"one/t/x=a b/f": b"rows of one", "two/t/f": b"rows of two."}
+    with gcs_server(objects) as server:
+        (tmp_path / "two.json").write_text(server.key("two"))
+        given = {"gcs.endpoint": server.endpoint}
+        one = file_system({**given, "gcs.json-key": server.key("one")})
+        two = file_system({**given, "gcs.json-key-file-path": str(tmp_path / "two.json")})
+        # pyarrow holds Python's lock while it opens an object, so that a server in this process could not answer.
+        for files, path, size in (
+            (one, "gs://one/t/x=a b/f", 11),
+            (two, "gs://two/t/f", 12),
+            (one, "gs://one/t/f", None),
+        ):
+            found = files.info(path)
+            assert (None if found is None else found.size) == size
+        with pytest.raises(StorageError, match="no right"):
+            two.info("gs://one/t/x=a b/f")
+    with pytest.raises(InvalidPropertyError, match="no file"):
+        file_system({"gcs.json-key-file-path": "/no/such/file"}).list("gs://one/t")
+    assert os.environ["GOOGLE_APPLICATION_CREDENTIALS"] == "/of/somebody/else"
 
 
 def test_azure_settings() -> None:

@@ -53,6 +53,7 @@ def test_what_travels_parses_to_the_same() -> None:
         ({"s3_path__style__access": "true"}, "needs s3.endpoint"),
         ({"s3_http__proxy_username": "a"}, "need s3.http-proxy"),
         ({"gcs_anonymous": "true", "gcs_access__token": "t"}, "only one"),
+        ({"gcs_json__key": "{}", "gcs_json__key__file__path": "/k"}, "only one"),
         ({"azure_auth__type": "ACCESS_KEY"}, "needs azure.access-key"),
         ({"azure_oauth_secret": "x"}, "go together"),
         ({"azure_access__key": "x", "azure_sas__token": "y"}, "only one"),
