@@ -26,6 +26,11 @@ class CatalogEntry:
         self._lock = threading.Lock()
 
     @property
+    def config(self) -> CatalogConfig | BrokenCatalog:
+        """What was written down."""
+        return self._config
+
+    @property
     def connector_name(self) -> str | None:
         """What ``connector.name`` says; ``None`` where the file is broken."""
         return self._config.connector_name if isinstance(self._config, CatalogConfig) else None

@@ -59,12 +59,14 @@ class CatalogRegistry:
     """All catalogs of one engine. Every method may be called from any thread.
 
     Args:
-        plugins: The connectors that are installed.
+        plugins: The connectors that are installed, or what finds them when they are needed first: to load them all
+            takes a while.
         engine_version: Told to the connectors.
     """
 
-    def __init__(self, plugins: PluginSet, engine_version: str) -> None:
-        self.plugins = plugins
+    def __init__(self, plugins: PluginSet | Callable[[], PluginSet], engine_version: str) -> None:
+        self._plugins = plugins
+        self._finding_plugins = threading.Lock()
         self._context = ConnectorContext(SPI_VERSION, engine_version)
         self._entries: dict[str, CatalogEntry] = {}
         self._closed = False
@@ -74,6 +76,14 @@ class CatalogRegistry:
         # Held over a change and its listeners, so that they see changes in order; re-entrant for listeners that
         # change something themselves.
         self._changing = threading.RLock()
+
+    @property
+    def plugins(self) -> PluginSet:
+        """The connectors that are installed."""
+        with self._finding_plugins:
+            if not isinstance(self._plugins, PluginSet):
+                self._plugins = self._plugins()
+            return self._plugins
 
     def register(self, name: str, connector_name: str, properties: Mapping[str, str]) -> None:
         """Adds a catalog; its connector and properties are checked now, the catalog is built on first use.
@@ -151,6 +161,15 @@ class CatalogRegistry:
         """
         with self._lock:
             return self._find(name).connector_name
+
+    def config(self, name: str) -> CatalogConfig | BrokenCatalog:
+        """What was written down of a catalog.
+
+        Raises:
+            CatalogNotFoundError: There is none of this name.
+        """
+        with self._lock:
+            return self._find(name).config
 
     def get(self, name: str) -> Connector:
         """The connector of a catalog, built by the first call; a build that failed is tried again.

@@ -17,6 +17,7 @@ from connector_spi.changes import ChangeRange
 from lakeport.arrow import open_changes, open_scan
 from lakeport.arrow_reads import ArrowReads
 from lakeport.default_catalogs import DEFAULT_CATALOGS, DEFAULT_WAREHOUSE, load_catalogs
+from lakeport.explain_statement import explain_request
 from lakeport.filters import Where
 from lakeport.scan_request import ScanRequest, Version, table_version
 from lakeport.show_stats import show_stats_name
@@ -146,7 +147,7 @@ class Session:
         """Runs one SQL statement; a query runs when its rows are asked for.
 
         Args:
-            text: SQL; also ``SHOW STATS FOR table``.
+            text: SQL; also ``SHOW STATS FOR table``, ``EXPLAIN ANALYZE`` and ``EXPLAIN (FORMAT JSON)``.
             args: Values of ``:name`` or ``?`` parameters.
             dialect: ``spark``, or ``trino``, whose SQL is translated where both surely mean the same and refused else;
                 ``None`` is the session's.
@@ -163,6 +164,9 @@ class Session:
         asked = None if args else show_stats_name(text)
         if asked is not None:
             return self.engine.show_stats(asked, self.shared_transactions)
+        explained = None if args else explain_request(text)
+        if explained is not None:
+            return self.engine.explain(explained, self.shared_transactions)
         return self.engine.sql(text, args, self.shared_transactions)
 
     def table(self, name: str) -> DataFrame:

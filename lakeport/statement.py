@@ -102,6 +102,8 @@ class Statement:
         self._on_read = on_read
         self._is_alone = shared is None
         self._shared = SharedTransactions(registry) if shared is None else shared
+        self.analysis: object | None = None
+        """What an engine notes about a statement that it explains."""
 
     @property
     def transactions(self) -> TransactionGroup:
@@ -125,6 +127,11 @@ class Statement:
             InvalidPropertyError: The connector is not installed.
         """
         return self._access(catalog, redirection)
+
+    def accesses(self) -> list[CatalogAccess]:
+        """The catalogs that the statement has met."""
+        with self._lock:
+            return list(self._accesses.values())
 
     def about_to_read(self) -> None:
         """To be called before splits of a table are planned."""

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+import pyarrow as pa
 from py4j.java_gateway import JavaObject
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
 from lakeport.cleanup import CLEANUP
+from lakeport.explain_statement import ExplainRequest
 from lakeport.show_stats import stats_table_name, table_stats
+from lakeport.spark.explain_texts import explained_json, explained_text
+from lakeport.spark.explaining import explain_query
 from lakeport.spark.install import Installation, install
-from lakeport.spark.name_errors import explain
+from lakeport.spark.name_errors import add_suggestion, explain
 from lakeport.spark.queries import stop_listening
+from lakeport.spark.query_analysis import QueryAnalysis
 from lakeport.spark.statements import java_statement_scope, new_statement
 from lakeport.statement import Statement, statement_scope
 from lakeport.transactions import SharedTransactions
@@ -59,11 +65,11 @@ class SparkEngine:
             PySparkException: Spark's own, for all else.
         """
         given = list(args) if isinstance(args, Sequence) else None if args is None else dict(args)
-        return self._in_statement(lambda: self.spark.sql(text, args=given), shared)
+        return self._in_statement(lambda statement: self.spark.sql(text, args=given), shared)
 
     def table(self, name: str, shared: SharedTransactions | None = None) -> DataFrame:
         """A table by its name; raises as ``sql`` does."""
-        return self._in_statement(lambda: self.spark.table(name), shared)
+        return self._in_statement(lambda statement: self.spark.table(name), shared)
 
     def show_stats(self, name: str, shared: SharedTransactions | None = None) -> DataFrame:
         """What ``SHOW STATS FOR name`` shows.
@@ -80,6 +86,28 @@ class SparkEngine:
         with statement_scope(statement):
             full = stats_table_name(name, self.current_catalog(), self.current_schema())
             return self.spark.createDataFrame(table_stats(statement, full))
+
+    def explain(self, request: ExplainRequest, shared: SharedTransactions | None = None) -> DataFrame:
+        """What ``EXPLAIN ANALYZE`` and ``EXPLAIN (...)`` show: one text; raises as ``sql`` does."""
+        jvm = self._installation.jvm
+        analysis = QueryAnalysis(jvm.context if request.analyze else None)
+
+        def run(statement: Statement) -> DataFrame:
+            statement.analysis = analysis
+            begun = time.perf_counter()
+            frame = self.spark.sql(request.query)
+            if request.kind == "VALIDATE":
+                return self.spark.createDataFrame(pa.table({"valid": [True]}))
+            found = explain_query(jvm, frame, statement, analysis, run=request.analyze, begun=begun)
+            statement.analysis = None
+            statement.commit()
+            text = explained_json(found, request) if request.json else explained_text(found, request)
+            return self.spark.createDataFrame(pa.table({"plan": [text]}))
+
+        try:
+            return self._in_statement(run, shared)
+        finally:
+            analysis.close()
 
     @contextmanager
     def block(self, shared: SharedTransactions) -> Iterator[None]:
@@ -100,25 +128,27 @@ class SparkEngine:
     def function_names(self) -> list[str]:
         """Spark's own functions, in no order."""
         registry = self._installation.jvm.scala_object("org.apache.spark.sql.catalyst.analysis.FunctionRegistry")
-        return [name.strip("`") for name in str(registry.functionSet().mkString("\n")).split("\n")]
+        found = str(registry.functionSet().mkString("\n")).split("\n")
+        return [name.rsplit(".", 1)[-1].strip("`") for name in found]
 
     def detach(self) -> None:
         """Takes the catalogs out of the Spark session again."""
         stop_listening(self._installation.jvm, self.spark)
         self._installation.remove()
 
-    def _in_statement(self, run: Callable[[], DataFrame], shared: SharedTransactions | None) -> DataFrame:
+    def _in_statement(self, run: Callable[[Statement], DataFrame], shared: SharedTransactions | None) -> DataFrame:
         self._activate()
         statement = new_statement(self._installation.jvm, self._registry, shared)
         try:
             with statement_scope(statement), java_statement_scope(self._installation.jvm, statement):
-                frame = run()
+                frame = run(statement)
             _hold_while_alive(statement, frame)
             return frame
         except PySparkException as error:
             current = (self.current_catalog(), self.current_schema())
             ours = explain(error, self._registry, current, self._is_sparks)
             if ours is None:
+                add_suggestion(error, self.function_names)
                 raise
             raise ours from error
 

@@ -1,4 +1,4 @@
-"""The line of a scan in ``EXPLAIN``."""
+"""What ``EXPLAIN`` says of a scan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from connector_spi.predicate import Domain, Range, TupleDomain
 from connector_spi.splits import ScanSummary
 from lakeport.spark.partial_aggregate import PartialAggregation
 
-__all__ = ["ScanTexts", "describe_scan", "domain_text"]
+__all__ = ["ScanDescription", "ScanTexts", "domain_text"]
 
 _SHOWN_VALUES = 5
 
@@ -28,19 +28,11 @@ class ScanTexts:
     left: tuple[str, ...]
 
 
-def describe_scan(
-    name: CatalogSchemaTableName,
-    summary: ScanSummary,
-    columns: tuple[int, int],
-    pushed: TupleDomain[ColumnHandle],
-    texts: ScanTexts,
-    aggregation: PartialAggregation | None,
-    work: tuple[int, int, int],
-    native: bool,
-) -> str:
-    """One line about a scan.
+@dataclass(frozen=True, slots=True)
+class ScanDescription:
+    """What a scan is going to read.
 
-    Args:
+    Attributes:
         name: The table.
         summary: What the connector skipped.
         columns: Columns read, columns of the table.
@@ -50,26 +42,66 @@ def describe_scan(
         work: Splits, tasks, bytes.
         native: Spark's own reader, else Python tasks.
     """
-    splits, tasks, size = work
-    parts = [f"{name}"]
-    if summary.snapshot:
-        parts.append(f"snapshot: {summary.snapshot}")
-    parts.append(f"columns: {columns[0]} of {columns[1]}")
-    parts.append(f"filter pushed: {domain_text(pushed)}")
-    if texts.checked:
-        parts.append(f"filter checked in tasks: {' AND '.join(texts.checked)}")
-    parts.append(f"filter left to Spark: {' AND '.join(texts.left) or 'none'}")
-    if aggregation is not None:
-        parts.append(f"aggregated in tasks: {_aggregated(aggregation)}")
-    if summary.partitions_total is not None or summary.partitions_kept is not None:
-        parts.append(f"partitions: {_kept(summary.partitions_kept, summary.partitions_total)}")
-    if summary.files_kept is not None:
-        parts.append(f"files: {_kept(summary.files_kept, summary.files_total)}")
-    parts.append(f"splits: {splits} in {tasks} tasks")
-    parts.append(f"bytes: {size}")
-    parts.append(f"reader: {'native (Spark)' if native else 'Python tasks'}")
-    parts.extend(summary.notes)
-    return ", ".join(parts)
+
+    name: CatalogSchemaTableName
+    summary: ScanSummary
+    columns: tuple[int, int]
+    pushed: TupleDomain[ColumnHandle]
+    texts: ScanTexts
+    aggregation: PartialAggregation | None
+    work: tuple[int, int, int]
+    native: bool
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Names and texts, as EXPLAIN shows them; a note has no name."""
+        summary = self.summary
+        splits, tasks, size = self.work
+        facts = [("snapshot", summary.snapshot)] if summary.snapshot else []
+        facts.append(("columns", f"{self.columns[0]} of {self.columns[1]}"))
+        facts.append(("filter pushed", domain_text(self.pushed)))
+        if self.texts.checked:
+            facts.append(("filter checked in tasks", " AND ".join(self.texts.checked)))
+        facts.append(("filter left to Spark", " AND ".join(self.texts.left) or "none"))
+        if self.aggregation is not None:
+            facts.append(("aggregated in tasks", _aggregated(self.aggregation)))
+        if summary.partitions_total is not None or summary.partitions_kept is not None:
+            facts.append(("partitions", _kept(summary.partitions_kept, summary.partitions_total)))
+        if summary.files_kept is not None:
+            facts.append(("files", _kept(summary.files_kept, summary.files_total)))
+        facts += [("splits", f"{splits} in {tasks} tasks"), ("bytes", str(size))]
+        facts.append(("reader", "native (Spark)" if self.native else "Python tasks"))
+        return [*facts, *(("", note) for note in summary.notes)]
+
+    def text(self) -> str:
+        """One line."""
+        return ", ".join([str(self.name), *(f"{name}: {text}" if name else text for name, text in self.facts())])
+
+    def as_json(self) -> dict[str, object]:
+        """The same for programs; numbers that are not known are left out."""
+        summary = self.summary
+        splits, tasks, size = self.work
+        numbers = {
+            "partitionsKept": summary.partitions_kept,
+            "partitionsTotal": summary.partitions_total,
+            "filesKept": summary.files_kept,
+            "filesTotal": summary.files_total,
+        }
+        return {
+            "table": {"catalog": self.name.catalog, "schema": self.name.schema, "table": self.name.table},
+            "snapshot": summary.snapshot,
+            "columnsRead": self.columns[0],
+            "columnsTotal": self.columns[1],
+            "filterPushed": domain_text(self.pushed),
+            "filterCheckedInTasks": list(self.texts.checked),
+            "filterLeftToSpark": list(self.texts.left),
+            "aggregatedInTasks": None if self.aggregation is None else _aggregated(self.aggregation),
+            **{name: number for name, number in numbers.items() if number is not None},
+            "splits": splits,
+            "tasks": tasks,
+            "plannedBytes": size,
+            "reader": "native" if self.native else "python",
+            "notes": list(summary.notes),
+        }
 
 
 def domain_text(predicate: TupleDomain[ColumnHandle]) -> str:

@@ -21,7 +21,7 @@ from lakeport.plain_statement import plain_statement
 from lakeport.redirection import resolve
 from lakeport.spark.errors import original
 
-__all__ = ["explain"]
+__all__ = ["add_suggestion", "explain"]
 
 
 def explain(
@@ -63,6 +63,17 @@ def explain(
     except ConnectorError as ours:
         return ours
     return None
+
+
+def add_suggestion(error: PySparkException, function_names: Callable[[], list[str]]) -> None:
+    """Notes at an error of Spark's what is close to a function that there is not."""
+    if error.getCondition() != "UNRESOLVED_ROUTINE":
+        return
+    written = (error.getMessageParameters() or {}).get("routineName", "")
+    known = [name.rpartition(".")[2].strip("`") for name in function_names()]
+    near = closest(written.rpartition(".")[2].strip("`").lower(), known)
+    if near:
+        error.add_note(near.removeprefix("; "))
 
 
 def _look_up_table(registry: CatalogRegistry, parts: Sequence[str], current: tuple[str, str]) -> None:

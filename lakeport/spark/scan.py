@@ -18,12 +18,13 @@ from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
 from lakeport.planning import PlannedSplits, ScanPlan, pack_splits, plan_splits
 from lakeport.scan_facts import ScanFacts
-from lakeport.spark.explain import ScanTexts, describe_scan
+from lakeport.spark.explain import ScanDescription, ScanTexts
 from lakeport.spark.jvm import READ, Jvm
 from lakeport.spark.native import NativeReader, constant_names, opened_by_spark
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import translate
 from lakeport.spark.python_tasks import split_partitions, split_reader_factory
+from lakeport.spark.query_analysis import analysis_of
 from lakeport.spark.statistics import StatisticsProxy
 from lakeport.spark.streaming import MicroBatchStreamProxy, StreamedTable
 from lakeport.spark.task import TaskReader, TaskWork
@@ -122,6 +123,9 @@ class ScanProxy(Proxy):
         self._known_fingerprint: str | None = None
         self._factory: JavaObject | None = None
         self._stream: MicroBatchStreamProxy | None = None
+        analysis = analysis_of(plan.access.statement)
+        if analysis is not None:
+            analysis.built(self)
 
     def readSchema(self) -> JavaObject:
         """The columns as they come, constants last."""
@@ -131,8 +135,12 @@ class ScanProxy(Proxy):
         """What EXPLAIN shows."""
         if self._stream is not None:
             return self._stream.toString()
+        return self.described().text()
+
+    def described(self) -> ScanDescription:
+        """What is going to be read; not a method of Java's."""
         planned = self._plan_splits()
-        return describe_scan(
+        return ScanDescription(
             self._table.name,
             planned.summary,
             (len(self._plan.columns), len(self._table.plan.columns)),
@@ -238,6 +246,7 @@ class ScanProxy(Proxy):
         schema = pa.schema([*types, *others])
         # Splits that a runtime filter left out are not planned; within splits Spark's join checks the rows.
         everything = TupleDomain[ColumnHandle].all()
+        analysis = analysis_of(access.statement)
         reader = TaskReader(
             provider,
             access.session,
@@ -247,6 +256,7 @@ class ScanProxy(Proxy):
             schema,
             len(types),
             self._work,
+            None if analysis is None else analysis.counters(self),
         )
         return split_reader_factory(self._jvm, reader, self._read_schema, self._schema_json)
 
@@ -254,7 +264,11 @@ class ScanProxy(Proxy):
         """Tells the statement's transactions what is about to be read."""
         tasks, is_native = len(self._tasks), self._native is not None
         facts = ScanFacts(self._table.name, planned.summary, len(planned.splits), tasks, planned.size_bytes, is_native)
-        self._plan.access.statement.transactions.note_scan(id(self), facts)
+        statement = self._plan.access.statement
+        statement.transactions.note_scan(id(self), facts)
+        analysis = analysis_of(statement)
+        if analysis is not None:
+            analysis.read(self)
 
     def _identity(self) -> object:
         plan = self._plan

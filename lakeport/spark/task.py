@@ -13,9 +13,11 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain
+from connector_spi.scan_counters import count
 from connector_spi.session import ConnectorSession
 from lakeport.spark.partial_aggregate import PartialAggregation, PartialAggregator
 from lakeport.spark.row_predicate import RowPredicate
+from lakeport.spark.task_counters import TaskCounters, counted
 
 __all__ = ["BatchReader", "TaskReader", "TaskWork", "read_tables"]
 
@@ -51,6 +53,7 @@ class TaskReader:
         schema: The columns read, in the exact Arrow types that Spark wants.
         output: How many of the columns Spark wants, where nothing is aggregated.
         work: What to do with the rows.
+        counters: Takes what is counted; ``None`` where nobody wants to know.
     """
 
     provider: PageSourceProvider
@@ -61,6 +64,7 @@ class TaskReader:
     schema: pa.Schema
     output: int
     work: TaskWork
+    counters: TaskCounters | None = None
 
     def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Reads the splits of one task; ``batches`` holds one pickled tuple of splits.
@@ -73,7 +77,8 @@ class TaskReader:
     def read_splits(self, splits: Iterable[Split]) -> Iterator[pa.RecordBatch]:
         """Reads splits."""
         try:
-            yield from self._worked(self._passing(splits))
+            worked = self._worked(self._passing(splits))
+            yield from worked if self.counters is None else counted(worked, self.counters)
         except ConnectorError as error:
             if error.code.type is ErrorType.INTERNAL_ERROR:
                 raise
@@ -110,7 +115,10 @@ class TaskReader:
         ) as source:
             for batch in source:
                 if batch.num_rows:
+                    count("rows read", batch.num_rows)
                     yield spark_batch(batch, self.schema)
+            count("splits read")
+            count("bytes read, as far as readers tell", source.completed_bytes)
 
 
 @dataclass(frozen=True, slots=True)
