@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install check test integration fuzz bench demo thrift docs site clean java
+.PHONY: help install check test integration fuzz bench demo thrift docs screens site clean java
 
 BIN := .venv/bin
 INSTALLED := .venv/.lakeport-installed
@@ -35,6 +35,9 @@ bench: java $(INSTALLED_DEV) ## print what Lakeport costs, in figures
 docs: $(INSTALLED_DEV) ## write the generated pages again: docs/properties.md, docs/errors.md
 	$(BIN)/python scripts/write_properties_page.py
 	$(BIN)/python scripts/write_errors_page.py
+
+screens: java $(INSTALLED_DEV) ## write the screens of docs/shell.md again, as a real shell shows them
+	$(BIN)/python -m scripts.write_shell_screens
 
 site: $(INSTALLED_DEV) ## make the documentation's site in build/site
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site

@@ -25,7 +25,7 @@ def load_catalogs(folder: str | os.PathLike[str] | None) -> CatalogRegistry:
     Raises:
         InvalidPropertyError: The folder is not there.
     """
-    registry = CatalogRegistry(discover_plugins(), VERSION)
+    registry = CatalogRegistry(discover_plugins, VERSION)
     if folder is not None:
         registry.register_directory(folder)
     elif DEFAULT_CATALOGS.is_dir():

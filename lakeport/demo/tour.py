@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import pyspark
+from importlib.metadata import version
 
 from lakeport.demo.sample_warehouse import SampleWarehouse
 
@@ -34,7 +33,7 @@ class Step:
 
 def tour(warehouse: SampleWarehouse) -> list[Step]:
     """All steps that the installed Spark knows; the first ones register the tables."""
-    major, minor = pyspark.__version__.split(".")[:2]
+    major, minor = version("pyspark").split(".")[:2]
     registrations = [
         Step("Three tables that Hive wrote and three that Hudi wrote: register their folders.", statement)
         for statement in warehouse.registrations()

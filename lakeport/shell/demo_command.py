@@ -7,18 +7,19 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
 from connector_spi.errors import InternalError
-from lakeport.demo.sample_warehouse import prepare
-from lakeport.demo.tour import Step, tour
 from lakeport.session import DEFAULT_WAREHOUSE
 from lakeport.shell.arguments import Commands
 from lakeport.shell.formats import FORMATS
 from lakeport.shell.problems import headline
 from lakeport.shell.running import Runner, open_session
+
+if TYPE_CHECKING:
+    from lakeport.demo.tour import Step
 
 __all__ = ["add_demo_command", "write_scans"]
 
@@ -65,6 +66,10 @@ def _scan_text(scan: re.Match[str]) -> str:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    # What unpacks tables knows metastores; no other command should load it.
+    from lakeport.demo.sample_warehouse import prepare
+    from lakeport.demo.tour import tour
+
     warehouse = prepare(arguments.warehouse)
     out = sys.stdout.buffer
     with open_session(str(warehouse.catalogs), debug=arguments.debug) as session:

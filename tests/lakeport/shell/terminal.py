@@ -21,7 +21,7 @@ __all__ = ["Terminal", "sample_warehouse", "terminal"]
 
 _PROGRAM = "import sys; from lakeport.shell.main import main; sys.exit(main())"
 _WHERE_IS_THE_CURSOR = b"\x1b[6n"
-_PATIENCE = 120.0
+_PATIENCE = 300.0
 
 
 class Terminal:
