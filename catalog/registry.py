@@ -162,6 +162,15 @@ class CatalogRegistry:
         with self._lock:
             return self._find(name).connector_name
 
+    def config(self, name: str) -> CatalogConfig | BrokenCatalog:
+        """What was written down of a catalog.
+
+        Raises:
+            CatalogNotFoundError: There is none of this name.
+        """
+        with self._lock:
+            return self._find(name).config
+
     def get(self, name: str) -> Connector:
         """The connector of a catalog, built by the first call; a build that failed is tried again.
 
