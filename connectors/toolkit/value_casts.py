@@ -97,9 +97,12 @@ def to_decimal(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
         numbers = array.cast(pa.decimal256(76, scale))
         if target.scale < scale:
             numbers = pc.round(numbers, ndigits=target.scale, round_mode="half_towards_infinity")
-        bound = pa.scalar(Decimal(10 ** (target.precision - target.scale)), pa.decimal256(76, scale))
-        inside = pc.less(pc.abs(numbers), bound)
-        return pc.if_else(inside, numbers, pa.scalar(None, numbers.type)).cast(target)
+        digits = target.precision - target.scale
+        if digits + scale < 76:
+            # Else a bound would not fit, and numbers of 38 digits in all cannot overflow.
+            inside = pc.less(pc.abs(numbers), pa.scalar(Decimal(10**digits), pa.decimal256(76, scale)))
+            numbers = pc.if_else(inside, numbers, pa.scalar(None, numbers.type))
+        return numbers.cast(target)
 
     return cast
 
