@@ -20,6 +20,8 @@ CHAR = pa.large_string()
 """Marks ``char(n)`` in a file's schema; the values read are strings, padded to their length."""
 
 _CHAR_KIND = 17
+# ORC's own Java library, Presto and Trino (``OrcFile.WriterImplementation``).
+_JAVA_WRITERS = (0, 2, 4)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_SECONDS = 86_400
 
@@ -51,7 +53,8 @@ def repair_times(
 
     Writers cut seconds towards zero, and readers take a second off instants before 1970 that have a fraction of more
     than a millisecond. ORC's C++ library does so by the wall-clock time instead, which is another day around 1970
-    where the writer was in another zone than UTC (Java's ``TreeReaderFactory.TimestampTreeReader`` has it right).
+    where the writer was in another zone than UTC (Java's ``TreeReaderFactory.TimestampTreeReader`` has it right). Its
+    own writer does likewise, so that files of it read right as they are.
 
     Args:
         batch: A stripe, or columns of it, as read.
@@ -60,7 +63,7 @@ def repair_times(
         index: Which stripe.
         path: Names the file for messages.
     """
-    if not any(_near_1970(column) for column in batch.columns):
+    if footer.writer not in _JAVA_WRITERS or not any(_near_1970(column) for column in batch.columns):
         return batch
     offset = _offset_1970(read_writer_zone(source, footer, index, path))
     if not offset:
