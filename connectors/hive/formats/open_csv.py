@@ -134,10 +134,11 @@ def _hidden(lines: pa.Array, signs: _Signs) -> pa.Array:
     offsets = np.frombuffer(lines.buffers()[1], np.int32)[lines.offset : lines.offset + len(lines) + 1]
     raw = np.frombuffer(lines.buffers()[2], np.uint8)
     data = raw[: offsets[-1]].copy()
-    # Quotes come in pairs in each of these lines, so that they can be counted over all of them.
-    quoted = (np.cumsum(data[offsets[0] :] == ord(signs.quote)) & 1).astype(bool)
     inside = data[offsets[0] :]
-    inside[quoted & (inside == ord(signs.separator))] = _HIDDEN[0]
+    quotes = np.flatnonzero(inside == ord(signs.quote))
+    separators = np.flatnonzero(inside == ord(signs.separator))
+    # Quotes come in pairs in each of these lines, so that they can be counted over all of them.
+    inside[separators[np.searchsorted(quotes, separators) & 1 == 1]] = _HIDDEN[0]
     buffers = [lines.buffers()[0], lines.buffers()[1], pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.binary(), len(lines), buffers, offset=lines.offset)
 
@@ -145,10 +146,15 @@ def _hidden(lines: pa.Array, signs: _Signs) -> pa.Array:
 def _unquoted(field: pa.Array, signs: _Signs) -> pa.Array:
     quote = signs.quote.encode()
     starts = pc.starts_with(field, quote)
-    inner = pc.binary_slice(field, 1, -1)
-    inner = pc.replace_substring(inner, quote + quote, quote)
-    plain = pc.if_else(starts, inner, field)
-    return as_strings(pc.replace_substring(plain, _HIDDEN, signs.separator.encode()))
+    plain = field
+    if _any(starts):
+        inner = pc.binary_slice(field, 1, -1)
+        if _any(pc.match_substring(inner, quote + quote)):
+            inner = pc.replace_substring(inner, quote + quote, quote)
+        plain = inner if _all(starts) else pc.if_else(starts, inner, field)
+    if _any(pc.match_substring(plain, _HIDDEN)):
+        plain = pc.replace_substring(plain, _HIDDEN, signs.separator.encode())
+    return as_strings(plain)
 
 
 def _odd_line(signs: _Signs) -> bytes:
@@ -177,6 +183,10 @@ def _signs(properties: Mapping[str, str], where: str) -> _Signs:
             error_codes.HIVE_UNSUPPORTED_FORMAT,
         )
     return signs
+
+
+def _all(mask: pa.Array) -> bool:
+    return bool(pc.all(pc.fill_null(mask, False), min_count=0).as_py())
 
 
 def _any(mask: pa.Array) -> bool:
