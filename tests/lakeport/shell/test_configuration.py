@@ -1,0 +1,135 @@
+"""Where settings come from: flags, environment, profile, file, in this order."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from catalog.plugins import PluginSet
+from catalog.registry import CatalogRegistry
+from connector_spi.errors import InvalidPropertyError
+from connectors.memory.connector import MemoryPlugin
+from lakeport.shell.configuration import GivenSetting, apply_configuration
+from lakeport.shell.session_settings import spark_settings
+
+TEXT = """
+profile = "dev"
+catalogs = "catalogs"
+catalog = "top"
+output-format = "csv"
+session = { "mem.task_pushdown" = true, mem.native_reader = true }
+
+[profiles.dev]
+schema = "dev"
+
+[profiles.prod]
+catalog = "prod"
+schema = "prod"
+[profiles.prod.session.mem]
+task_pushdown = false
+[profiles.prod.spark]
+"spark.driver.memory" = "8g"
+spark.sql.shuffle.partitions = 4
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("CATALOGS", "CATALOG", "SCHEMA", "OUTPUT_FORMAT", "DIALECT", "PROFILE", "CONFIG"):
+        monkeypatch.delenv(f"LAKEPORT_{name}", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "lakeport" / "config.toml"
+    path.parent.mkdir()
+    path.write_text(TEXT)
+    return path
+
+
+def applied(**flags: object) -> argparse.Namespace:
+    names = ("config", "profile", "catalogs", "catalog", "schema", "output_format", "dialect", "session")
+    arguments = argparse.Namespace(**{name: flags.get(name) for name in names})
+    apply_configuration(arguments)
+    return arguments
+
+
+def texts(settings: tuple[GivenSetting, ...]) -> dict[str, str]:
+    return {one.name: one.text for one in settings}
+
+
+def test_with_no_file_there_are_the_defaults() -> None:
+    found = applied()
+    assert (found.catalogs, found.catalog, found.output_format, found.dialect) == (None, None, "aligned", "spark")
+    assert (found.session_properties, found.spark) == ((), ())
+
+
+def test_the_file_and_its_own_profile(file: Path) -> None:
+    found = applied()
+    assert found.catalogs == str(file.parent / "catalogs")
+    assert (found.catalog, found.schema, found.output_format) == ("top", "dev", "csv")
+    assert texts(found.session_properties) == {"mem.task_pushdown": "true", "mem.native_reader": "true"}
+
+
+def test_who_wins(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKEPORT_PROFILE", "prod")
+    found = applied()
+    assert (found.catalog, found.schema) == ("prod", "prod")
+    assert texts(found.session_properties) == {"mem.task_pushdown": "false", "mem.native_reader": "true"}
+    assert texts(found.spark) == {"spark.driver.memory": "8g", "spark.sql.shuffle.partitions": "4"}
+    monkeypatch.setenv("LAKEPORT_CATALOG", "env")
+    assert applied().catalog == "env"
+    assert applied(catalog="flag").catalog == "flag"
+    assert applied(profile="dev").schema == "dev"
+    flags = ["mem.task_pushdown=true"]
+    assert texts(applied(session=flags).session_properties)["mem.task_pushdown"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "says"),
+    [
+        ("catalgs = 'x'", {}, "config.toml: unknown key 'catalgs'; did you mean 'catalogs'?"),
+        ("[profiles.p]\nschma = 'x'", {}, "profile 'p': unknown key 'schma'; did you mean 'schema'?"),
+        ("[profiles.prod]", {"profile": "prd"}, "no profile 'prd'; did you mean 'prod'?"),
+        ("catalog = 1", {}, "catalog: expected a text, met 1"),
+        ("session = 1", {}, "session: expected a table"),
+        ("output-format = 'cvs'", {}, "met 'cvs'; did you mean 'csv'?"),
+        ("catalog = ", {}, "is not TOML"),
+        ("", {"session": ["x"]}, "--session x: expected catalog.property=value"),
+        ("", {"config": "/nowhere.toml"}, "/nowhere.toml cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_named(file: Path, text: str, flags: dict[str, object], says: str) -> None:
+    file.write_text(text)
+    with pytest.raises(InvalidPropertyError) as caught:
+        applied(**flags)
+    assert says in str(caught.value)
+
+
+def test_a_profile_without_a_file() -> None:
+    with pytest.raises(InvalidPropertyError, match="there is no profile 'prod'"):
+        applied(profile="prod")
+
+
+def test_session_properties_are_checked_before_spark_starts() -> None:
+    registry = CatalogRegistry(PluginSet.of(MemoryPlugin()), "test")
+    registry.register("mem", "memory", {})
+
+    def settings(name: str, text: str) -> dict[str, str]:
+        return spark_settings(registry, [GivenSetting(name, text, "--session")], [])
+
+    assert settings("mem.task_pushdown", "false") == {"spark.lakeport.mem.task_pushdown": "false"}
+    assert settings("spark.lakeport.mem.task_pushdown", "true") == {"spark.lakeport.mem.task_pushdown": "true"}
+    assert settings("spark.sql.ansi.enabled", "true") == {"spark.sql.ansi.enabled": "true"}
+    for name, text, says in (
+        ("mem.task_pushdwn", "true", "did you mean 'task_pushdown'"),
+        ("mem.task_pushdown", "maybe", "expects true or false, met 'maybe'"),
+        ("mm.task_pushdown", "true", "no catalog 'mm'; did you mean 'mem'"),
+        ("task_pushdown", "true", "names no catalog"),
+    ):
+        with pytest.raises(InvalidPropertyError, match=says):
+            settings(name, text)
+    registry.shutdown()
