@@ -9,23 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 
 __all__ = ["ScanCounts", "count", "counting", "is_counting"]
 
 
 class ScanCounts:
-    """Sums by name, such as ``row groups skipped by amount``."""
+    """Sums by name, such as ``row groups skipped``; several threads may count."""
 
     def __init__(self, counts: Mapping[str, int] | None = None) -> None:
+        self._lock = Lock()
         self._counts: dict[str, int] = dict(counts or {})
 
     def add(self, name: str, amount: int) -> None:
         """Adds to one sum."""
-        self._counts[name] = self._counts.get(name, 0) + amount
+        with self._lock:
+            self._counts[name] = self._counts.get(name, 0) + amount
 
     def as_mapping(self) -> dict[str, int]:
         """A copy of the sums, in the order of their first counting."""
-        return dict(self._counts)
+        with self._lock:
+            return dict(self._counts)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -85,7 +86,10 @@ class ParallelRead(Iterator[pa.RecordBatch], Generic[S]):
     def _start(self) -> None:
         _open.add(self)
         self._threads = [
-            threading.Thread(target=_work, args=(self._state,), name=f"lakeport-read-{number}", daemon=True)
+            # What counts in this thread counts in those, too.
+            threading.Thread(
+                target=copy_context().run, args=(_work, self._state), name=f"lakeport-read-{number}", daemon=True
+            )
             for number in range(self._count)
         ]
         for thread in self._threads:
