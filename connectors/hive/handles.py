@@ -83,7 +83,7 @@ class HiveTableHandle(TableHandle):
     @property
     def all_columns(self) -> tuple[ColumnHandle, ...]:
         """Columns of the files, partition keys, what tells changes, and hidden columns."""
-        told = () if self.changes is None else CHANGE_COLUMNS
+        told = () if self.changes is None or self.changes.inserts_only else CHANGE_COLUMNS
         return (*self.data_columns, *self.partition_keys, *told, *self.hidden_columns)
 
     @property

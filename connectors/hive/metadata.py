@@ -35,10 +35,12 @@ from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
+from connector_spi.streaming import StreamStart
 from connector_spi.system_tables import SystemTable
 from connectors.hive import error_codes
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
+from connectors.hive.acid.valid_ids import ValidIds
 from connectors.hive.acid_table import AcidTable, version_write_id
 from connectors.hive.columns import make_handle, make_metadata
 from connectors.hive.config import HiveConfig
@@ -47,6 +49,7 @@ from connectors.hive.partition_definitions import PartitionDefinitions, value_te
 from connectors.hive.partitions import prune_partitions
 from connectors.hive.procedures import HiveProcedures
 from connectors.hive.statistics import column_statistics, table_statistics
+from connectors.hive.streaming import initial_offset, latest_offset, streamed_rows
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
 from connectors.hive.table_creation import external_table
 from connectors.hive.table_formats import is_hudi, is_transactional
@@ -135,6 +138,44 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         self.get_table_metadata(session, changes)
         return TableChanges(changes, row_id=(ROW_ID,) if handle.full_acid else ())
 
+    @property
+    def stream_option_names(self) -> Mapping[str, str]:
+        return {}
+
+    def get_initial_offset(self, session: ConnectorSession, name: SchemaTableName, start: StreamStart) -> str | None:
+        entry = self._transaction.client.get_table(name.schema, name.table)
+        return None if entry is None else initial_offset(name, self._write_ids(name, entry), start)
+
+    def get_latest_offset(
+        self,
+        session: ConnectorSession,
+        name: SchemaTableName,
+        offset: str,
+        max_versions: int | None = None,
+        until: str | None = None,
+    ) -> str | None:
+        entry = self._transaction.client.get_table(name.schema, name.table)
+        if entry is None:
+            return None
+        return latest_offset(name, self._write_ids(name, entry), offset, max_versions, until)
+
+    def get_stream_batch(
+        self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
+    ) -> TableHandle | None:
+        """Rows that committed write ids inserted: an update comes as its new row, a row that went again as well."""
+        entry = self._transaction.client.get_table(name.schema, name.table)
+        if entry is None:
+            return None
+        handle = self._handle(entry)
+        if handle.snapshot is None:
+            raise _no_stream(name)
+        rows = streamed_rows(name, handle.snapshot, start, end, changes=changes)
+        made = replace(handle, snapshot=rows.snapshot, changes=rows.changes)
+        if rows.changes is not None:
+            # Also where the columns are not shown: what reads the rows knows these names.
+            with_change_columns(make_metadata(self._transaction.table(name), made), pa.int64())
+        return made
+
     def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
         """A Hudi table is read by the hudi connector over the same metastore and storage."""
         entry = self._transaction.client.get_table(name.schema, name.table)
@@ -147,7 +188,9 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         handle = hive_handle(table)
         metadata = make_metadata(self._transaction.table(handle.name), handle)
-        return metadata if handle.changes is None else with_change_columns(metadata, pa.int64())
+        if handle.changes is None or handle.changes.inserts_only:
+            return metadata
+        return with_change_columns(metadata, pa.int64())
 
     def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
         return {column.name: column for column in hive_handle(table).all_columns}
@@ -250,6 +293,11 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
             raise UserError(f"{name} has no partition {told}", error_codes.HIVE_PARTITION_NOT_FOUND)
         definitions.drop(table, [one for values in partitions for one in names[values]])
 
+    def _write_ids(self, name: SchemaTableName, entry: Table) -> ValidIds:
+        if not is_transactional(entry.parameters):
+            raise _no_stream(name)
+        return self._transaction.write_ids(name)
+
     def _handle(self, entry: Table) -> HiveTableHandle:
         """The handle with the snapshot of a transactional table."""
         handle = make_handle(entry, self._files)
@@ -259,6 +307,12 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         # Its lock may have been waited for, and the table changed by then; mostly it is the entry that is known.
         now = self._transaction.table(handle.name)
         return replace(handle if now is entry else make_handle(now, self._files), snapshot=snapshot)
+
+
+def _no_stream(name: SchemaTableName) -> NotSupportedError:
+    return NotSupportedError(
+        f"{name} cannot be read as a stream: it is not transactional, so nothing tells what is new in it"
+    )
 
 
 def hive_handle(table: TableHandle) -> HiveTableHandle:

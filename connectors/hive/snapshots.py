@@ -104,6 +104,15 @@ class StatementSnapshots:
                 self._snapshots[key] = self._take(key)
             return self._snapshots[key]
 
+    def write_ids(self, name: SchemaTableName) -> ValidIds:
+        """The write ids of a transactional table as they are now, of no snapshot and under no lock.
+
+        Raises:
+            NotSupportedError: The metastore has no write ids.
+        """
+        [write_ids] = self._client.get_valid_write_ids([_key(name)], self._client.get_valid_transactions())
+        return _valid_ids(write_ids)
+
     def protect(self, name: SchemaTableName, snapshot: AcidSnapshot) -> AcidSnapshot:
         """Sees to it that the lock is held, before folders are listed; the write ids of the snapshot never change.
 

@@ -12,7 +12,7 @@ from connector_spi.connector_transaction import ConnectorTransaction, Transactio
 from connector_spi.errors import InternalError, TableNotFoundError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.names import SchemaTableName
-from connectors.hive.acid.valid_ids import AcidSnapshot
+from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
 from connectors.hive.snapshots import StatementSnapshots
 
 __all__ = ["HiveTransaction", "hive_transaction"]
@@ -82,6 +82,15 @@ class HiveTransaction(ConnectorTransaction):
             # Whoever held the lock may have changed the table.
             self._client.close()
         return snapshot
+
+    def write_ids(self, name: SchemaTableName) -> ValidIds:
+        """The write ids of a transactional table as they are now, of no snapshot and under no lock.
+
+        Raises:
+            NotSupportedError: The metastore has no write ids.
+        """
+        self._need_open()
+        return self._snapshots.write_ids(name)
 
     def protect(self, name: SchemaTableName, snapshot: AcidSnapshot) -> AcidSnapshot:
         """To be called before the folders of a transactional table are listed: takes the lock again if it was let go.

@@ -90,7 +90,11 @@ class TransactionalLister:
         domains = {column.name: domain for column, domain in (self.table.constraint.domains or {}).items()}
         told = domains.get(CHANGE_TYPE)
         wanted = frozenset(one for one in ChangeType if told is None or told.includes_value(one.value))
+        if span.inserts_only:
+            wanted = frozenset({ChangeType.INSERT})
         found = changed_files(self.files, folder, span, wanted, row_ids_needed=self.row_ids_needed)
+        if span.inserts_only and self.table.insert_only:
+            return [DataFile(one.info) for one in found]
         return [DataFile(one.info, one.acid, one.change) for one in found]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
@@ -12,13 +13,15 @@ from connector_spi.changes import ChangeRange
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.schema import ColumnMetadata
+from connector_spi.streaming import StreamStart, SupportsStreaming
 from lakeport.redirection import resolve_with_changes
 from lakeport.spark.jvm import CATALOG, Jvm
 from lakeport.spark.loading import instant, scanned_table, table_name
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.scan import ScannedTable
 from lakeport.spark.scan_builder import ScanBuilderProxy
-from lakeport.spark.table import refuse_options
+from lakeport.spark.stream_options import stream_options
+from lakeport.spark.table import given_options, refuse_options, streamed_table
 from lakeport.spark.versions import v2_columns
 from lakeport.statement import CatalogAccess
 
@@ -47,8 +50,12 @@ class ChangelogProxy(Proxy):
     class Java:
         implements: ClassVar[list[str]] = [CATALOG + "Changelog"]
 
-    def __init__(self, jvm: Jvm, table: ScannedTable, row_id: tuple[str, ...]) -> None:
+    def __init__(
+        self, jvm: Jvm, table: ScannedTable, resolved: ResolvedTable, change_range: ChangeRange, row_id: tuple[str, ...]
+    ) -> None:
         super().__init__(jvm)
+        self._resolved = resolved
+        self._range = change_range
         self._table = table
         self._row_id = row_id
         self._columns = v2_columns(jvm, jvm.data_type(table.schema_json))
@@ -79,9 +86,20 @@ class ChangelogProxy(Proxy):
         return self._jvm.array(_EXPRESSIONS + "NamedReference", [column(_quoted(name)) for name in self._row_id])
 
     def newScanBuilder(self, options: JavaObject) -> ScanBuilderProxy:
-        """A scan; read options of ours are not known, and one that is not understood could change the rows."""
-        refuse_options(self._table.name, options, _SPARKS_OPTIONS)
-        return ScanBuilderProxy(self._jvm, self._table)
+        """A scan; of read options of ours those of a stream are known: one that is not could change the rows."""
+        access = self._table.plan.access
+        if not isinstance(access.metadata, SupportsStreaming) or self._row_id:
+            refuse_options(self._table.name, options, _SPARKS_OPTIONS)
+            return ScanBuilderProxy(self._jvm, self._table)
+        given = given_options(options, _SPARKS_OPTIONS)
+        found, rest = stream_options(self._table.name, given, {}, access.session.time_zone)
+        if rest:
+            refuse_options(self._table.name, options, frozenset({*_SPARKS_OPTIONS, *found.given}))
+        start = StreamStart(self._range.start, self._range.start_inclusive)
+        stream = streamed_table(
+            self._table, self._resolved.table, replace(found, start=start), (), changes=True, ends=self._range.end
+        )
+        return ScanBuilderProxy(self._jvm, replace(self._table, stream=stream))
 
     def _identity(self) -> object:
         return ("changes", self._table.name, self._table.plan.table, self._row_id)
@@ -110,7 +128,8 @@ def load_changes(
             "leave out the option deduplicationMode"
         )
     row_id = changes.row_id if is_net else ()
-    return ChangelogProxy(jvm, scanned_table(access, resolved, _shown(resolved, row_id)), row_id)
+    scanned = scanned_table(access, resolved, _shown(resolved, row_id))
+    return ChangelogProxy(jvm, scanned, resolved, change_range, row_id)
 
 
 def asked_range(jvm: Jvm, asked: JavaObject) -> ChangeRange:

@@ -12,15 +12,15 @@ import threading
 from weakref import WeakKeyDictionary
 
 from py4j.java_gateway import JavaObject
-from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from catalog.registry import CatalogEvent, CatalogRegistry
 from connector_spi.errors import NotSupportedError
 from lakeport.default_catalogs import load_catalogs
-from lakeport.error_codes import SPARK_CONNECT, UNSUPPORTED_SPARK_VERSION
+from lakeport.error_codes import SPARK_CONNECT
 from lakeport.spark.catalog import CatalogProxy
+from lakeport.spark.catalog_map import catalog_map, keep_catalogs
 from lakeport.spark.jvm import Jvm
 from lakeport.spark.stream_ends import know_session
 from lakeport.spark.task_python import task_python
@@ -65,7 +65,8 @@ class Installation:
 
     def _add(self, spark: SparkSession) -> None:
         know_session(spark)
-        catalogs = self._catalogs[spark] = _catalog_map(spark)
+        catalogs = self._catalogs[spark] = catalog_map(spark._jsparkSession, spark.version)
+        keep_catalogs(self.jvm, self._registry, catalogs)
         for name in self._registry.names():
             self._put(catalogs, name)
         if self._new_sessions:
@@ -132,17 +133,3 @@ def _jvm(spark: SparkSession) -> Jvm:
         if context not in _jvms:
             _jvms[context] = Jvm(spark)
         return _jvms[context]
-
-
-def _catalog_map(spark: SparkSession) -> JavaObject:
-    manager = spark._jsparkSession.sessionState().catalogManager()
-    try:
-        field = manager.getClass().getDeclaredField("catalogs")
-        field.setAccessible(True)
-        return field.get(manager)
-    except Py4JError as error:
-        raise NotSupportedError(
-            f"Spark {spark.version} keeps its catalogs in a place that Lakeport does not know "
-            "(CatalogManager has no map 'catalogs'); use Spark 4.0 to 4.3",
-            UNSUPPORTED_SPARK_VERSION,
-        ) from error

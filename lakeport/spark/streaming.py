@@ -11,6 +11,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import Split
 from lakeport.planning import pack_splits
+from lakeport.spark.catalog_map import share_catalogs
 from lakeport.spark.jvm import READ, Jvm
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.python_tasks import batch_partitions, batch_reader_factory
@@ -75,6 +76,8 @@ class StreamedTable:
             )
         # The query holds the table as it was resolved, for as long as it runs; its locks are for nobody.
         self.access.statement.transactions.release()
+        # A query runs in a clone of its session, and so does what foreachBatch asks.
+        share_catalogs(jvm, self.registry, _active(jvm))
         return MicroBatchStreamProxy(jvm, self, checkpoint)
 
 
@@ -143,7 +146,9 @@ class MicroBatchStreamProxy(Proxy):
         self._stream.stop_at_newest(str(self.initialOffset().json()))
 
     def planInputPartitions(self, start: JavaObject, end: JavaObject) -> JavaObject:
-        """The tasks of a batch."""
+        """The tasks of a batch; none of the first one of a query that starts behind everything."""
+        if str(start.json()) == str(end.json()):
+            return self._jvm.array(READ + "InputPartition", [])
         batch = self._stream.plan(str(start.json()), str(end.json()))
         reads_batch(self._jvm, self._stream, batch.end)
         return batch_partitions(self._jvm, batch.table, batch.columns, self._packed(batch))
@@ -186,7 +191,7 @@ class MicroBatchStreamProxy(Proxy):
         return self._jvm.cls(_OFFSET)(text)
 
     def _hadoop_conf(self) -> JavaObject:
-        return self._jvm.cls("org.apache.spark.sql.classic.SparkSession").active().sessionState().newHadoopConf()
+        return _active(self._jvm).sessionState().newHadoopConf()
 
     def _read(self, system: JavaObject, path: JavaObject) -> str:
         stream = system.open(path)
@@ -194,3 +199,8 @@ class MicroBatchStreamProxy(Proxy):
             return str(self._jvm.cls("org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
         finally:
             stream.close()
+
+
+def _active(jvm: Jvm) -> JavaObject:
+    """The session of the thread."""
+    return jvm.cls("org.apache.spark.sql.classic.SparkSession").active()

@@ -12,7 +12,7 @@ from py4j.java_gateway import JavaObject
 from catalog.resolver import ResolvedTable, with_read_options
 from connector_spi.definitions import PartitionDefinition
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
-from connector_spi.metadata import SupportsPartitionListing
+from connector_spi.metadata import SupportsPartitionListing, TableVersion
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.streaming import SupportsStreaming
@@ -253,7 +253,13 @@ def table_reads(jvm: Jvm, *, streams: bool) -> JavaObject:
 
 
 def streamed_table(
-    table: ScannedTable, metadata: TableMetadata, options: StreamOptions, others: tuple[str, ...], *, changes: bool
+    table: ScannedTable,
+    metadata: TableMetadata,
+    options: StreamOptions,
+    others: tuple[str, ...],
+    *,
+    changes: bool,
+    ends: TableVersion | None = None,
 ) -> StreamedTable:
     """What makes a stream of a table, or of its changes.
 
@@ -263,7 +269,9 @@ def streamed_table(
         options: Of the stream.
         others: Names of options that only batch reads know.
         changes: The rows are changes.
+        ends: The last version that was asked for, which no stream has.
     """
+    others = (*others, *(("the end of the range",) if ends is not None else ()))
     access = table.plan.access
     columns = tuple((column.name, column.type) for column in metadata.visible_columns())
     request = StreamRequest(table.name, columns, changes, options.start, options.limits)

@@ -15,7 +15,7 @@ from connector_spi.changes import ChangeType
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.acid.acid_file import AcidFile, SyntheticKeys
-from connectors.hive.acid.changes import ChangeSpan, FileChange, RowChanges
+from connectors.hive.acid.changes import BEFORE_ALL, ChangeSpan, FileChange, RowChanges
 from connectors.hive.acid.data_files import data_files
 from connectors.hive.acid.folder import AcidFolder
 from connectors.hive.acid.history import first_gap, first_valid
@@ -93,7 +93,14 @@ class _History:
         # Rows of an insert-only table hold no write id, so what compaction merged cannot be told apart.
         merged = [one for one in known if folder.insert_only and one.visibility and one.first < one.last]
         merged = [one for one in merged if one.kind is DirectoryKind.DELTA and one.last > span.after]
+        merged = [one for one in merged if span.tells_any(one.first, one.last)]
         earlier = [one for one in directories if one not in later and one not in merged]
+        if span.inserts_only:
+            # What rows were there before does not matter, so neither does a base that cannot be read.
+            visible, bases = snapshot.visible, (DirectoryKind.BASE,)
+            earlier = [
+                one for one in earlier if one.kind not in bases or is_usable_base(one, folder.compacted, visible)
+            ]
         state = choose(earlier, folder.compacted, snapshot.at(max(span.last, 0)), folder.location)
         compactions = [one for one in later if _is_compacted(one, folder)]
         told = [one for one in known if one.kind is not DirectoryKind.BASE and one not in merged]
@@ -137,6 +144,9 @@ class _Remains:
         """
         if not self.takers:
             return
+        if self.span.inserts_only and self.span.after > BEFORE_ALL:
+            self._check_inserts()
+            return
         bound = max(one.last for one in self.takers)
         upper = min(self.span.last, bound)
         ids = self.folder.snapshot.write_ids
@@ -146,8 +156,17 @@ class _Remains:
         gap = first_gap(self.told, 0 if base is None else base.last, upper, ids)
         if gap is None and (base is not None or self._born):
             return
+        raise self._gone()
+
+    def _check_inserts(self) -> None:
+        needed = self.span.needed(self.folder.snapshot.visible)
+        upper = min(self.span.last, max(one.last for one in self.takers))
+        if first_gap(self.told, self.span.after, upper, needed) is not None:
+            raise self._gone()
+
+    def _gone(self) -> InvalidArgumentError:
         taker = max(self.takers, key=lambda one: one.last)
-        raise InvalidArgumentError(
+        return InvalidArgumentError(
             f"{self.span} of {self.folder.location} are no longer there: {taker.name} has taken over what was written "
             f"before, and not every write id has a folder of its own; changes left there: {self._left()}",
             error_codes.HIVE_ACID_HISTORY,
@@ -186,7 +205,7 @@ def _is_compacted(base: AcidDirectory, folder: AcidFolder) -> bool:
 
 
 def _is_overwrite(base: AcidDirectory, folder: AcidFolder) -> bool:
-    usable = is_usable_base(base, folder.compacted, folder.snapshot.write_ids)
+    usable = is_usable_base(base, folder.compacted, folder.snapshot.visible)
     return usable and base.last > 0 and not _is_compacted(base, folder)
 
 
@@ -230,9 +249,9 @@ def _whole_files(folder: AcidFolder, history: _History, span: ChangeSpan) -> Ite
         for info in found:
             if info.size == 0 or went == came:
                 continue
-            if came > span.after:
+            if came > span.after and span.tells_any(came, came):
                 yield ChangedFile(info, None, FileChange(ChangeType.INSERT, came))
-            if went is not None:
+            if went is not None and span.tells_any(went, went):
                 yield ChangedFile(info, None, FileChange(ChangeType.DELETE, went))
 
 

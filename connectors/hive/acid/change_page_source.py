@@ -133,7 +133,8 @@ class ChangePageSource(AcidPageSource):
             arrays = self._arrays(part, known)
             assert known.shown is not None
             yield from self._told(arrays, ChangeType.INSERT, came[rows], known.shown[0][rows])
-            yield from self._told(arrays, ChangeType.DELETE, went[rows], dates[rows])
+            if not self._span.inserts_only:
+                yield from self._told(arrays, ChangeType.DELETE, went[rows], dates[rows])
 
     def _may_change(self, keys: KeyRange) -> bool:
         if self._inserts or self._overwrites.size > 1:
@@ -155,6 +156,8 @@ class ChangePageSource(AcidPageSource):
             dates = np.minimum(dates, self._events.dates(KeyRuns.of(write_ids, buckets, row_ids)))
         came = (write_ids > self._span.after) & (dates > write_ids)
         went = (dates < NEVER) & (dates > write_ids)
+        came &= self._span.tells(write_ids)
+        went &= self._span.tells(dates)
         if known.dropped is not None:
             came &= ~known.dropped
             went &= ~known.dropped

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
 from connector_spi.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeRange, ChangeType
@@ -14,6 +15,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.plain_data import PlainData
 from connector_spi.predicate import Value
 from connectors.hive.acid.acid_file import DeleteFile
+from connectors.hive.acid.delete_set import Int64s, Mask
 from connectors.hive.acid.valid_ids import MAX_ID, ValidIds
 
 __all__ = ["BEFORE_ALL", "CHANGE_COLUMNS", "ChangeSpan", "FileChange", "RowChanges", "change_span"]
@@ -36,14 +38,35 @@ class ChangeSpan(PlainData):
     Attributes:
         after: The write id before the first; ``BEFORE_ALL`` for all.
         last: The last one.
+        told: Those up to this one are not asked for, but for ``late``.
+        late: Write ids up to ``told`` that are asked for nevertheless, ascending.
+        inserts_only: Rows that were inserted are asked for, with the columns of the table, and no other changes.
     """
 
     after: int
     last: int
+    told: int = BEFORE_ALL
+    late: tuple[int, ...] = ()
+    inserts_only: bool = False
 
     def __str__(self) -> str:
         first = "the beginning" if self.after == BEFORE_ALL else f"write id {self.after + 1}"
         return f"changes from {first} to {'the newest' if self.last == MAX_ID else self.last}"
+
+    def tells(self, write_ids: Int64s) -> Mask:
+        """Which of the write ids within the span are asked for."""
+        mask: Mask = write_ids > self.told
+        return mask | np.isin(write_ids, self.late) if self.late else mask
+
+    def tells_any(self, first: int, last: int) -> bool:
+        """Whether one of the write ids from ``first`` to ``last`` within the span is asked for."""
+        return last > self.told or any(first <= one <= last for one in self.late)
+
+    def needed(self, visible: ValidIds) -> ValidIds:
+        """The visible write ids that are asked for; all others count as open."""
+        between = range(self.after + 1, min(self.told, visible.high_watermark) + 1)
+        known = {*visible.aborted, *visible.open, *self.late}
+        return replace(visible, open=(*visible.open, *(one for one in between if one not in known)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,11 @@ def check_version(
         return
     found, _ = committed_directories(directories, snapshot.transactions)
     bases = _usable(found, compacted, snapshot.write_ids)
-    newer = [one for one in bases if one.last > snapshot.version]
+    newer = [
+        one
+        for one in bases
+        if one.last > snapshot.version or (snapshot.hidden and not is_usable_base(one, compacted, snapshot.visible))
+    ]
     if not newer:
         return
     start = 0 if state.base is None else state.base.last

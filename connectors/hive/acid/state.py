@@ -153,6 +153,8 @@ def _check_history(
 ) -> None:
     # A version of the past has a rule of its own for what was compacted after it.
     relevant = [one for one in bases if snapshot.version is None or one.last <= snapshot.version]
+    if snapshot.hidden:
+        relevant = [one for one in relevant if not is_usable_base(one, compacted, snapshot.write_ids)]
     oldest = min(relevant, key=lambda one: (one.last, one.name), default=None)
     if oldest is not None and _is_compacted(oldest, compacted):
         raise FileMissingError(

@@ -159,16 +159,19 @@ class AcidSnapshot(PlainData):
         write_ids: The table's write ids, as they are now.
         transactions: Transactions of the same moment: they tell which compactions have committed.
         version: The write id of ``VERSION AS OF``, or ``None``.
+        hidden: Committed write ids that do not count: of a state in which they were open.
     """
 
     write_ids: ValidIds
     transactions: ValidIds = ALL_VALID
     version: int | None = None
+    hidden: tuple[int, ...] = ()
 
     @property
     def visible(self) -> ValidIds:
-        """The write ids that rows are checked with: cut at ``version``."""
-        return self.write_ids if self.version is None else self.write_ids.up_to(self.version)
+        """The write ids that rows are checked with: cut at ``version``, without those that are hidden."""
+        ids = self.write_ids if self.version is None else self.write_ids.up_to(self.version)
+        return replace(ids, open=(*ids.open, *self.hidden)) if self.hidden else ids
 
     def at(self, version: int) -> AcidSnapshot:
         """The snapshot as of a write id.

@@ -70,7 +70,7 @@ class AcidConformance(HiveConformance):
 class TestFullAcidConformance(AcidConformance):
     """Tells changes, too: a row that is written again is deleted and inserted."""
 
-    missing_behaviours = frozenset({Behaviour.LIMIT, Behaviour.STREAMING})
+    missing_behaviours = frozenset({Behaviour.LIMIT})
     converted = False
 
     def merge_rows(self, name: SchemaTableName, data: pa.Table, deletes: Sequence[int]) -> None:
