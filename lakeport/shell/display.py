@@ -168,8 +168,6 @@ class ResultView:
         self._table = ScreenTable(columns, settings)
         self.is_table = write is None and settings.format == "aligned"
         chosen = self._table if self.is_table else FORMATS[settings.format]
-        if settings.expanded == "on" and self.is_table:
-            chosen = self._table
         self._write = write or chosen
         self._output = output
         self._line = _Line() if is_terminal and settings.progress == "on" else None

@@ -83,8 +83,8 @@ class ShellSession:
             CatalogNotFoundError: There is no such catalog.
         """
         self._pending = use_statement(catalog, schema)
-        if catalog is not None:
-            self.session.catalogs.connector_name(catalog)
+        if catalog not in (None, "spark_catalog"):
+            self.session.catalogs.connector_name(str(catalog))
         self._catalog, self._schema = catalog, schema or ("default" if catalog is not None else None)
 
     def run_input(self, text: str) -> bool:
@@ -102,10 +102,6 @@ class ShellSession:
                 return False
         return True
 
-    def run(self, statement: str, *, vertical: bool = False, title: str = "") -> bool:
-        """Runs one statement, shows its result, and says whether that went well."""
-        return self._told(lambda: self._run(statement, vertical=vertical, title=title), is_statement=True)
-
     def execute(self, statement: str, *, vertical: bool = False, title: str = "") -> None:
         """Runs one statement and shows its result.
 
@@ -113,7 +109,14 @@ class ShellSession:
             KeyboardInterrupt: Ctrl-C.
             ConnectorError, PySparkException: The statement failed.
         """
-        self._run(statement, vertical=vertical, title=title)
+        self.last = statement
+        statement = self._ran = interpolate(statement, self.variables)
+        self.settle()
+        self.display.run(self.runner, statement, vertical=vertical, title=title)
+        if _MOVES.match(statement):
+            self._move()
+        if _DEFINES.match(statement):
+            self.names.forget()
 
     def full_name(self, name: str) -> tuple[str, ...]:
         """Catalog, schema and table of a name as written.
@@ -136,27 +139,20 @@ class ShellSession:
         Raises:
             ConnectorError, PySparkException: They are not there.
         """
-        if self._pending is not None:
-            self.runner.run(self._pending, None)
-            self._pending = None
-            self._move()
+        pending, self._pending = self._pending, None
+        if pending is None:
+            return
+        try:
+            self.runner.run(pending, None)
+        except BaseException:
+            self._catalog = self._schema = None
+            raise
+        self._move()
 
     def _run_part(self, part: InputPart) -> bool:
         if part.kind is PartKind.COMMAND:
             return self._told(lambda: self._run_command(self, part.text))
-        return self._told(lambda: self._run(part.text, vertical=part.kind is PartKind.VERTICAL), is_statement=True)
-
-    def _run(self, statement: str, *, vertical: bool = False, title: str = "") -> None:
-        self.last = statement
-        statement = self._ran = interpolate(statement, self.variables)
-        if self._pending is not None and not _MOVES.match(statement):
-            self.settle()
-        self.display.run(self.runner, statement, vertical=vertical, title=title)
-        if _MOVES.match(statement):
-            self._pending = None
-            self._move()
-        if _DEFINES.match(statement):
-            self.names.forget()
+        return self._told(lambda: self.execute(part.text, vertical=part.kind is PartKind.VERTICAL), is_statement=True)
 
     def _move(self) -> None:
         engine = self.session.engine
