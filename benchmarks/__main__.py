@@ -27,6 +27,7 @@ BENCHMARKS = (
     "hudi_merge_memory",
     "late_reading",
     "metastore_partitions",
+    "arrow_threads",
     "shell",
 )
 

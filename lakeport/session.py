@@ -181,9 +181,9 @@ class Session:
         were made in it keep seeing what they saw. A block inside of a block belongs to the outer one.
 
         Example:
-            >>> with session.transaction():  # doctest: +SKIP
-            ...     orders = session.table("hive.shop.orders").count()
-            ...     items = session.arrow("hive.shop.items").read_all()
+            >>> with session.transaction():
+            ...     labels = session.arrow("hive.sales.labels").read_all()
+            ...     items = session.scan("hudi.sales.items", columns=["id"]).to_arrow()
         """
         if self.shared_transactions is not None:
             yield
@@ -236,7 +236,8 @@ class Session:
                 storage that failed. Reading raises them too.
 
         Example:
-            >>> session.arrow("hive.finance.ledger", where=[("amount", ">", 10)]).read_all()  # doctest: +SKIP
+            >>> session.arrow("hive.sales.labels", ["s"], [("id", ">", 2), ("id", "<", 5)]).read_all().to_pylist()
+            [{'s': None}, {'s': 'four'}]
         """
         request = ScanRequest(
             name, version=table_version(version), options=options or {}, threads=threads, ordered=ordered
@@ -306,7 +307,8 @@ class Session:
             ConnectorError: As ``arrow``.
 
         Example:
-            >>> session.changes("hive.finance.ledger", start=12).read_all()  # doctest: +SKIP
+            >>> session.changes("hive.sales.notes", 7, 9, where=[("_change_type", "=", "insert")]).read_all().num_rows
+            2
         """
         asked = ChangeRange(table_version(start), table_version(end), start_inclusive, end_inclusive)
         request = ScanRequest(name, threads=threads).with_columns(columns).with_filter(where).with_limit(limit)
