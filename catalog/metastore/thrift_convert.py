@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ttypes
@@ -80,7 +80,7 @@ def table_from_thrift(raw: ttypes.Table) -> Table:
     return Table(
         database=raw.dbName.lower(),
         name=raw.tableName.lower(),
-        storage=_storage_from_thrift(raw.sd),
+        storage=StorageDescriptor() if raw.sd is None else _storage(raw.sd, PartitionReader()),
         partition_keys=_fields_from_thrift(raw.partitionKeys),
         parameters=Parameters.of(raw.parameters),
         table_type=raw.tableType or "MANAGED_TABLE",
@@ -116,10 +116,12 @@ def table_to_thrift(table: Table, owner: str) -> ttypes.Table:
 
 
 class PartitionReader:
-    """Reads partitions of one answer; lists of columns that are the same become one object."""
+    """Reads partitions of one answer; columns, properties and SerDes that are the same become one object each."""
 
     def __init__(self) -> None:
         self._columns: dict[tuple[tuple[str, str, str | None], ...], tuple[FieldSchema, ...]] = {}
+        self._parameters: dict[tuple[tuple[str, str], ...], Parameters] = {}
+        self._serdes: dict[tuple[str | None, str | None, Parameters], SerDeInfo] = {}
 
     def read_all(self, raw: Iterable[ttypes.Partition]) -> list[Partition]:
         """Reads partitions in their order."""
@@ -131,17 +133,33 @@ class PartitionReader:
             database=raw.dbName.lower(),
             table=raw.tableName.lower(),
             values=tuple(raw.values),
-            storage=_storage_from_thrift(raw.sd, self._shared_columns),
-            parameters=Parameters.of(raw.parameters),
+            storage=StorageDescriptor() if raw.sd is None else _storage(raw.sd, self),
+            parameters=self.parameters(raw.parameters),
             create_time=raw.createTime or 0,
         )
 
-    def _shared_columns(self, raw: list[ttypes.FieldSchema] | None) -> tuple[FieldSchema, ...]:
+    def columns(self, raw: list[ttypes.FieldSchema] | None) -> tuple[FieldSchema, ...]:
+        """Columns."""
         key = tuple([(field.name, field.type, field.comment) for field in raw or ()])
         columns = self._columns.get(key)
         if columns is None:
             columns = self._columns[key] = _fields_from_thrift(raw)
         return columns
+
+    def parameters(self, raw: dict[str, str] | None) -> Parameters:
+        """Properties."""
+        key = tuple(sorted(raw.items())) if raw else ()
+        return self._parameters.setdefault(key, Parameters(key))
+
+    def serde(self, raw: ttypes.SerDeInfo | None) -> SerDeInfo:
+        """A SerDe."""
+        raw = raw or ttypes.SerDeInfo()
+        parameters = self.parameters(raw.parameters)
+        key = (raw.serializationLib, raw.name, parameters)
+        serde = self._serdes.get(key)
+        if serde is None:
+            serde = self._serdes[key] = SerDeInfo(raw.serializationLib or "", parameters, raw.name)
+        return serde
 
 
 def partition_to_thrift(partition: Partition) -> ttypes.Partition:
@@ -165,24 +183,18 @@ def _field_to_thrift(field: FieldSchema) -> ttypes.FieldSchema:
     return ttypes.FieldSchema(field.name.lower(), field.type, field.comment)
 
 
-def _storage_from_thrift(
-    raw: ttypes.StorageDescriptor | None,
-    read_columns: Callable[[list[ttypes.FieldSchema] | None], tuple[FieldSchema, ...]] = _fields_from_thrift,
-) -> StorageDescriptor:
-    if raw is None:
-        return StorageDescriptor()
-    serde = raw.serdeInfo or ttypes.SerDeInfo()
+def _storage(raw: ttypes.StorageDescriptor, reader: PartitionReader) -> StorageDescriptor:
     return StorageDescriptor(
-        columns=read_columns(raw.cols),
+        columns=reader.columns(raw.cols),
         location=raw.location or None,
         input_format=raw.inputFormat,
         output_format=raw.outputFormat,
         compressed=bool(raw.compressed),
         bucket_count=-1 if raw.numBuckets is None else raw.numBuckets,
-        serde=SerDeInfo(serde.serializationLib or "", Parameters.of(serde.parameters), serde.name),
+        serde=reader.serde(raw.serdeInfo),
         bucket_columns=_lower(raw.bucketCols),
         sort_columns=tuple(SortColumn(order.col.lower(), order.order != 0) for order in raw.sortCols or ()),
-        parameters=Parameters.of(raw.parameters),
+        parameters=reader.parameters(raw.parameters),
         stored_as_subdirectories=bool(raw.storedAsSubDirectories),
     )
 
@@ -207,4 +219,4 @@ def _storage_to_thrift(storage: StorageDescriptor, name: str) -> ttypes.StorageD
 
 
 def _lower(names: Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(name.lower() for name in names or ())
+    return tuple([name.lower() for name in names]) if names else ()

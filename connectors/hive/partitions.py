@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 _BATCH = 1000
+_LONGEST_BATCH = 5000
+_FIELDS_IN_A_BATCH = 500_000
 _CALLS_AT_ONCE = 4
 
 
@@ -123,7 +125,8 @@ def fetch_partitions(
     Raises:
         ExternalError: As ``get_partitions``.
     """
-    batches = [names[start : start + _BATCH] for start in range(0, len(names), _BATCH)]
+    size = _batch_size(table, len(names))
+    batches = [names[start : start + size] for start in range(0, len(names), size)]
     if len(batches) < 2:
         yield from zip(names, get_partitions(client, table, [name.name for name in names]), strict=True)
         return
@@ -263,6 +266,16 @@ class _KeyReader:
         # The values of char and varchar keys change by reading.
         padded: str = apply_text_rule(pa.array([value], pa.string()), self._rule)[0].as_py()
         return padded
+
+
+def _batch_size(table: HiveTableHandle, count: int) -> int:
+    """How many entries to ask for in a call.
+
+    Long batches cost a metastore less for each entry; enough of them are left for all calls that go on at once. Each
+    entry repeats the table's columns, and an answer has to stay well below the longest message.
+    """
+    longest = min(_LONGEST_BATCH, _FIELDS_IN_A_BATCH // max(1, len(table.data_columns)))
+    return max(_BATCH, min(longest, -(-count // _CALLS_AT_ONCE)))
 
 
 def _key_fields(table: HiveTableHandle) -> tuple[FieldSchema, ...]:
