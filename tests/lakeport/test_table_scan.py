@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -12,9 +13,12 @@ import pytest
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError, TableNotFoundError
 from connector_spi.names import SchemaTableName
+from connectors.hive.connector import HiveConnector
 from connectors.memory.connector import MemoryConnector
+from lakeport.cleanup import CLEANUP
 from lakeport.session import Session
 from tests.lakeport.memory_session import memory_session, put
+from tests.lakeport.sample_session import sample_session
 
 ROWS: list[dict[str, object]] = [
     {"id": 1, "region": "eu", "amount": 1.5},
@@ -120,3 +124,30 @@ def test_html_shows_the_first_rows(opened: tuple[Session, MemoryConnector]) -> N
     assert "<script>" not in shown
     assert "<b>" not in shown
     assert "there are more" in shown
+
+
+def test_locks_are_held_while_it_is_read(tmp_path: Path) -> None:
+    with sample_session(tmp_path) as session:
+        hive = session.catalogs.get("hive")
+        assert isinstance(hive, HiveConnector)
+        transactions = hive.metastore.transactions
+
+        def locks() -> int:
+            CLEANUP.wait()
+            return len(transactions.show_locks("sales", "notes"))
+
+        scan = session.scan("hive.sales.notes", columns=["id"])
+        first = scan.to_reader()
+        second = scan.to_reader()
+        rows = first.read_next_batch().num_rows
+        assert locks() > 0
+        rows += sum(batch.num_rows for batch in first)
+        assert (rows, second.read_all().num_rows) == (13, 13)
+        assert locks() == 0
+        assert scan.to_polars().collect().height == 13
+        assert locks() == 0
+        abandoned = scan.to_reader()
+        abandoned.read_next_batch()
+        del abandoned
+        gc.collect()
+        assert locks() == 0
