@@ -166,10 +166,12 @@ def _query_context(error: BaseException, source: SourceText) -> Span | None:
         contexts = (asked() if asked is not None else None) or []
         for context in contexts:
             if str(context.contextType()).endswith("SQL"):
-                span = source.span_of_units(context.startIndex(), context.stopIndex())
+                # Of code points, since ANTLR counts them; the last one is named.
+                span = Span(context.startIndex(), context.stopIndex() + 1)
                 fragment = source.statement[span.start : span.stop]
-                # The text of a view is another one, and its positions mean nothing here.
-                if fragment != context.fragment():
+                # The text of a view is another one, and its positions mean nothing here. Spark cuts the fragment out
+                # by UTF-16 units, and so a wrong one behind characters of two.
+                if fragment != context.fragment() and max(source.statement) < "\U00010000":
                     continue
                 name = re.match(r"[\w.`]+(?=\()", fragment)
                 of_name = name is not None and "ROUTINE" in (error.getCondition() or "")  # type: ignore[attr-defined]

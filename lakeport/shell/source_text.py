@@ -68,12 +68,6 @@ class SourceText:
         """A statement that is the whole text."""
         return cls(statement, 0, statement)
 
-    def span_of_units(self, start: int, stop: int) -> Span:
-        """The span of Java's indexes, which count UTF-16 units and name the last one."""
-        encoded = self.statement.encode("utf-16-le", "surrogatepass")
-        first = len(encoded[: 2 * start].decode("utf-16-le", "replace"))
-        return Span(first, len(encoded[: 2 * (stop + 1)].decode("utf-16-le", "replace")))
-
     def span_at(self, line: int, column: int) -> Span:
         """The word at a line, from 1, and a column of the statement, from 0; a single place where there is no word."""
         lines = self.statement.split("\n")
