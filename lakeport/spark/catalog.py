@@ -16,6 +16,7 @@ from lakeport.spark.changelog import asked_range, load_changes
 from lakeport.spark.errors import as_illegal_argument, no_such_namespace, no_such_table, rows_are_not_written
 from lakeport.spark.jvm import CATALOG, Jvm
 from lakeport.spark.loading import load_table, loading_options, table_name, table_version, write_privileges
+from lakeport.spark.many_names import identifiers, table_summaries
 from lakeport.spark.procedures import ProcedureProxy
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.statements import statement_of_thread
@@ -125,14 +126,11 @@ class CatalogProxy(Proxy):
 
     def listTables(self, namespace: JavaObject) -> JavaObject:
         """Tables of a schema."""
-        identifier = self._jvm.cls(_IDENTIFIER)
-        return self._jvm.array(_IDENTIFIER, [identifier.of(namespace, name) for name in self._table_names(namespace)])
+        return identifiers(self._jvm, namespace, self._table_names(namespace))
 
     def listTableSummaries(self, namespace: JavaObject) -> JavaObject:
         """Tables of a schema with their kind, without loading each."""
-        identifier, summary = self._jvm.cls(_IDENTIFIER), self._jvm.cls(CATALOG + "TableSummary")
-        made = [summary.of(identifier.of(namespace, name), "EXTERNAL") for name in self._table_names(namespace)]
-        return self._jvm.array(CATALOG + "TableSummary", made)
+        return table_summaries(self._jvm, namespace, self._table_names(namespace), "EXTERNAL")
 
     def tableExists(self, ident: JavaObject) -> bool:
         """Whether the table is there, be it readable or not."""
