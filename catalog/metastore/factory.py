@@ -80,6 +80,7 @@ class Metastore:
         transactions: Transactions, write ids, locks.
         calls: Counts every call that went to the metastore.
         users: The metastore of each user, where users are impersonated.
+        place: The kind and where it is; the same for all catalogs over one metastore.
     """
 
     reads: MetastoreClient
@@ -87,6 +88,7 @@ class Metastore:
     transactions: TransactionClient
     calls: CallStatistics
     users: PerUser[Metastore] | None = None
+    place: str = ""
 
     def as_user(self, user: str) -> Metastore:
         """The same metastore as a query's user meets it; this one unless users are impersonated.
@@ -114,7 +116,8 @@ def connect(config: MetastoreConfig) -> Metastore:
             raise InvalidPropertyError("hive.metastore=embedded needs hive.metastore.embedded.path, a SQLite file")
         store = open_store(Path(config.embedded_path))
         embedded = EmbeddedMetastore(store)
-        return Metastore(embedded, _allowed(config, embedded), EmbeddedTransactions(store), store.statistics)
+        allowed = _allowed(config, embedded)
+        return Metastore(embedded, allowed, EmbeddedTransactions(store), store.statistics, place=config.place())
     if not config.uri:
         raise InvalidPropertyError("hive.metastore=thrift needs hive.metastore.uri, such as thrift://host:9083")
     return _connect_thrift(config)
@@ -171,6 +174,7 @@ def _over(connections: ThriftConnections, config: MetastoreConfig, username: str
         _allowed(config, ThriftMetastoreWriter(connections, reads, username)),
         ThriftTransactions(connections),
         connections.statistics,
+        place=config.place(),
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
 from catalog.metastore.partition_names import make_partition_name, parse_partition_name
-from catalog.metastore.shared_cache import SharedMetastoreCache
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.predicate import Value
 from connector_spi.procedures import Procedure, ProcedureArgument
@@ -26,8 +25,12 @@ _ARGUMENTS = tuple(
 )
 
 
-def flush_procedure(cache: SharedMetastoreCache) -> Procedure:
-    """The procedure of a catalog; its row says how many answers were forgotten."""
+def flush_procedure(forget: Callable[[str | None, str | None, str | None], int]) -> Procedure:
+    """The procedure of a catalog; its row says how many answers were forgotten.
+
+    Args:
+        forget: Forgets what is kept of a schema, a table and a partition, each or all; gives how many answers.
+    """
 
     def flush(session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
         given = [None if arguments.get(one.name) is None else str(arguments[one.name]) for one in _ARGUMENTS]
@@ -39,7 +42,7 @@ def flush_procedure(cache: SharedMetastoreCache) -> Procedure:
         if partition is not None:
             pairs = parse_partition_name(partition)
             partition = make_partition_name([key for key, _ in pairs], [value for _, value in pairs])
-        return pa.table({"flushed": [cache.flush(schema, table, partition)]}, _RESULT)
+        return pa.table({"flushed": [forget(schema, table, partition)]}, _RESULT)
 
     return Procedure(
         "system",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from weakref import WeakSet
 
 import pyarrow as pa
 
@@ -23,6 +24,9 @@ from connector_spi.system_tables import SystemTable
 
 __all__ = ["SharedMetastore"]
 
+_caches: dict[str, WeakSet[SharedMetastoreCache]] = {}
+"""What the catalogs of this process keep, by the place of their metastore."""
+
 
 class SharedMetastore:
     """What a connector holds of its metastore.
@@ -39,6 +43,7 @@ class SharedMetastore:
 
     def __init__(self, metastore: Metastore, policy: CachePolicy) -> None:
         self.reads = SharedMetastoreCache(metastore.reads, policy)
+        _caches.setdefault(metastore.place, WeakSet()).add(self.reads)
         self.metastore = replace(metastore, writes=invalidating_writer(metastore.writes, self.reads))
         self.history = CallHistory()
 
@@ -64,11 +69,17 @@ class SharedMetastore:
 
     def procedures(self) -> Sequence[Procedure]:
         """Procedures about what is shared."""
-        return (flush_procedure(self.reads),)
+        return (flush_procedure(self._flush),)
 
     def system_tables(self) -> Sequence[SystemTable]:
         """Tables about what is shared."""
         return (MetastoreCallsTable(self.history),)
+
+    def _flush(self, database: str | None, table: str | None, partition: str | None) -> int:
+        """Has all catalogs over the metastore forget: a table of one may be read through another."""
+        place = self.metastore.place
+        caches = [self.reads, *(one for one in _caches[place] if place and one is not self.reads)]
+        return sum(cache.flush(database, table, partition) for cache in caches)
 
     def close(self) -> None:
         """Gives the connections back."""

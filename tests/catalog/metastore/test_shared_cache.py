@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from catalog.metastore.cache_policy import CACHE_PROPERTIES, CachePolicy, cache_policy, cache_texts
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.embedded import EmbeddedMetastore, open_store
-from catalog.metastore.factory import Metastore
+from catalog.metastore.factory import Metastore, MetastoreConfig, connect
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Partition, Table
 from catalog.metastore.partition_names import make_partition_name
 from catalog.metastore.shared_cache import SharedMetastoreCache
@@ -24,6 +25,7 @@ from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.errors import ConnectorError, MetastoreError
 from connector_spi.predicate import TupleDomain
 from connector_spi.properties import parse_properties
+from connector_spi.session import ConnectorSession
 from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
 
 FOREVER = CachePolicy(ttl=1e9)
@@ -289,3 +291,23 @@ def test_properties_come_back_from_their_texts() -> None:
     policy = CachePolicy(30.0, 7.5, 100, 3, True, False)
     assert cache_policy(parse_properties(CACHE_PROPERTIES, dict(cache_texts(policy)), lambda name: name)) == policy
     assert cache_policy(parse_properties(CACHE_PROPERTIES, {}, lambda name: name)) == CachePolicy()
+
+
+def test_a_flush_reaches_other_catalogs_over_the_same_metastore(tmp_path: Path) -> None:
+    here, there = (
+        SharedMetastore(
+            connect(MetastoreConfig(kind="embedded", embedded_path=str(tmp_path / f"{name}.db"))), CachePolicy(3600)
+        )
+        for name in ("m", "other")
+    )
+    also = SharedMetastore(
+        connect(MetastoreConfig(kind="embedded", embedded_path=str(tmp_path / "m.db"))), CachePolicy(3600)
+    )
+    for one in (here, also, there):
+        assert one.reads.get_databases() == ["default"]
+    [flush] = here.procedures()
+    session = ConnectorSession("q", "ann", "UTC", datetime(2024, 1, 1, tzinfo=UTC))
+    assert flush.function(session, {})["flushed"].to_pylist() == [2]
+    assert [one.reads.flush() for one in (here, also, there)] == [0, 0, 1]
+    for one in (here, also, there):
+        one.close()
