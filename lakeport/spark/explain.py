@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import CatalogSchemaTableName
@@ -129,7 +130,7 @@ def _one(name: str, domain: Domain) -> str:
     if domain.values.is_all:
         return f"{name} IS NOT NULL"
     if discrete is not None:
-        shown = ", ".join(repr(value) for value in discrete[:_SHOWN_VALUES])
+        shown = ", ".join(map(_literal, discrete[:_SHOWN_VALUES]))
         more = f", ... {len(discrete)} values" if len(discrete) > _SHOWN_VALUES else ""
         text = f"{name} = {shown}" if len(discrete) == 1 else f"{name} IN ({shown}{more})"
     else:
@@ -140,6 +141,18 @@ def _one(name: str, domain: Domain) -> str:
 
 
 def _range(name: str, item: Range) -> str:
-    low = None if item.low is None else f"{name} {'>=' if item.low_inclusive else '>'} {item.low!r}"
-    high = None if item.high is None else f"{name} {'<=' if item.high_inclusive else '<'} {item.high!r}"
+    low = None if item.low is None else f"{name} {'>=' if item.low_inclusive else '>'} {_literal(item.low)}"
+    high = None if item.high is None else f"{name} {'<=' if item.high_inclusive else '<'} {_literal(item.high)}"
     return " AND ".join(part for part in (low, high) if part) or "true"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bytes):
+        return f"X'{value.hex().upper()}'"
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value}'"
+    if isinstance(value, date):
+        return f"DATE '{value}'"
+    return str(value)
