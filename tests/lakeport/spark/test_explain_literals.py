@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import Domain, TupleDomain
+from connector_spi.predicate import Domain, TupleDomain, Value
 from lakeport.spark.explain import domain_text
 
 
 @pytest.mark.parametrize(
-    ("type", "value", "text"),
+    ("data_type", "value", "text"),
     [
         (pa.string(), "it's", "'it''s'"),
         (pa.int32(), 7, "7"),
@@ -25,9 +25,9 @@ from lakeport.spark.explain import domain_text
         (pa.bool_(), True, "True"),
     ],
 )
-def test_values(type: pa.DataType, value: object, text: str) -> None:
-    column = ColumnHandle("c", type)
+def test_values(data_type: pa.DataType, value: Value, text: str) -> None:
+    column = ColumnHandle("c", data_type)
     assert (
-        domain_text(TupleDomain[ColumnHandle].with_column_domains({column: Domain.single_value(type, value)}))
+        domain_text(TupleDomain[ColumnHandle].with_column_domains({column: Domain.single_value(data_type, value)}))
         == f"c = {text}"
     )
