@@ -30,6 +30,7 @@ TYPE = "hoodie.datasource.query.type"
 FORMAT = "hoodie.datasource.query.incremental.format"
 BEGIN = "hoodie.datasource.read.begin.instanttime"
 END = "hoodie.datasource.read.end.instanttime"
+STREAM_START = "hoodie.datasource.streaming.startOffset"
 END_SCHEMA = "hoodie.datasource.read.schema.use.end.instanttime"
 _TOLD = ("_change_type", "_commit_version", "_commit_timestamp")
 
@@ -66,6 +67,8 @@ def _questions(spark: SparkSession) -> list[Question]:
     time = time_of_instant(instant, UTC)
     range_ = answers(COW, "incremental")[-1]
     incremental = _incremental(range_)
+    latest = max(answers(COW, "incremental"), key=lambda one: one.partition("_")[::-1])
+    begin = latest.partition("_")[0]
     feed = answers(FEED, "cdc")[-1]
     first_write = f"CHANGES FROM VERSION '{instant}' INCLUSIVE TO VERSION '{instant}' INCLUSIVE"
     clause = ", ".join(f"'{name}' = '{text}'" for name, text in incremental.items())
@@ -78,6 +81,8 @@ def _questions(spark: SparkSession) -> list[Question]:
         ("incremental WITH", sql(COW, f"WITH ({clause})"), COW, f"incremental_{range_}"),
         ("read optimized", read(MOR, {TYPE: "read_optimized"}), MOR, "read_optimized"),
         ("merged", read(MOR, {}), MOR, "snapshot"),
+        ("stream", lambda: _streamed(spark, MOR, {}), MOR, "snapshot"),
+        ("stream from", lambda: _streamed(spark, COW, {STREAM_START: begin}), COW, f"incremental_{latest}"),
         ("change feed", read(FEED, {**_incremental(feed), FORMAT: "cdc"}), FEED, f"cdc_{feed}"),
         *((case, read(case, {}), case, "snapshot") for case in BOOTSTRAPPED),
         (
@@ -88,6 +93,14 @@ def _questions(spark: SparkSession) -> list[Question]:
         ),
         ("CHANGES", lambda: sql(COW, first_write)().drop(*_TOLD), COW, f"asof_{instant}"),
     ]
+
+
+def _streamed(spark: SparkSession, case: str, options: Mapping[str, str]) -> DataFrame:
+    """All that a stream gives until it is at the newest write."""
+    frame = spark.readStream.options(**options).table(f"hudi.hudi_corpus.{case}")
+    query = frame.writeStream.format("memory").queryName(f"streamed_{case}").trigger(availableNow=True).start()
+    query.awaitTermination()
+    return spark.table(f"streamed_{case}")
 
 
 def _incremental(between: str) -> dict[str, str]:
