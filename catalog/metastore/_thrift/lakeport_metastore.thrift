@@ -223,11 +223,6 @@ struct PartitionsStatsResult {
   1: required map<string, list<ColumnStatisticsObj>> partStats
 }
 
-struct AggrStats {
-  1: required list<ColumnStatisticsObj> colStats
-  2: required i64 partsFound
-}
-
 // ---- requests for tables and partitions ----
 
 enum ClientCapability {
@@ -310,86 +305,6 @@ struct GetPartitionsByNamesResult {
 }
 
 // ---- partitions without all that they hold: Hive 4 for those of a filter, Hive 2.3 for the values of keys ----
-
-struct PartitionValuesRequest {
-  1: required string dbName
-  2: required string tblName
-  3: required list<FieldSchema> partitionKeys
-  4: optional bool applyDistinct = true
-  5: optional string filter
-  6: optional list<FieldSchema> partitionOrder
-  7: optional bool ascending = true
-  8: optional i64 maxParts = -1
-  9: optional string catName  // Hive 3
-}
-
-struct PartitionValuesRow {
-  1: required list<string> row
-}
-
-struct PartitionValuesResponse {
-  1: required list<PartitionValuesRow> partitionValues
-}
-
-struct PartitionWithoutSD {
-  1: list<string> values
-  2: i32 createTime
-  3: i32 lastAccessTime
-  4: string relativePath
-  5: map<string, string> parameters
-}
-
-struct PartitionSpecWithSharedSD {
-  1: list<PartitionWithoutSD> partitions
-  2: StorageDescriptor sd
-}
-
-struct PartitionListComposingSpec {
-  1: list<Partition> partitions
-}
-
-struct PartitionSpec {
-  1: string dbName
-  2: string tableName
-  3: string rootPath
-  4: optional PartitionSpecWithSharedSD sharedSDPartitionSpec
-  5: optional PartitionListComposingSpec partitionList
-  6: optional string catName
-}
-
-struct GetProjectionsSpec {
-  1: list<string> fieldList
-  2: string includeParamKeyPattern
-  3: string excludeParamKeyPattern
-}
-
-enum PartitionFilterMode {
-  BY_NAMES
-  BY_VALUES
-  BY_EXPR
-}
-
-struct GetPartitionsFilterSpec {
-  7: optional PartitionFilterMode filterMode
-  8: optional list<string> filters
-}
-
-struct GetPartitionsRequest {
-  1: optional string catName
-  2: string dbName
-  3: string tblName
-  4: optional bool withAuth
-  5: optional string user
-  6: optional list<string> groupNames
-  7: GetProjectionsSpec projectionSpec
-  8: GetPartitionsFilterSpec filterSpec
-  9: optional list<string> processorCapabilities
-  10: optional string processorIdentifier
-}
-
-struct GetPartitionsResponse {
-  1: list<PartitionSpec> partitionSpec
-}
 
 struct EnvironmentContext {
   1: map<string, string> properties
@@ -663,20 +578,11 @@ service ThriftHiveMetastore {
     throws (1: MetaException o1, 2: NoSuchObjectException o2, 3: InvalidObjectException o3)
   GetPartitionsByNamesResult get_partitions_by_names_req(1: GetPartitionsByNamesRequest req)
     throws (1: MetaException o1, 2: NoSuchObjectException o2, 3: InvalidObjectException o3)
-  list<Partition> get_partitions_by_filter(
-    1: string db_name, 2: string tbl_name, 3: string filter, 4: i16 max_parts = -1)
-    throws (1: MetaException o1, 2: NoSuchObjectException o2)
 
-  PartitionValuesResponse get_partition_values(1: PartitionValuesRequest request)
-    throws (1: MetaException o1, 2: NoSuchObjectException o2)
-  GetPartitionsResponse get_partitions_with_specs(1: GetPartitionsRequest request)
-    throws (1: MetaException o1)
 
   TableStatsResult get_table_statistics_req(1: TableStatsRequest request)
     throws (1: NoSuchObjectException o1, 2: MetaException o2)
   PartitionsStatsResult get_partitions_statistics_req(1: PartitionsStatsRequest request)
-    throws (1: NoSuchObjectException o1, 2: MetaException o2)
-  AggrStats get_aggr_stats_for(1: PartitionsStatsRequest request)
     throws (1: NoSuchObjectException o1, 2: MetaException o2)
   bool update_table_column_statistics(1: ColumnStatistics stats_obj)
     throws (1: NoSuchObjectException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: InvalidInputException o4)

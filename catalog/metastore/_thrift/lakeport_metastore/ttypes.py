@@ -49,24 +49,6 @@ class ClientCapability(object):
     }
 
 
-class PartitionFilterMode(object):
-    BY_NAMES = 0
-    BY_VALUES = 1
-    BY_EXPR = 2
-
-    _VALUES_TO_NAMES = {
-        0: "BY_NAMES",
-        1: "BY_VALUES",
-        2: "BY_EXPR",
-    }
-
-    _NAMES_TO_VALUES = {
-        "BY_NAMES": 0,
-        "BY_VALUES": 1,
-        "BY_EXPR": 2,
-    }
-
-
 class LockType(object):
     SHARED_READ = 1
     SHARED_WRITE = 2
@@ -3498,99 +3480,6 @@ class PartitionsStatsResult(object):
         return not (self == other)
 
 
-class AggrStats(object):
-    """
-    Attributes:
-     - colStats
-     - partsFound
-
-    """
-
-    __slots__ = (
-        'colStats',
-        'partsFound',
-    )
-
-
-    def __init__(self, colStats=None, partsFound=None,):
-        self.colStats = colStats
-        self.partsFound = partsFound
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.LIST:
-                    self.colStats = []
-                    (_etype169, _size166) = iprot.readListBegin()
-                    for _i170 in range(_size166):
-                        _elem171 = ColumnStatisticsObj()
-                        _elem171.read(iprot)
-                        self.colStats.append(_elem171)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 2:
-                if ftype == TType.I64:
-                    self.partsFound = iprot.readI64()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('AggrStats')
-        if self.colStats is not None:
-            oprot.writeFieldBegin('colStats', TType.LIST, 1)
-            oprot.writeListBegin(TType.STRUCT, len(self.colStats))
-            for iter172 in self.colStats:
-                iter172.write(oprot)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        if self.partsFound is not None:
-            oprot.writeFieldBegin('partsFound', TType.I64, 2)
-            oprot.writeI64(self.partsFound)
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        if self.colStats is None:
-            raise TProtocolException(message='Required field colStats is unset!')
-        if self.partsFound is None:
-            raise TProtocolException(message='Required field partsFound is unset!')
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
 class ClientCapabilities(object):
     """
     Attributes:
@@ -3618,10 +3507,10 @@ class ClientCapabilities(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.values = []
-                    (_etype176, _size173) = iprot.readListBegin()
-                    for _i177 in range(_size173):
-                        _elem178 = iprot.readI32()
-                        self.values.append(_elem178)
+                    (_etype169, _size166) = iprot.readListBegin()
+                    for _i170 in range(_size166):
+                        _elem171 = iprot.readI32()
+                        self.values.append(_elem171)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -3638,8 +3527,8 @@ class ClientCapabilities(object):
         if self.values is not None:
             oprot.writeFieldBegin('values', TType.LIST, 1)
             oprot.writeListBegin(TType.I32, len(self.values))
-            for iter179 in self.values:
-                oprot.writeI32(iter179)
+            for iter172 in self.values:
+                oprot.writeI32(iter172)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -3751,10 +3640,10 @@ class GetTableRequest(object):
             elif fid == 8:
                 if ftype == TType.LIST:
                     self.processorCapabilities = []
-                    (_etype183, _size180) = iprot.readListBegin()
-                    for _i184 in range(_size180):
-                        _elem185 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem185)
+                    (_etype176, _size173) = iprot.readListBegin()
+                    for _i177 in range(_size173):
+                        _elem178 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.processorCapabilities.append(_elem178)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -3805,8 +3694,8 @@ class GetTableRequest(object):
         if self.processorCapabilities is not None:
             oprot.writeFieldBegin('processorCapabilities', TType.LIST, 8)
             oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter186 in self.processorCapabilities:
-                oprot.writeString(iter186.encode('utf-8') if sys.version_info[0] == 2 else iter186)
+            for iter179 in self.processorCapabilities:
+                oprot.writeString(iter179.encode('utf-8') if sys.version_info[0] == 2 else iter179)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.processorIdentifier is not None:
@@ -4029,21 +3918,21 @@ class RequestPartsSpec(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.names = []
-                    (_etype190, _size187) = iprot.readListBegin()
-                    for _i191 in range(_size187):
-                        _elem192 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.names.append(_elem192)
+                    (_etype183, _size180) = iprot.readListBegin()
+                    for _i184 in range(_size180):
+                        _elem185 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.names.append(_elem185)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
             elif fid == 2:
                 if ftype == TType.LIST:
                     self.exprs = []
-                    (_etype196, _size193) = iprot.readListBegin()
-                    for _i197 in range(_size193):
-                        _elem198 = DropPartitionsExpr()
-                        _elem198.read(iprot)
-                        self.exprs.append(_elem198)
+                    (_etype189, _size186) = iprot.readListBegin()
+                    for _i190 in range(_size186):
+                        _elem191 = DropPartitionsExpr()
+                        _elem191.read(iprot)
+                        self.exprs.append(_elem191)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4060,15 +3949,15 @@ class RequestPartsSpec(object):
         if self.names is not None:
             oprot.writeFieldBegin('names', TType.LIST, 1)
             oprot.writeListBegin(TType.STRING, len(self.names))
-            for iter199 in self.names:
-                oprot.writeString(iter199.encode('utf-8') if sys.version_info[0] == 2 else iter199)
+            for iter192 in self.names:
+                oprot.writeString(iter192.encode('utf-8') if sys.version_info[0] == 2 else iter192)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.exprs is not None:
             oprot.writeFieldBegin('exprs', TType.LIST, 2)
             oprot.writeListBegin(TType.STRUCT, len(self.exprs))
-            for iter200 in self.exprs:
-                iter200.write(oprot)
+            for iter193 in self.exprs:
+                iter193.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -4295,11 +4184,11 @@ class DropPartitionsResult(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.partitions = []
-                    (_etype204, _size201) = iprot.readListBegin()
-                    for _i205 in range(_size201):
-                        _elem206 = Partition()
-                        _elem206.read(iprot)
-                        self.partitions.append(_elem206)
+                    (_etype197, _size194) = iprot.readListBegin()
+                    for _i198 in range(_size194):
+                        _elem199 = Partition()
+                        _elem199.read(iprot)
+                        self.partitions.append(_elem199)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4316,8 +4205,8 @@ class DropPartitionsResult(object):
         if self.partitions is not None:
             oprot.writeFieldBegin('partitions', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.partitions))
-            for iter207 in self.partitions:
-                iter207.write(oprot)
+            for iter200 in self.partitions:
+                iter200.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -4417,10 +4306,10 @@ class AlterTableRequest(object):
             elif fid == 8:
                 if ftype == TType.LIST:
                     self.processorCapabilities = []
-                    (_etype211, _size208) = iprot.readListBegin()
-                    for _i212 in range(_size208):
-                        _elem213 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem213)
+                    (_etype204, _size201) = iprot.readListBegin()
+                    for _i205 in range(_size201):
+                        _elem206 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.processorCapabilities.append(_elem206)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4462,8 +4351,8 @@ class AlterTableRequest(object):
         if self.processorCapabilities is not None:
             oprot.writeFieldBegin('processorCapabilities', TType.LIST, 8)
             oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter214 in self.processorCapabilities:
-                oprot.writeString(iter214.encode('utf-8') if sys.version_info[0] == 2 else iter214)
+            for iter207 in self.processorCapabilities:
+                oprot.writeString(iter207.encode('utf-8') if sys.version_info[0] == 2 else iter207)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.processorIdentifier is not None:
@@ -4606,10 +4495,10 @@ class GetPartitionsByNamesRequest(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.names = []
-                    (_etype218, _size215) = iprot.readListBegin()
-                    for _i219 in range(_size215):
-                        _elem220 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.names.append(_elem220)
+                    (_etype211, _size208) = iprot.readListBegin()
+                    for _i212 in range(_size208):
+                        _elem213 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.names.append(_elem213)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4621,10 +4510,10 @@ class GetPartitionsByNamesRequest(object):
             elif fid == 5:
                 if ftype == TType.LIST:
                     self.processorCapabilities = []
-                    (_etype224, _size221) = iprot.readListBegin()
-                    for _i225 in range(_size221):
-                        _elem226 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem226)
+                    (_etype217, _size214) = iprot.readListBegin()
+                    for _i218 in range(_size214):
+                        _elem219 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.processorCapabilities.append(_elem219)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4659,8 +4548,8 @@ class GetPartitionsByNamesRequest(object):
         if self.names is not None:
             oprot.writeFieldBegin('names', TType.LIST, 3)
             oprot.writeListBegin(TType.STRING, len(self.names))
-            for iter227 in self.names:
-                oprot.writeString(iter227.encode('utf-8') if sys.version_info[0] == 2 else iter227)
+            for iter220 in self.names:
+                oprot.writeString(iter220.encode('utf-8') if sys.version_info[0] == 2 else iter220)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.get_col_stats is not None:
@@ -4670,8 +4559,8 @@ class GetPartitionsByNamesRequest(object):
         if self.processorCapabilities is not None:
             oprot.writeFieldBegin('processorCapabilities', TType.LIST, 5)
             oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter228 in self.processorCapabilities:
-                oprot.writeString(iter228.encode('utf-8') if sys.version_info[0] == 2 else iter228)
+            for iter221 in self.processorCapabilities:
+                oprot.writeString(iter221.encode('utf-8') if sys.version_info[0] == 2 else iter221)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.processorIdentifier is not None:
@@ -4738,11 +4627,11 @@ class GetPartitionsByNamesResult(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.partitions = []
-                    (_etype232, _size229) = iprot.readListBegin()
-                    for _i233 in range(_size229):
-                        _elem234 = Partition()
-                        _elem234.read(iprot)
-                        self.partitions.append(_elem234)
+                    (_etype225, _size222) = iprot.readListBegin()
+                    for _i226 in range(_size222):
+                        _elem227 = Partition()
+                        _elem227.read(iprot)
+                        self.partitions.append(_elem227)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4759,8 +4648,8 @@ class GetPartitionsByNamesResult(object):
         if self.partitions is not None:
             oprot.writeFieldBegin('partitions', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.partitions))
-            for iter235 in self.partitions:
-                iter235.write(oprot)
+            for iter228 in self.partitions:
+                iter228.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -4769,1241 +4658,6 @@ class GetPartitionsByNamesResult(object):
     def validate(self):
         if self.partitions is None:
             raise TProtocolException(message='Required field partitions is unset!')
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class PartitionValuesRequest(object):
-    """
-    Attributes:
-     - dbName
-     - tblName
-     - partitionKeys
-     - applyDistinct
-     - filter
-     - partitionOrder
-     - ascending
-     - maxParts
-     - catName
-
-    """
-
-    __slots__ = (
-        'dbName',
-        'tblName',
-        'partitionKeys',
-        'applyDistinct',
-        'filter',
-        'partitionOrder',
-        'ascending',
-        'maxParts',
-        'catName',
-    )
-
-
-    def __init__(self, dbName=None, tblName=None, partitionKeys=None, applyDistinct=True, filter=None, partitionOrder=None, ascending=True, maxParts=-1, catName=None,):
-        self.dbName = dbName
-        self.tblName = tblName
-        self.partitionKeys = partitionKeys
-        self.applyDistinct = applyDistinct
-        self.filter = filter
-        self.partitionOrder = partitionOrder
-        self.ascending = ascending
-        self.maxParts = maxParts
-        self.catName = catName
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.STRING:
-                    self.dbName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 2:
-                if ftype == TType.STRING:
-                    self.tblName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 3:
-                if ftype == TType.LIST:
-                    self.partitionKeys = []
-                    (_etype239, _size236) = iprot.readListBegin()
-                    for _i240 in range(_size236):
-                        _elem241 = FieldSchema()
-                        _elem241.read(iprot)
-                        self.partitionKeys.append(_elem241)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 4:
-                if ftype == TType.BOOL:
-                    self.applyDistinct = iprot.readBool()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 5:
-                if ftype == TType.STRING:
-                    self.filter = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 6:
-                if ftype == TType.LIST:
-                    self.partitionOrder = []
-                    (_etype245, _size242) = iprot.readListBegin()
-                    for _i246 in range(_size242):
-                        _elem247 = FieldSchema()
-                        _elem247.read(iprot)
-                        self.partitionOrder.append(_elem247)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 7:
-                if ftype == TType.BOOL:
-                    self.ascending = iprot.readBool()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 8:
-                if ftype == TType.I64:
-                    self.maxParts = iprot.readI64()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 9:
-                if ftype == TType.STRING:
-                    self.catName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('PartitionValuesRequest')
-        if self.dbName is not None:
-            oprot.writeFieldBegin('dbName', TType.STRING, 1)
-            oprot.writeString(self.dbName.encode('utf-8') if sys.version_info[0] == 2 else self.dbName)
-            oprot.writeFieldEnd()
-        if self.tblName is not None:
-            oprot.writeFieldBegin('tblName', TType.STRING, 2)
-            oprot.writeString(self.tblName.encode('utf-8') if sys.version_info[0] == 2 else self.tblName)
-            oprot.writeFieldEnd()
-        if self.partitionKeys is not None:
-            oprot.writeFieldBegin('partitionKeys', TType.LIST, 3)
-            oprot.writeListBegin(TType.STRUCT, len(self.partitionKeys))
-            for iter248 in self.partitionKeys:
-                iter248.write(oprot)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        if self.applyDistinct is not None:
-            oprot.writeFieldBegin('applyDistinct', TType.BOOL, 4)
-            oprot.writeBool(self.applyDistinct)
-            oprot.writeFieldEnd()
-        if self.filter is not None:
-            oprot.writeFieldBegin('filter', TType.STRING, 5)
-            oprot.writeString(self.filter.encode('utf-8') if sys.version_info[0] == 2 else self.filter)
-            oprot.writeFieldEnd()
-        if self.partitionOrder is not None:
-            oprot.writeFieldBegin('partitionOrder', TType.LIST, 6)
-            oprot.writeListBegin(TType.STRUCT, len(self.partitionOrder))
-            for iter249 in self.partitionOrder:
-                iter249.write(oprot)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        if self.ascending is not None:
-            oprot.writeFieldBegin('ascending', TType.BOOL, 7)
-            oprot.writeBool(self.ascending)
-            oprot.writeFieldEnd()
-        if self.maxParts is not None:
-            oprot.writeFieldBegin('maxParts', TType.I64, 8)
-            oprot.writeI64(self.maxParts)
-            oprot.writeFieldEnd()
-        if self.catName is not None:
-            oprot.writeFieldBegin('catName', TType.STRING, 9)
-            oprot.writeString(self.catName.encode('utf-8') if sys.version_info[0] == 2 else self.catName)
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        if self.dbName is None:
-            raise TProtocolException(message='Required field dbName is unset!')
-        if self.tblName is None:
-            raise TProtocolException(message='Required field tblName is unset!')
-        if self.partitionKeys is None:
-            raise TProtocolException(message='Required field partitionKeys is unset!')
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class PartitionValuesRow(object):
-    """
-    Attributes:
-     - row
-
-    """
-
-    __slots__ = (
-        'row',
-    )
-
-
-    def __init__(self, row=None,):
-        self.row = row
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.LIST:
-                    self.row = []
-                    (_etype253, _size250) = iprot.readListBegin()
-                    for _i254 in range(_size250):
-                        _elem255 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.row.append(_elem255)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('PartitionValuesRow')
-        if self.row is not None:
-            oprot.writeFieldBegin('row', TType.LIST, 1)
-            oprot.writeListBegin(TType.STRING, len(self.row))
-            for iter256 in self.row:
-                oprot.writeString(iter256.encode('utf-8') if sys.version_info[0] == 2 else iter256)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        if self.row is None:
-            raise TProtocolException(message='Required field row is unset!')
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class PartitionValuesResponse(object):
-    """
-    Attributes:
-     - partitionValues
-
-    """
-
-    __slots__ = (
-        'partitionValues',
-    )
-
-
-    def __init__(self, partitionValues=None,):
-        self.partitionValues = partitionValues
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.LIST:
-                    self.partitionValues = []
-                    (_etype260, _size257) = iprot.readListBegin()
-                    for _i261 in range(_size257):
-                        _elem262 = PartitionValuesRow()
-                        _elem262.read(iprot)
-                        self.partitionValues.append(_elem262)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('PartitionValuesResponse')
-        if self.partitionValues is not None:
-            oprot.writeFieldBegin('partitionValues', TType.LIST, 1)
-            oprot.writeListBegin(TType.STRUCT, len(self.partitionValues))
-            for iter263 in self.partitionValues:
-                iter263.write(oprot)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        if self.partitionValues is None:
-            raise TProtocolException(message='Required field partitionValues is unset!')
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class PartitionWithoutSD(object):
-    """
-    Attributes:
-     - values
-     - createTime
-     - lastAccessTime
-     - relativePath
-     - parameters
-
-    """
-
-    __slots__ = (
-        'values',
-        'createTime',
-        'lastAccessTime',
-        'relativePath',
-        'parameters',
-    )
-
-
-    def __init__(self, values=None, createTime=None, lastAccessTime=None, relativePath=None, parameters=None,):
-        self.values = values
-        self.createTime = createTime
-        self.lastAccessTime = lastAccessTime
-        self.relativePath = relativePath
-        self.parameters = parameters
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.LIST:
-                    self.values = []
-                    (_etype267, _size264) = iprot.readListBegin()
-                    for _i268 in range(_size264):
-                        _elem269 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.values.append(_elem269)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 2:
-                if ftype == TType.I32:
-                    self.createTime = iprot.readI32()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 3:
-                if ftype == TType.I32:
-                    self.lastAccessTime = iprot.readI32()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 4:
-                if ftype == TType.STRING:
-                    self.relativePath = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 5:
-                if ftype == TType.MAP:
-                    self.parameters = {}
-                    (_ktype271, _vtype272, _size270) = iprot.readMapBegin()
-                    for _i274 in range(_size270):
-                        _key275 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        _val276 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.parameters[_key275] = _val276
-                    iprot.readMapEnd()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('PartitionWithoutSD')
-        if self.values is not None:
-            oprot.writeFieldBegin('values', TType.LIST, 1)
-            oprot.writeListBegin(TType.STRING, len(self.values))
-            for iter277 in self.values:
-                oprot.writeString(iter277.encode('utf-8') if sys.version_info[0] == 2 else iter277)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        if self.createTime is not None:
-            oprot.writeFieldBegin('createTime', TType.I32, 2)
-            oprot.writeI32(self.createTime)
-            oprot.writeFieldEnd()
-        if self.lastAccessTime is not None:
-            oprot.writeFieldBegin('lastAccessTime', TType.I32, 3)
-            oprot.writeI32(self.lastAccessTime)
-            oprot.writeFieldEnd()
-        if self.relativePath is not None:
-            oprot.writeFieldBegin('relativePath', TType.STRING, 4)
-            oprot.writeString(self.relativePath.encode('utf-8') if sys.version_info[0] == 2 else self.relativePath)
-            oprot.writeFieldEnd()
-        if self.parameters is not None:
-            oprot.writeFieldBegin('parameters', TType.MAP, 5)
-            oprot.writeMapBegin(TType.STRING, TType.STRING, len(self.parameters))
-            for kiter278, viter279 in self.parameters.items():
-                oprot.writeString(kiter278.encode('utf-8') if sys.version_info[0] == 2 else kiter278)
-                oprot.writeString(viter279.encode('utf-8') if sys.version_info[0] == 2 else viter279)
-            oprot.writeMapEnd()
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class PartitionSpecWithSharedSD(object):
-    """
-    Attributes:
-     - partitions
-     - sd
-
-    """
-
-    __slots__ = (
-        'partitions',
-        'sd',
-    )
-
-
-    def __init__(self, partitions=None, sd=None,):
-        self.partitions = partitions
-        self.sd = sd
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.LIST:
-                    self.partitions = []
-                    (_etype283, _size280) = iprot.readListBegin()
-                    for _i284 in range(_size280):
-                        _elem285 = PartitionWithoutSD()
-                        _elem285.read(iprot)
-                        self.partitions.append(_elem285)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 2:
-                if ftype == TType.STRUCT:
-                    self.sd = StorageDescriptor()
-                    self.sd.read(iprot)
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('PartitionSpecWithSharedSD')
-        if self.partitions is not None:
-            oprot.writeFieldBegin('partitions', TType.LIST, 1)
-            oprot.writeListBegin(TType.STRUCT, len(self.partitions))
-            for iter286 in self.partitions:
-                iter286.write(oprot)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        if self.sd is not None:
-            oprot.writeFieldBegin('sd', TType.STRUCT, 2)
-            self.sd.write(oprot)
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class PartitionListComposingSpec(object):
-    """
-    Attributes:
-     - partitions
-
-    """
-
-    __slots__ = (
-        'partitions',
-    )
-
-
-    def __init__(self, partitions=None,):
-        self.partitions = partitions
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.LIST:
-                    self.partitions = []
-                    (_etype290, _size287) = iprot.readListBegin()
-                    for _i291 in range(_size287):
-                        _elem292 = Partition()
-                        _elem292.read(iprot)
-                        self.partitions.append(_elem292)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('PartitionListComposingSpec')
-        if self.partitions is not None:
-            oprot.writeFieldBegin('partitions', TType.LIST, 1)
-            oprot.writeListBegin(TType.STRUCT, len(self.partitions))
-            for iter293 in self.partitions:
-                iter293.write(oprot)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class PartitionSpec(object):
-    """
-    Attributes:
-     - dbName
-     - tableName
-     - rootPath
-     - sharedSDPartitionSpec
-     - partitionList
-     - catName
-
-    """
-
-    __slots__ = (
-        'dbName',
-        'tableName',
-        'rootPath',
-        'sharedSDPartitionSpec',
-        'partitionList',
-        'catName',
-    )
-
-
-    def __init__(self, dbName=None, tableName=None, rootPath=None, sharedSDPartitionSpec=None, partitionList=None, catName=None,):
-        self.dbName = dbName
-        self.tableName = tableName
-        self.rootPath = rootPath
-        self.sharedSDPartitionSpec = sharedSDPartitionSpec
-        self.partitionList = partitionList
-        self.catName = catName
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.STRING:
-                    self.dbName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 2:
-                if ftype == TType.STRING:
-                    self.tableName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 3:
-                if ftype == TType.STRING:
-                    self.rootPath = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 4:
-                if ftype == TType.STRUCT:
-                    self.sharedSDPartitionSpec = PartitionSpecWithSharedSD()
-                    self.sharedSDPartitionSpec.read(iprot)
-                else:
-                    iprot.skip(ftype)
-            elif fid == 5:
-                if ftype == TType.STRUCT:
-                    self.partitionList = PartitionListComposingSpec()
-                    self.partitionList.read(iprot)
-                else:
-                    iprot.skip(ftype)
-            elif fid == 6:
-                if ftype == TType.STRING:
-                    self.catName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('PartitionSpec')
-        if self.dbName is not None:
-            oprot.writeFieldBegin('dbName', TType.STRING, 1)
-            oprot.writeString(self.dbName.encode('utf-8') if sys.version_info[0] == 2 else self.dbName)
-            oprot.writeFieldEnd()
-        if self.tableName is not None:
-            oprot.writeFieldBegin('tableName', TType.STRING, 2)
-            oprot.writeString(self.tableName.encode('utf-8') if sys.version_info[0] == 2 else self.tableName)
-            oprot.writeFieldEnd()
-        if self.rootPath is not None:
-            oprot.writeFieldBegin('rootPath', TType.STRING, 3)
-            oprot.writeString(self.rootPath.encode('utf-8') if sys.version_info[0] == 2 else self.rootPath)
-            oprot.writeFieldEnd()
-        if self.sharedSDPartitionSpec is not None:
-            oprot.writeFieldBegin('sharedSDPartitionSpec', TType.STRUCT, 4)
-            self.sharedSDPartitionSpec.write(oprot)
-            oprot.writeFieldEnd()
-        if self.partitionList is not None:
-            oprot.writeFieldBegin('partitionList', TType.STRUCT, 5)
-            self.partitionList.write(oprot)
-            oprot.writeFieldEnd()
-        if self.catName is not None:
-            oprot.writeFieldBegin('catName', TType.STRING, 6)
-            oprot.writeString(self.catName.encode('utf-8') if sys.version_info[0] == 2 else self.catName)
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class GetProjectionsSpec(object):
-    """
-    Attributes:
-     - fieldList
-     - includeParamKeyPattern
-     - excludeParamKeyPattern
-
-    """
-
-    __slots__ = (
-        'fieldList',
-        'includeParamKeyPattern',
-        'excludeParamKeyPattern',
-    )
-
-
-    def __init__(self, fieldList=None, includeParamKeyPattern=None, excludeParamKeyPattern=None,):
-        self.fieldList = fieldList
-        self.includeParamKeyPattern = includeParamKeyPattern
-        self.excludeParamKeyPattern = excludeParamKeyPattern
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.LIST:
-                    self.fieldList = []
-                    (_etype297, _size294) = iprot.readListBegin()
-                    for _i298 in range(_size294):
-                        _elem299 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.fieldList.append(_elem299)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 2:
-                if ftype == TType.STRING:
-                    self.includeParamKeyPattern = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 3:
-                if ftype == TType.STRING:
-                    self.excludeParamKeyPattern = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('GetProjectionsSpec')
-        if self.fieldList is not None:
-            oprot.writeFieldBegin('fieldList', TType.LIST, 1)
-            oprot.writeListBegin(TType.STRING, len(self.fieldList))
-            for iter300 in self.fieldList:
-                oprot.writeString(iter300.encode('utf-8') if sys.version_info[0] == 2 else iter300)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        if self.includeParamKeyPattern is not None:
-            oprot.writeFieldBegin('includeParamKeyPattern', TType.STRING, 2)
-            oprot.writeString(self.includeParamKeyPattern.encode('utf-8') if sys.version_info[0] == 2 else self.includeParamKeyPattern)
-            oprot.writeFieldEnd()
-        if self.excludeParamKeyPattern is not None:
-            oprot.writeFieldBegin('excludeParamKeyPattern', TType.STRING, 3)
-            oprot.writeString(self.excludeParamKeyPattern.encode('utf-8') if sys.version_info[0] == 2 else self.excludeParamKeyPattern)
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class GetPartitionsFilterSpec(object):
-    """
-    Attributes:
-     - filterMode
-     - filters
-
-    """
-
-    __slots__ = (
-        'filterMode',
-        'filters',
-    )
-
-
-    def __init__(self, filterMode=None, filters=None,):
-        self.filterMode = filterMode
-        self.filters = filters
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 7:
-                if ftype == TType.I32:
-                    self.filterMode = iprot.readI32()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 8:
-                if ftype == TType.LIST:
-                    self.filters = []
-                    (_etype304, _size301) = iprot.readListBegin()
-                    for _i305 in range(_size301):
-                        _elem306 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.filters.append(_elem306)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('GetPartitionsFilterSpec')
-        if self.filterMode is not None:
-            oprot.writeFieldBegin('filterMode', TType.I32, 7)
-            oprot.writeI32(self.filterMode)
-            oprot.writeFieldEnd()
-        if self.filters is not None:
-            oprot.writeFieldBegin('filters', TType.LIST, 8)
-            oprot.writeListBegin(TType.STRING, len(self.filters))
-            for iter307 in self.filters:
-                oprot.writeString(iter307.encode('utf-8') if sys.version_info[0] == 2 else iter307)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class GetPartitionsRequest(object):
-    """
-    Attributes:
-     - catName
-     - dbName
-     - tblName
-     - withAuth
-     - user
-     - groupNames
-     - projectionSpec
-     - filterSpec
-     - processorCapabilities
-     - processorIdentifier
-
-    """
-
-    __slots__ = (
-        'catName',
-        'dbName',
-        'tblName',
-        'withAuth',
-        'user',
-        'groupNames',
-        'projectionSpec',
-        'filterSpec',
-        'processorCapabilities',
-        'processorIdentifier',
-    )
-
-
-    def __init__(self, catName=None, dbName=None, tblName=None, withAuth=None, user=None, groupNames=None, projectionSpec=None, filterSpec=None, processorCapabilities=None, processorIdentifier=None,):
-        self.catName = catName
-        self.dbName = dbName
-        self.tblName = tblName
-        self.withAuth = withAuth
-        self.user = user
-        self.groupNames = groupNames
-        self.projectionSpec = projectionSpec
-        self.filterSpec = filterSpec
-        self.processorCapabilities = processorCapabilities
-        self.processorIdentifier = processorIdentifier
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.STRING:
-                    self.catName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 2:
-                if ftype == TType.STRING:
-                    self.dbName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 3:
-                if ftype == TType.STRING:
-                    self.tblName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 4:
-                if ftype == TType.BOOL:
-                    self.withAuth = iprot.readBool()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 5:
-                if ftype == TType.STRING:
-                    self.user = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 6:
-                if ftype == TType.LIST:
-                    self.groupNames = []
-                    (_etype311, _size308) = iprot.readListBegin()
-                    for _i312 in range(_size308):
-                        _elem313 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.groupNames.append(_elem313)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 7:
-                if ftype == TType.STRUCT:
-                    self.projectionSpec = GetProjectionsSpec()
-                    self.projectionSpec.read(iprot)
-                else:
-                    iprot.skip(ftype)
-            elif fid == 8:
-                if ftype == TType.STRUCT:
-                    self.filterSpec = GetPartitionsFilterSpec()
-                    self.filterSpec.read(iprot)
-                else:
-                    iprot.skip(ftype)
-            elif fid == 9:
-                if ftype == TType.LIST:
-                    self.processorCapabilities = []
-                    (_etype317, _size314) = iprot.readListBegin()
-                    for _i318 in range(_size314):
-                        _elem319 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem319)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            elif fid == 10:
-                if ftype == TType.STRING:
-                    self.processorIdentifier = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('GetPartitionsRequest')
-        if self.catName is not None:
-            oprot.writeFieldBegin('catName', TType.STRING, 1)
-            oprot.writeString(self.catName.encode('utf-8') if sys.version_info[0] == 2 else self.catName)
-            oprot.writeFieldEnd()
-        if self.dbName is not None:
-            oprot.writeFieldBegin('dbName', TType.STRING, 2)
-            oprot.writeString(self.dbName.encode('utf-8') if sys.version_info[0] == 2 else self.dbName)
-            oprot.writeFieldEnd()
-        if self.tblName is not None:
-            oprot.writeFieldBegin('tblName', TType.STRING, 3)
-            oprot.writeString(self.tblName.encode('utf-8') if sys.version_info[0] == 2 else self.tblName)
-            oprot.writeFieldEnd()
-        if self.withAuth is not None:
-            oprot.writeFieldBegin('withAuth', TType.BOOL, 4)
-            oprot.writeBool(self.withAuth)
-            oprot.writeFieldEnd()
-        if self.user is not None:
-            oprot.writeFieldBegin('user', TType.STRING, 5)
-            oprot.writeString(self.user.encode('utf-8') if sys.version_info[0] == 2 else self.user)
-            oprot.writeFieldEnd()
-        if self.groupNames is not None:
-            oprot.writeFieldBegin('groupNames', TType.LIST, 6)
-            oprot.writeListBegin(TType.STRING, len(self.groupNames))
-            for iter320 in self.groupNames:
-                oprot.writeString(iter320.encode('utf-8') if sys.version_info[0] == 2 else iter320)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        if self.projectionSpec is not None:
-            oprot.writeFieldBegin('projectionSpec', TType.STRUCT, 7)
-            self.projectionSpec.write(oprot)
-            oprot.writeFieldEnd()
-        if self.filterSpec is not None:
-            oprot.writeFieldBegin('filterSpec', TType.STRUCT, 8)
-            self.filterSpec.write(oprot)
-            oprot.writeFieldEnd()
-        if self.processorCapabilities is not None:
-            oprot.writeFieldBegin('processorCapabilities', TType.LIST, 9)
-            oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter321 in self.processorCapabilities:
-                oprot.writeString(iter321.encode('utf-8') if sys.version_info[0] == 2 else iter321)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        if self.processorIdentifier is not None:
-            oprot.writeFieldBegin('processorIdentifier', TType.STRING, 10)
-            oprot.writeString(self.processorIdentifier.encode('utf-8') if sys.version_info[0] == 2 else self.processorIdentifier)
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
-        return
-
-    def __repr__(self):
-        L = ['%s=%r' % (key, getattr(self, key))
-             for key in self.__slots__]
-        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
-
-    def __eq__(self, other):
-        if not isinstance(other, self.__class__):
-            return False
-        for attr in self.__slots__:
-            my_val = getattr(self, attr)
-            other_val = getattr(other, attr)
-            if my_val != other_val:
-                return False
-        return True
-
-    def __ne__(self, other):
-        return not (self == other)
-
-
-class GetPartitionsResponse(object):
-    """
-    Attributes:
-     - partitionSpec
-
-    """
-
-    __slots__ = (
-        'partitionSpec',
-    )
-
-
-    def __init__(self, partitionSpec=None,):
-        self.partitionSpec = partitionSpec
-
-    def read(self, iprot):
-        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
-            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
-            return
-        iprot.readStructBegin()
-        while True:
-            (fname, ftype, fid) = iprot.readFieldBegin()
-            if ftype == TType.STOP:
-                break
-            if fid == 1:
-                if ftype == TType.LIST:
-                    self.partitionSpec = []
-                    (_etype325, _size322) = iprot.readListBegin()
-                    for _i326 in range(_size322):
-                        _elem327 = PartitionSpec()
-                        _elem327.read(iprot)
-                        self.partitionSpec.append(_elem327)
-                    iprot.readListEnd()
-                else:
-                    iprot.skip(ftype)
-            else:
-                iprot.skip(ftype)
-            iprot.readFieldEnd()
-        iprot.readStructEnd()
-
-    def write(self, oprot):
-        if oprot._fast_encode is not None and self.thrift_spec is not None:
-            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
-            return
-        oprot.writeStructBegin('GetPartitionsResponse')
-        if self.partitionSpec is not None:
-            oprot.writeFieldBegin('partitionSpec', TType.LIST, 1)
-            oprot.writeListBegin(TType.STRUCT, len(self.partitionSpec))
-            for iter328 in self.partitionSpec:
-                iter328.write(oprot)
-            oprot.writeListEnd()
-            oprot.writeFieldEnd()
-        oprot.writeFieldStop()
-        oprot.writeStructEnd()
-
-    def validate(self):
         return
 
     def __repr__(self):
@@ -6052,11 +4706,11 @@ class EnvironmentContext(object):
             if fid == 1:
                 if ftype == TType.MAP:
                     self.properties = {}
-                    (_ktype330, _vtype331, _size329) = iprot.readMapBegin()
-                    for _i333 in range(_size329):
-                        _key334 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        _val335 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.properties[_key334] = _val335
+                    (_ktype230, _vtype231, _size229) = iprot.readMapBegin()
+                    for _i233 in range(_size229):
+                        _key234 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val235 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.properties[_key234] = _val235
                     iprot.readMapEnd()
                 else:
                     iprot.skip(ftype)
@@ -6073,9 +4727,9 @@ class EnvironmentContext(object):
         if self.properties is not None:
             oprot.writeFieldBegin('properties', TType.MAP, 1)
             oprot.writeMapBegin(TType.STRING, TType.STRING, len(self.properties))
-            for kiter336, viter337 in self.properties.items():
-                oprot.writeString(kiter336.encode('utf-8') if sys.version_info[0] == 2 else kiter336)
-                oprot.writeString(viter337.encode('utf-8') if sys.version_info[0] == 2 else viter337)
+            for kiter236, viter237 in self.properties.items():
+                oprot.writeString(kiter236.encode('utf-8') if sys.version_info[0] == 2 else kiter236)
+                oprot.writeString(viter237.encode('utf-8') if sys.version_info[0] == 2 else viter237)
             oprot.writeMapEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -6151,10 +4805,10 @@ class CreateTableRequest(object):
             elif fid == 9:
                 if ftype == TType.LIST:
                     self.processorCapabilities = []
-                    (_etype341, _size338) = iprot.readListBegin()
-                    for _i342 in range(_size338):
-                        _elem343 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem343)
+                    (_etype241, _size238) = iprot.readListBegin()
+                    for _i242 in range(_size238):
+                        _elem243 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.processorCapabilities.append(_elem243)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6184,8 +4838,8 @@ class CreateTableRequest(object):
         if self.processorCapabilities is not None:
             oprot.writeFieldBegin('processorCapabilities', TType.LIST, 9)
             oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter344 in self.processorCapabilities:
-                oprot.writeString(iter344.encode('utf-8') if sys.version_info[0] == 2 else iter344)
+            for iter244 in self.processorCapabilities:
+                oprot.writeString(iter244.encode('utf-8') if sys.version_info[0] == 2 else iter244)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.processorIdentifier is not None:
@@ -6271,11 +4925,11 @@ class AddPartitionsRequest(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.parts = []
-                    (_etype348, _size345) = iprot.readListBegin()
-                    for _i349 in range(_size345):
-                        _elem350 = Partition()
-                        _elem350.read(iprot)
-                        self.parts.append(_elem350)
+                    (_etype248, _size245) = iprot.readListBegin()
+                    for _i249 in range(_size245):
+                        _elem250 = Partition()
+                        _elem250.read(iprot)
+                        self.parts.append(_elem250)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6315,8 +4969,8 @@ class AddPartitionsRequest(object):
         if self.parts is not None:
             oprot.writeFieldBegin('parts', TType.LIST, 3)
             oprot.writeListBegin(TType.STRUCT, len(self.parts))
-            for iter351 in self.parts:
-                iter351.write(oprot)
+            for iter251 in self.parts:
+                iter251.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.ifNotExists is not None:
@@ -6391,11 +5045,11 @@ class AddPartitionsResult(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.partitions = []
-                    (_etype355, _size352) = iprot.readListBegin()
-                    for _i356 in range(_size352):
-                        _elem357 = Partition()
-                        _elem357.read(iprot)
-                        self.partitions.append(_elem357)
+                    (_etype255, _size252) = iprot.readListBegin()
+                    for _i256 in range(_size252):
+                        _elem257 = Partition()
+                        _elem257.read(iprot)
+                        self.partitions.append(_elem257)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6412,8 +5066,8 @@ class AddPartitionsResult(object):
         if self.partitions is not None:
             oprot.writeFieldBegin('partitions', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.partitions))
-            for iter358 in self.partitions:
-                iter358.write(oprot)
+            for iter258 in self.partitions:
+                iter258.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -6578,10 +5232,10 @@ class OpenTxnsResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.txn_ids = []
-                    (_etype362, _size359) = iprot.readListBegin()
-                    for _i363 in range(_size359):
-                        _elem364 = iprot.readI64()
-                        self.txn_ids.append(_elem364)
+                    (_etype262, _size259) = iprot.readListBegin()
+                    for _i263 in range(_size259):
+                        _elem264 = iprot.readI64()
+                        self.txn_ids.append(_elem264)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6598,8 +5252,8 @@ class OpenTxnsResponse(object):
         if self.txn_ids is not None:
             oprot.writeFieldBegin('txn_ids', TType.LIST, 1)
             oprot.writeListBegin(TType.I64, len(self.txn_ids))
-            for iter365 in self.txn_ids:
-                oprot.writeI64(iter365)
+            for iter265 in self.txn_ids:
+                oprot.writeI64(iter265)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -6670,10 +5324,10 @@ class GetOpenTxnsResponse(object):
             elif fid == 2:
                 if ftype == TType.LIST:
                     self.open_txns = []
-                    (_etype369, _size366) = iprot.readListBegin()
-                    for _i370 in range(_size366):
-                        _elem371 = iprot.readI64()
-                        self.open_txns.append(_elem371)
+                    (_etype269, _size266) = iprot.readListBegin()
+                    for _i270 in range(_size266):
+                        _elem271 = iprot.readI64()
+                        self.open_txns.append(_elem271)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6704,8 +5358,8 @@ class GetOpenTxnsResponse(object):
         if self.open_txns is not None:
             oprot.writeFieldBegin('open_txns', TType.LIST, 2)
             oprot.writeListBegin(TType.I64, len(self.open_txns))
-            for iter372 in self.open_txns:
-                oprot.writeI64(iter372)
+            for iter272 in self.open_txns:
+                oprot.writeI64(iter272)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.min_open_txn is not None:
@@ -6913,10 +5567,10 @@ class GetValidWriteIdsRequest(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.fullTableNames = []
-                    (_etype376, _size373) = iprot.readListBegin()
-                    for _i377 in range(_size373):
-                        _elem378 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.fullTableNames.append(_elem378)
+                    (_etype276, _size273) = iprot.readListBegin()
+                    for _i277 in range(_size273):
+                        _elem278 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.fullTableNames.append(_elem278)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6938,8 +5592,8 @@ class GetValidWriteIdsRequest(object):
         if self.fullTableNames is not None:
             oprot.writeFieldBegin('fullTableNames', TType.LIST, 1)
             oprot.writeListBegin(TType.STRING, len(self.fullTableNames))
-            for iter379 in self.fullTableNames:
-                oprot.writeString(iter379.encode('utf-8') if sys.version_info[0] == 2 else iter379)
+            for iter279 in self.fullTableNames:
+                oprot.writeString(iter279.encode('utf-8') if sys.version_info[0] == 2 else iter279)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.validTxnList is not None:
@@ -7022,10 +5676,10 @@ class TableValidWriteIds(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.invalidWriteIds = []
-                    (_etype383, _size380) = iprot.readListBegin()
-                    for _i384 in range(_size380):
-                        _elem385 = iprot.readI64()
-                        self.invalidWriteIds.append(_elem385)
+                    (_etype283, _size280) = iprot.readListBegin()
+                    for _i284 in range(_size280):
+                        _elem285 = iprot.readI64()
+                        self.invalidWriteIds.append(_elem285)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -7060,8 +5714,8 @@ class TableValidWriteIds(object):
         if self.invalidWriteIds is not None:
             oprot.writeFieldBegin('invalidWriteIds', TType.LIST, 3)
             oprot.writeListBegin(TType.I64, len(self.invalidWriteIds))
-            for iter386 in self.invalidWriteIds:
-                oprot.writeI64(iter386)
+            for iter286 in self.invalidWriteIds:
+                oprot.writeI64(iter286)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.minOpenWriteId is not None:
@@ -7132,11 +5786,11 @@ class GetValidWriteIdsResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.tblValidWriteIds = []
-                    (_etype390, _size387) = iprot.readListBegin()
-                    for _i391 in range(_size387):
-                        _elem392 = TableValidWriteIds()
-                        _elem392.read(iprot)
-                        self.tblValidWriteIds.append(_elem392)
+                    (_etype290, _size287) = iprot.readListBegin()
+                    for _i291 in range(_size287):
+                        _elem292 = TableValidWriteIds()
+                        _elem292.read(iprot)
+                        self.tblValidWriteIds.append(_elem292)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -7153,8 +5807,8 @@ class GetValidWriteIdsResponse(object):
         if self.tblValidWriteIds is not None:
             oprot.writeFieldBegin('tblValidWriteIds', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.tblValidWriteIds))
-            for iter393 in self.tblValidWriteIds:
-                iter393.write(oprot)
+            for iter293 in self.tblValidWriteIds:
+                iter293.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -7227,10 +5881,10 @@ class AllocateTableWriteIdsRequest(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.txnIds = []
-                    (_etype397, _size394) = iprot.readListBegin()
-                    for _i398 in range(_size394):
-                        _elem399 = iprot.readI64()
-                        self.txnIds.append(_elem399)
+                    (_etype297, _size294) = iprot.readListBegin()
+                    for _i298 in range(_size294):
+                        _elem299 = iprot.readI64()
+                        self.txnIds.append(_elem299)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -7255,8 +5909,8 @@ class AllocateTableWriteIdsRequest(object):
         if self.txnIds is not None:
             oprot.writeFieldBegin('txnIds', TType.LIST, 3)
             oprot.writeListBegin(TType.I64, len(self.txnIds))
-            for iter400 in self.txnIds:
-                oprot.writeI64(iter400)
+            for iter300 in self.txnIds:
+                oprot.writeI64(iter300)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -7399,11 +6053,11 @@ class AllocateTableWriteIdsResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.txnToWriteIds = []
-                    (_etype404, _size401) = iprot.readListBegin()
-                    for _i405 in range(_size401):
-                        _elem406 = TxnToWriteId()
-                        _elem406.read(iprot)
-                        self.txnToWriteIds.append(_elem406)
+                    (_etype304, _size301) = iprot.readListBegin()
+                    for _i305 in range(_size301):
+                        _elem306 = TxnToWriteId()
+                        _elem306.read(iprot)
+                        self.txnToWriteIds.append(_elem306)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -7420,8 +6074,8 @@ class AllocateTableWriteIdsResponse(object):
         if self.txnToWriteIds is not None:
             oprot.writeFieldBegin('txnToWriteIds', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.txnToWriteIds))
-            for iter407 in self.txnToWriteIds:
-                iter407.write(oprot)
+            for iter307 in self.txnToWriteIds:
+                iter307.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -7648,11 +6302,11 @@ class LockRequest(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.component = []
-                    (_etype411, _size408) = iprot.readListBegin()
-                    for _i412 in range(_size408):
-                        _elem413 = LockComponent()
-                        _elem413.read(iprot)
-                        self.component.append(_elem413)
+                    (_etype311, _size308) = iprot.readListBegin()
+                    for _i312 in range(_size308):
+                        _elem313 = LockComponent()
+                        _elem313.read(iprot)
+                        self.component.append(_elem313)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -7689,8 +6343,8 @@ class LockRequest(object):
         if self.component is not None:
             oprot.writeFieldBegin('component', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.component))
-            for iter414 in self.component:
-                iter414.write(oprot)
+            for iter314 in self.component:
+                iter314.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.txnid is not None:
@@ -8194,20 +6848,20 @@ class HeartbeatTxnRangeResponse(object):
             if fid == 1:
                 if ftype == TType.SET:
                     self.aborted = set()
-                    (_etype418, _size415) = iprot.readSetBegin()
-                    for _i419 in range(_size415):
-                        _elem420 = iprot.readI64()
-                        self.aborted.add(_elem420)
+                    (_etype318, _size315) = iprot.readSetBegin()
+                    for _i319 in range(_size315):
+                        _elem320 = iprot.readI64()
+                        self.aborted.add(_elem320)
                     iprot.readSetEnd()
                 else:
                     iprot.skip(ftype)
             elif fid == 2:
                 if ftype == TType.SET:
                     self.nosuch = set()
-                    (_etype424, _size421) = iprot.readSetBegin()
-                    for _i425 in range(_size421):
-                        _elem426 = iprot.readI64()
-                        self.nosuch.add(_elem426)
+                    (_etype324, _size321) = iprot.readSetBegin()
+                    for _i325 in range(_size321):
+                        _elem326 = iprot.readI64()
+                        self.nosuch.add(_elem326)
                     iprot.readSetEnd()
                 else:
                     iprot.skip(ftype)
@@ -8224,15 +6878,15 @@ class HeartbeatTxnRangeResponse(object):
         if self.aborted is not None:
             oprot.writeFieldBegin('aborted', TType.SET, 1)
             oprot.writeSetBegin(TType.I64, len(self.aborted))
-            for iter427 in self.aborted:
-                oprot.writeI64(iter427)
+            for iter327 in self.aborted:
+                oprot.writeI64(iter327)
             oprot.writeSetEnd()
             oprot.writeFieldEnd()
         if self.nosuch is not None:
             oprot.writeFieldBegin('nosuch', TType.SET, 2)
             oprot.writeSetBegin(TType.I64, len(self.nosuch))
-            for iter428 in self.nosuch:
-                oprot.writeI64(iter428)
+            for iter328 in self.nosuch:
+                oprot.writeI64(iter328)
             oprot.writeSetEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -8621,11 +7275,11 @@ class ShowLocksResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.locks = []
-                    (_etype432, _size429) = iprot.readListBegin()
-                    for _i433 in range(_size429):
-                        _elem434 = ShowLocksResponseElement()
-                        _elem434.read(iprot)
-                        self.locks.append(_elem434)
+                    (_etype332, _size329) = iprot.readListBegin()
+                    for _i333 in range(_size329):
+                        _elem334 = ShowLocksResponseElement()
+                        _elem334.read(iprot)
+                        self.locks.append(_elem334)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -8642,8 +7296,8 @@ class ShowLocksResponse(object):
         if self.locks is not None:
             oprot.writeFieldBegin('locks', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.locks))
-            for iter435 in self.locks:
-                iter435.write(oprot)
+            for iter335 in self.locks:
+                iter335.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -10006,12 +8660,6 @@ PartitionsStatsResult.thrift_spec = (
     None,  # 0
     (1, TType.MAP, 'partStats', (TType.STRING, 'UTF8', TType.LIST, (TType.STRUCT, [ColumnStatisticsObj, None], False), False), None, ),  # 1
 )
-all_structs.append(AggrStats)
-AggrStats.thrift_spec = (
-    None,  # 0
-    (1, TType.LIST, 'colStats', (TType.STRUCT, [ColumnStatisticsObj, None], False), None, ),  # 1
-    (2, TType.I64, 'partsFound', None, None, ),  # 2
-)
 all_structs.append(ClientCapabilities)
 ClientCapabilities.thrift_spec = (
     None,  # 0
@@ -10097,97 +8745,6 @@ all_structs.append(GetPartitionsByNamesResult)
 GetPartitionsByNamesResult.thrift_spec = (
     None,  # 0
     (1, TType.LIST, 'partitions', (TType.STRUCT, [Partition, None], False), None, ),  # 1
-)
-all_structs.append(PartitionValuesRequest)
-PartitionValuesRequest.thrift_spec = (
-    None,  # 0
-    (1, TType.STRING, 'dbName', 'UTF8', None, ),  # 1
-    (2, TType.STRING, 'tblName', 'UTF8', None, ),  # 2
-    (3, TType.LIST, 'partitionKeys', (TType.STRUCT, [FieldSchema, None], False), None, ),  # 3
-    (4, TType.BOOL, 'applyDistinct', None, True, ),  # 4
-    (5, TType.STRING, 'filter', 'UTF8', None, ),  # 5
-    (6, TType.LIST, 'partitionOrder', (TType.STRUCT, [FieldSchema, None], False), None, ),  # 6
-    (7, TType.BOOL, 'ascending', None, True, ),  # 7
-    (8, TType.I64, 'maxParts', None, -1, ),  # 8
-    (9, TType.STRING, 'catName', 'UTF8', None, ),  # 9
-)
-all_structs.append(PartitionValuesRow)
-PartitionValuesRow.thrift_spec = (
-    None,  # 0
-    (1, TType.LIST, 'row', (TType.STRING, 'UTF8', False), None, ),  # 1
-)
-all_structs.append(PartitionValuesResponse)
-PartitionValuesResponse.thrift_spec = (
-    None,  # 0
-    (1, TType.LIST, 'partitionValues', (TType.STRUCT, [PartitionValuesRow, None], False), None, ),  # 1
-)
-all_structs.append(PartitionWithoutSD)
-PartitionWithoutSD.thrift_spec = (
-    None,  # 0
-    (1, TType.LIST, 'values', (TType.STRING, 'UTF8', False), None, ),  # 1
-    (2, TType.I32, 'createTime', None, None, ),  # 2
-    (3, TType.I32, 'lastAccessTime', None, None, ),  # 3
-    (4, TType.STRING, 'relativePath', 'UTF8', None, ),  # 4
-    (5, TType.MAP, 'parameters', (TType.STRING, 'UTF8', TType.STRING, 'UTF8', False), None, ),  # 5
-)
-all_structs.append(PartitionSpecWithSharedSD)
-PartitionSpecWithSharedSD.thrift_spec = (
-    None,  # 0
-    (1, TType.LIST, 'partitions', (TType.STRUCT, [PartitionWithoutSD, None], False), None, ),  # 1
-    (2, TType.STRUCT, 'sd', [StorageDescriptor, None], None, ),  # 2
-)
-all_structs.append(PartitionListComposingSpec)
-PartitionListComposingSpec.thrift_spec = (
-    None,  # 0
-    (1, TType.LIST, 'partitions', (TType.STRUCT, [Partition, None], False), None, ),  # 1
-)
-all_structs.append(PartitionSpec)
-PartitionSpec.thrift_spec = (
-    None,  # 0
-    (1, TType.STRING, 'dbName', 'UTF8', None, ),  # 1
-    (2, TType.STRING, 'tableName', 'UTF8', None, ),  # 2
-    (3, TType.STRING, 'rootPath', 'UTF8', None, ),  # 3
-    (4, TType.STRUCT, 'sharedSDPartitionSpec', [PartitionSpecWithSharedSD, None], None, ),  # 4
-    (5, TType.STRUCT, 'partitionList', [PartitionListComposingSpec, None], None, ),  # 5
-    (6, TType.STRING, 'catName', 'UTF8', None, ),  # 6
-)
-all_structs.append(GetProjectionsSpec)
-GetProjectionsSpec.thrift_spec = (
-    None,  # 0
-    (1, TType.LIST, 'fieldList', (TType.STRING, 'UTF8', False), None, ),  # 1
-    (2, TType.STRING, 'includeParamKeyPattern', 'UTF8', None, ),  # 2
-    (3, TType.STRING, 'excludeParamKeyPattern', 'UTF8', None, ),  # 3
-)
-all_structs.append(GetPartitionsFilterSpec)
-GetPartitionsFilterSpec.thrift_spec = (
-    None,  # 0
-    None,  # 1
-    None,  # 2
-    None,  # 3
-    None,  # 4
-    None,  # 5
-    None,  # 6
-    (7, TType.I32, 'filterMode', None, None, ),  # 7
-    (8, TType.LIST, 'filters', (TType.STRING, 'UTF8', False), None, ),  # 8
-)
-all_structs.append(GetPartitionsRequest)
-GetPartitionsRequest.thrift_spec = (
-    None,  # 0
-    (1, TType.STRING, 'catName', 'UTF8', None, ),  # 1
-    (2, TType.STRING, 'dbName', 'UTF8', None, ),  # 2
-    (3, TType.STRING, 'tblName', 'UTF8', None, ),  # 3
-    (4, TType.BOOL, 'withAuth', None, None, ),  # 4
-    (5, TType.STRING, 'user', 'UTF8', None, ),  # 5
-    (6, TType.LIST, 'groupNames', (TType.STRING, 'UTF8', False), None, ),  # 6
-    (7, TType.STRUCT, 'projectionSpec', [GetProjectionsSpec, None], None, ),  # 7
-    (8, TType.STRUCT, 'filterSpec', [GetPartitionsFilterSpec, None], None, ),  # 8
-    (9, TType.LIST, 'processorCapabilities', (TType.STRING, 'UTF8', False), None, ),  # 9
-    (10, TType.STRING, 'processorIdentifier', 'UTF8', None, ),  # 10
-)
-all_structs.append(GetPartitionsResponse)
-GetPartitionsResponse.thrift_spec = (
-    None,  # 0
-    (1, TType.LIST, 'partitionSpec', (TType.STRUCT, [PartitionSpec, None], False), None, ),  # 1
 )
 all_structs.append(EnvironmentContext)
 EnvironmentContext.thrift_spec = (
