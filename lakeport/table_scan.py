@@ -172,7 +172,7 @@ class TableScan:
         return f"TableScan({self._request.name!r}, columns={self.columns})"
 
     def _repr_html_(self) -> str:
-        from lakeport.notebook.html_table import html_table  # notebooks only
+        from lakeport.html_table import html_table  # notebooks only
 
         found = self.reader_of(limit=_SHOWN_ROWS + 1).read_all()
         return html_table(found.slice(0, _SHOWN_ROWS), more=found.num_rows > _SHOWN_ROWS)

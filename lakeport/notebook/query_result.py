@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from lakeport.notebook.html_table import html_table
+from lakeport.html_table import html_table
 from lakeport.spark.results import arrow_result
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pyarrow as pa
 
-from lakeport.notebook.html_table import html_table
+from lakeport.html_table import html_table
 from lakeport.notebook.progress_bar import bar_html
 from lakeport.scan_facts import JobCounts
 
