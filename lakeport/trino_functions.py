@@ -14,7 +14,8 @@ __all__ = ["FUNCTION_RULES", "SAME_FUNCTIONS", "SAME_NAMES"]
 
 _SAME_CLASSES = (
     "Abs ArrayContains ArrayDistinct ArrayFilter ArraySize ArrayToString BitwiseAnd BitwiseOr BitwiseXor Coalesce "
-    "Concat Corr Count CountIf CovarPop CovarSamp CumeDist CurrentDate Day DayOfYear DenseRank Exp FirstValue "
+    "Concat Corr Count CountIf CovarPop CovarSamp CumeDist CurrentCatalog CurrentDate CurrentSchema Day DayOfYear "
+    "DenseRank Exp FirstValue "
     "GenerateSeries Hour Lag LastValue Lead Length LogicalAnd LogicalOr Lower Map MapKeys MapValues Max Min Minute "
     "Month NthValue Ntile Nullif Pad PercentRank Pow Quarter Rank Reduce Reverse RowNumber Sign Sqrt StartsWith "
     "Stddev StddevPop StddevSamp Sum Transform Upper Variance VariancePop Week WeekOfYear Year"

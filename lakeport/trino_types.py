@@ -73,6 +73,11 @@ def with_types(query: Expr, columns_of: ColumnsOf) -> Expr:
         # Trino's and Spark's are decimals, and sqlglot's are not.
         if not literal.is_string and "." in literal.name and "e" not in literal.name.lower():
             literal.replace(exp.cast(exp.Literal.string(literal.name), _decimal(literal.name)))
+    for column in list(query.find_all(exp.Column)):
+        # Functions without parentheses, which sqlglot takes for columns.
+        made = {"current_schema": exp.CurrentSchema, "current_catalog": exp.CurrentCatalog}.get(column.name.lower())
+        if made is not None and not column.table and not column.this.quoted:
+            column.replace(made())
     for select in query.find_all(exp.Select):
         for position, projection in enumerate(select.expressions):
             if not isinstance(projection, exp.Alias | exp.Column | exp.Star | exp.Dot):

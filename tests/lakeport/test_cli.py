@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+
+COMMAND = [sys.executable, "-c", "import sys; from lakeport.shell.main import main; sys.exit(main())"]
 
 
 @pytest.fixture
@@ -24,9 +28,8 @@ def catalogs(tmp_path: Path) -> Path:
 def lakeport(
     *arguments: str | Path, text: str = "", env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-c", "import sys; from lakeport.shell.main import main; sys.exit(main())"]
     return subprocess.run(
-        [*command, *map(str, arguments)],
+        [*COMMAND, *map(str, arguments)],
         input=text.encode(),
         capture_output=True,
         timeout=180,
@@ -57,15 +60,48 @@ def test_statements_from_standard_input_until_the_first_error(catalogs: Path, tm
     assert list((tmp_path / "state" / "lakeport").iterdir()) == []
 
 
-def test_a_file_of_statements_to_parquet(catalogs: Path, tmp_path: Path) -> None:
+def test_a_file_of_statements_to_parquet_with_a_profile(catalogs: Path, tmp_path: Path) -> None:
     file = tmp_path / "q.sql"
-    file.write_text("SET spark.sql.session.timeZone = UTC; SELECT id, current_schema() AS s FROM range(3)")
+    file.write_text(
+        "SET SESSION mem.task_pushdown = true; EXPLAIN ANALYZE SELECT 1; "
+        "SELECT x / 2 AS half, current_schema AS s FROM (VALUES 0, 1, 2, 3) AS t(x) ORDER BY x"
+    )
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f"catalogs = '{catalogs}'\n[profiles.p]\ncatalog = 'mem'\nschema = 'nowhere'\ndialect = 'trino'\n"
+    )
     done = lakeport(
-        "sql", "-f", file, "--catalogs", catalogs, "--catalog", "mem", "--schema", "default",
-        "--output-format", "parquet",
+        "sql", "-f", file, "--profile", "p", "--session", "mem.native_reader=false", "--schema", "default",
+        env={"LAKEPORT_CONFIG": str(config), "LAKEPORT_OUTPUT_FORMAT": "parquet"},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
-    assert pq.read_table(io.BytesIO(done.stdout)).to_pylist() == [{"id": n, "s": "default"} for n in range(3)]
+    assert pq.read_table(io.BytesIO(done.stdout)).to_pylist() == [{"half": n // 2, "s": "default"} for n in range(4)]
+
+
+def test_ctrl_c_cancels_and_ends(catalogs: Path) -> None:
+    command = [*COMMAND, "sql", "--catalogs", str(catalogs), "SELECT 1 AS first; SELECT count(*) FROM range(1e15)"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == b"first"
+        for _ in range(3):
+            process.stdout.readline()
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.splitlines()[-1:]) == (130, b"", [b"cancelled"])
+
+
+def test_a_reader_that_has_enough(catalogs: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "catalogs", "show", "--defaults", "--catalogs", str(catalogs)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        err = process.stderr.read()
+    assert (process.returncode, err) == (0, b"")
 
 
 @pytest.mark.parametrize(
@@ -79,6 +115,11 @@ def test_a_file_of_statements_to_parquet(catalogs: Path, tmp_path: Path) -> None
         (["sql", "SELECT 1", "--output-format", "xml"], {}, 1, "invalid choice: 'xml'"),
         (["sql", "SELECT 1", "--catalogs", "/nowhere"], {}, 1, "/nowhere is not a folder"),
         (["catalogs", "chek"], {}, 1, "invalid choice: 'chek'"),
+        (["sql", "SELECT 1", "--session", "hve.x=1"], {}, 1, "no catalog 'hve'; did you mean 'hive'"),
+        (["sql", "SELECT 1", "--profile", "prod"], {"XDG_CONFIG_HOME": "/nowhere"}, 1, "no profile 'prod'"),
+        (["catalogs", "add", "l", "hiv"], {}, 1, "unknown connector 'hiv'; did you mean 'hive'"),
+        (["catalogs", "add", "l", "hive", "hive.metastore.ury=x"], {}, 1, "did you mean 'hive.metastore.uri'"),
+        (["catalogs", "add", "l", "hive", "x"], {}, 1, "expected KEY=VALUE"),
         ([], {}, 1, "COMMAND"),
     ],
 )
@@ -88,7 +129,7 @@ def test_misuse_is_one_line_and_an_exit_code(
     done = lakeport(*arguments, env={"XDG_STATE_HOME": str(tmp_path), **env})
     [line] = done.stderr.decode().splitlines()
     assert (done.returncode, done.stdout) == (code, b"")
-    assert line.startswith("error: ")
+    assert line.startswith("error")
     assert says in line
 
 
@@ -128,3 +169,35 @@ def test_catalogs_check(catalogs: Path, tmp_path: Path) -> None:
         in (lines["typo"])
     )
     assert "ok" in lines["mem"]
+
+
+def test_catalogs_add_and_show(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    arguments = ("catalogs", "add", "lake", "hive", "hive.metastore.uri=thrift://h:9083")
+    secrets = ("s3.aws-secret-key=hush-1", "s3.aws-access-key=${ENV:LAKE_KEY}")
+    done = lakeport(*arguments, *secrets, "--catalogs", folder, env={"LAKE_KEY": "hush-2"})
+    assert (done.returncode, done.stdout.decode()) == (0, f"wrote {folder / 'lake.properties'}\n")
+    assert done.stderr.decode() == (
+        f"warning: s3.aws-secret-key is a secret, and stands in {folder / 'lake.properties'}; "
+        "better: s3.aws-secret-key=${ENV:LAKE_S3_AWS_SECRET_KEY}\n"
+    )
+    again = lakeport(*arguments, "--catalogs", folder)
+    assert again.returncode == 1
+    assert b"--replace writes it anew" in again.stderr
+    file = folder / "lake.properties"
+    file.write_text(file.read_text() + "hive.metastore.ury=hush-3\n")
+    (folder / "broken.properties").write_text("x\n")
+    done = lakeport("catalogs", "show", "lake", "--catalogs", folder)
+    assert done.returncode == 0
+    assert b"hush" not in done.stdout + done.stderr
+    assert [line.split(maxsplit=2) for line in done.stdout.decode().splitlines()] == [
+        ["lake", "(hive)", f"{folder / 'lake.properties'}"],
+        ["hive.metastore.uri", "thrift://h:9083", "line 2"],
+        ["s3.aws-secret-key", "(hidden)", "line 3"],
+        ["s3.aws-access-key", "${ENV:LAKE_KEY}", "line 4"],
+        ["hive.metastore.ury", "(hidden)", "line 5, unknown property; did you mean 'hive.metastore.uri'?"],
+    ]
+    every = lakeport("catalogs", "show", "--defaults", "--catalogs", folder)
+    assert every.returncode == 1
+    assert b"broken.properties" in every.stderr
+    assert b"not set, default" in every.stdout
