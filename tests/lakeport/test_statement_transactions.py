@@ -35,7 +35,7 @@ from connectors.memory.connector import MemoryConnector, MemoryFactory
 from lakeport import Session
 from lakeport.cleanup import CLEANUP
 from lakeport.shell.formats import FORMATS
-from lakeport.shell.running import Runner, _Work
+from lakeport.shell.runner import Runner, _Work
 from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus
 from tests.lakeport.memory_session import put
 from tests.paths import PROJECT
@@ -234,7 +234,7 @@ def test_the_shell_lets_go_of_locks_with_the_last_row(shop: Shop) -> None:
 def test_cancelling_ends_the_wait_for_a_lock(shop: Shop) -> None:
     writer = shop.client.open_transaction("bob", "drop")
     shop.client.lock(writer, [LockComponent("shop", "acid_flat", type=LockType.EXCLUSIVE)], "bob", "drop")
-    work = _Work(shop.session, BOTH, FORMATS["csv"], io.BytesIO())
+    work = _Work(shop.session, BOTH, FORMATS["csv"], io.BytesIO(), counts_jobs=False)
     thread = threading.Thread(target=work)
     thread.start()
     deadline = time.monotonic() + 60
