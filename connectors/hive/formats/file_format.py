@@ -1,7 +1,7 @@
 """What a file format has to do for the hive connector. Executor side.
 
 A new format is a module with a subclass of ``HiveFileFormat`` and an entry in ``registry``. A format whose files are
-made of records that a SerDe decodes one by one (text, SequenceFile) asks ``registry.row_serde`` for the SerDe.
+made of records that a SerDe decodes one by one (text, SequenceFile) asks ``row_serdes.find_row_serde`` for the SerDe.
 """
 
 from __future__ import annotations
