@@ -193,21 +193,18 @@ class StatementSnapshots:
             (self._client.commit if commit else self._client.abort)(held.transaction)
         except MetastoreError as error:
             if error.code != metastore_codes.TRANSACTION_ENDED:
-                self._end_again(held, committed=commit)
+                self._end_again(held)
 
-    def _end_again(self, held: _Held, *, committed: bool) -> None:
+    def _end_again(self, held: _Held) -> None:
         """After a connection broke, and nobody knows whether the transaction has ended: over another connection.
 
         It wrote nothing, so that to abort it is as good. What cannot be ended is ended by the metastore's timeout.
         """
         with suppress(MetastoreError):
-            # Hive 2 keeps its own database locked where a transaction that was committed is aborted.
-            if not committed or self._holds_locks(held):
+            # Hive 2 keeps its own database locked where a transaction that has ended is aborted.
+            locks = (lock for key in held.locked for lock in self._client.show_locks(*key))
+            if any(lock.transaction == held.transaction for lock in locks):
                 self._client.abort(held.transaction)
-
-    def _holds_locks(self, held: _Held) -> bool:
-        locks = (lock for key in held.locked for lock in self._client.show_locks(*key))
-        return any(lock.transaction == held.transaction for lock in locks)
 
     def _protect(self, key: tuple[str, str]) -> None:
         if not self._policy.lock:
@@ -217,13 +214,14 @@ class StatementSnapshots:
             self._held = _Held(transaction, self._heartbeats.add(transaction, self._client))
         if key in self._held.locked:
             return
+        # Before the answer, which may be lost: whoever ends the transaction has to look for the lock.
+        self._held.locked.add(key)
         try:
             self._lock(self._held.transaction, key)
         except BaseException:
             # A request that waits would keep others out.
             self._end(commit=False)
             raise
-        self._held.locked.add(key)
         if self._released and len(self._held.locked) == 1 and self._has_write_ids:
             self._compactions = self._transactions_now()
 

@@ -16,11 +16,21 @@ from connectors.hive.heartbeats import Heartbeat, Heartbeats
 from connectors.hive.snapshots import SnapshotPolicy, StatementSnapshots
 from tests.catalog.metastore.fault_proxy import Fault, FaultProxy, fault_proxy
 from tests.catalog.metastore.objects import new_table
-from tests.hms import HiveMetastoreServer
+from tests.hms import HiveMetastoreServer, running_metastore, why_not
 
 POLICY = SnapshotPolicy(True, 5.0, assume_committed=True, user="ann", agent="query 1")
 
 NEVER = 3600.0
+
+
+@pytest.fixture(scope="module")
+def hive_metastore_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveMetastoreServer]:
+    """One of its own: a lock that is left behind would disturb other tests."""
+    reason = why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    with running_metastore(tmp_path_factory.mktemp("hms")) as server:
+        yield server
 
 
 @pytest.fixture
