@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from py4j.java_gateway import JavaObject
 
+from catalog.metastore.error_codes import ALREADY_EXISTS
 from connector_spi.definitions import (
     PartitionDefinition,
     SupportsPartitionDefinition,
@@ -15,10 +16,10 @@ from connector_spi.definitions import (
     SupportsTableDefinition,
     TableDefinition,
 )
-from connector_spi.errors import NotSupportedError
+from connector_spi.errors import ConnectorError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.schema import ColumnMetadata
-from lakeport.spark.errors import read_only
+from lakeport.spark.errors import namespace_exists, read_only
 from lakeport.spark.jvm import CATALOG, Jvm
 from lakeport.spark.types import arrow_type
 from lakeport.statement import CatalogAccess
@@ -47,7 +48,12 @@ def create_namespace(jvm: Jvm, access: CatalogAccess, schema: str, metadata: Jav
     """``CREATE SCHEMA``."""
     able = _schemas(access, "CREATE SCHEMA")
     with access.lock:
-        able.create_schema(access.session, schema, java_map(metadata))
+        try:
+            able.create_schema(access.session, schema, java_map(metadata))
+        except ConnectorError as error:
+            if error.code != ALREADY_EXISTS:
+                raise
+            raise namespace_exists(jvm, [schema]) from error
 
 
 def alter_namespace(jvm: Jvm, access: CatalogAccess, schema: str, changes: JavaObject) -> None:

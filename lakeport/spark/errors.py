@@ -32,6 +32,7 @@ __all__ = [
     "as_illegal_argument",
     "as_java",
     "is_file_missing",
+    "namespace_exists",
     "no_such_namespace",
     "no_such_table",
     "original",
@@ -73,6 +74,12 @@ def no_such_table(jvm: Jvm, identifier: JavaObject) -> Py4JJavaError:
 def no_such_namespace(jvm: Jvm, namespace: Sequence[str]) -> Py4JJavaError:
     """Spark's own SCHEMA_NOT_FOUND."""
     exception = jvm.cls("org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException")
+    return Py4JJavaError("", exception(jvm.strings(list(namespace))))
+
+
+def namespace_exists(jvm: Jvm, namespace: Sequence[str]) -> Py4JJavaError:
+    """Spark's own SCHEMA_ALREADY_EXISTS, which ``IF NOT EXISTS`` waits for."""
+    exception = jvm.cls("org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException")
     return Py4JJavaError("", exception(jvm.strings(list(namespace))))
 
 

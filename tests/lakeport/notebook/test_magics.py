@@ -27,7 +27,7 @@ CELLS = {
     "polars": "%lakeport -o kept --format polars SELECT n FROM mem.s.numbers ORDER BY n",
     "kept": "kept['n'].to_list()",
     "result": "q = %lakeport SELECT count(*) AS c FROM mem.s.numbers\nq.to_arrow().to_pylist(), pa.table(q).num_rows",
-    "arrow": "(%lakeport -f arrow SHOW SCHEMAS IN mem)",
+    "arrow": "%lakeport -f arrow SHOW SCHEMAS IN mem",
     "no table": "%lakeport SELECT * FROM mem.s.numbres",
     "no option": "%lakeport --formta x SELECT 1",
     "slow": "%lakeport SELECT count(slow(id)) AS c FROM range(0, 4, 1, 4)",
