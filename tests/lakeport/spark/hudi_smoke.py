@@ -123,7 +123,7 @@ def _met(ask: Callable[[], DataFrame], case: str, query: str) -> str:
     except AssertionError:
         return "other rows"
     except (PySparkException, Py4JJavaError) as error:
-        return re.sub(r"\s+", " ", str(error))[:300]
+        return re.sub(r"\s+", " ", str(error))[:1000]
     return "same"
 
 
