@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pyarrow.compute as pc
 import pytest
@@ -38,8 +39,9 @@ def register(session: Session, case: str, folder: Path) -> str:
     find_bootstrapped(folder / case)
     connector = session.catalogs.get("hudi")
     assert isinstance(connector, HudiConnector)
-    HudiCatalog(connector, make_session(connector)).register(folder / case, case)
-    return f"hudi.s.{case}"
+    name = f"{case}_{uuid4().hex[:8]}"  # several tests read a case
+    HudiCatalog(connector, make_session(connector)).register(folder / case, name)
+    return f"hudi.s.{name}"
 
 
 @pytest.mark.parametrize("case", READ)

@@ -340,15 +340,15 @@ def cleaned(spark: SparkSession, tmp_path: Path) -> Iterator[tuple[Session, Call
 def test_a_read_begins_once_more_where_files_were_cleaned_away(cleaned: tuple[Session, Callable[[int], None]]) -> None:
     session, clean = cleaned
     clean(1)
-    assert session.arrow("mem.s.t").read_all()["a"].to_pylist() == [1, 2, 3]
+    assert session.arrow("mem.s.t", threads=1).read_all()["a"].to_pylist() == [1, 2, 3]
     clean(2)
     with pytest.raises(FileMissingError):
-        session.arrow("mem.s.t").read_all()
+        session.arrow("mem.s.t", threads=1).read_all()
 
 
 def test_rows_that_were_given_are_not_given_again(cleaned: tuple[Session, Callable[[int], None]]) -> None:
     session, clean = cleaned
-    reader = session.arrow("mem.s.t")
+    reader = session.arrow("mem.s.t", threads=1)
     assert reader.read_next_batch().num_rows == 1
     clean(1)
     with pytest.raises(FileMissingError):
@@ -359,7 +359,7 @@ def test_a_block_keeps_its_snapshot_rather_than_read_again(cleaned: tuple[Sessio
     session, clean = cleaned
     clean(1)
     with pytest.raises(FileMissingError), session.transaction():
-        session.arrow("mem.s.t").read_all()
+        session.arrow("mem.s.t", threads=1).read_all()
 
 
 def test_the_shell_runs_a_statement_once_more_where_files_were_cleaned_away(
