@@ -49,7 +49,6 @@ def test_a_missing_version_is_refused() -> None:
     [
         ("table_format", "iceberg", "HUDI_UNSUPPORTED_TABLE_FORMAT"),
         ("table_storage_layout", "lsm_tree", "HUDI_UNSUPPORTED_TABLE_FORMAT"),
-        ("table_storage_layout", "lsm_tree", "HUDI_UNSUPPORTED_TABLE_FORMAT"),
         ("table_base_file_format", "LANCE", "HUDI_UNSUPPORTED_BASE_FILE"),
         ("table_base_file_format", "HFILE", "HUDI_UNSUPPORTED_BASE_FILE"),
         ("table_ro_file_format", "HFILE", "HUDI_UNSUPPORTED_BASE_FILE"),
