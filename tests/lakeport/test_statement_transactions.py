@@ -41,6 +41,7 @@ from tests.lakeport.memory_session import put
 from tests.paths import PROJECT
 
 TABLES = ("acid_flat", "acid_major")
+MARKERS = threading.Lock()
 BOTH = "SELECT count(*) AS n FROM hive.shop.acid_flat CROSS JOIN hive.shop.acid_major"
 
 
@@ -291,9 +292,10 @@ class CleanedProvider(PageSourceProvider):
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
     ) -> PageSource:
-        for marker in Path(self.folder).iterdir():
-            marker.unlink()
-            raise FileMissingError("delta_1_1/bucket_00000 was cleaned away")
+        with MARKERS:  # splits are opened in several threads
+            for marker in Path(self.folder).iterdir():
+                marker.unlink()
+                raise FileMissingError("delta_1_1/bucket_00000 was cleaned away")
         return self.delegate.create_page_source(session, split, table, columns, dynamic_filter)
 
 
@@ -337,13 +339,16 @@ def cleaned(spark: SparkSession, tmp_path: Path) -> Iterator[tuple[Session, Call
         yield session, clean
 
 
-def test_a_read_begins_once_more_where_files_were_cleaned_away(cleaned: tuple[Session, Callable[[int], None]]) -> None:
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_read_begins_once_more_where_files_were_cleaned_away(
+    cleaned: tuple[Session, Callable[[int], None]], threads: int
+) -> None:
     session, clean = cleaned
     clean(1)
-    assert session.arrow("mem.s.t", threads=1).read_all()["a"].to_pylist() == [1, 2, 3]
-    clean(2)
+    assert session.arrow("mem.s.t", threads=threads).read_all()["a"].to_pylist() == [1, 2, 3]
+    clean(1 + threads)  # each thread may meet one before the first attempt ends
     with pytest.raises(FileMissingError):
-        session.arrow("mem.s.t", threads=1).read_all()
+        session.arrow("mem.s.t", threads=threads).read_all()
 
 
 def test_rows_that_were_given_are_not_given_again(cleaned: tuple[Session, Callable[[int], None]]) -> None:
@@ -355,11 +360,14 @@ def test_rows_that_were_given_are_not_given_again(cleaned: tuple[Session, Callab
         reader.read_all()
 
 
-def test_a_block_keeps_its_snapshot_rather_than_read_again(cleaned: tuple[Session, Callable[[int], None]]) -> None:
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_block_keeps_its_snapshot_rather_than_read_again(
+    cleaned: tuple[Session, Callable[[int], None]], threads: int
+) -> None:
     session, clean = cleaned
     clean(1)
     with pytest.raises(FileMissingError), session.transaction():
-        session.arrow("mem.s.t", threads=1).read_all()
+        session.arrow("mem.s.t", threads=threads).read_all()
 
 
 def test_the_shell_runs_a_statement_once_more_where_files_were_cleaned_away(
