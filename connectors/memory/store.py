@@ -73,6 +73,7 @@ class MemoryStore:
     _tables: dict[str, dict[str, list[Snapshot]]] = field(default_factory=lambda: {"default": {}})
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _next_row: int = 0
+    _held: _HeldChunks = field(default_factory=lambda: _HeldChunks())
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def count(self, *, begun: int = 0, committed: int = 0, rolled_back: int = 0) -> None:
@@ -117,7 +118,7 @@ class MemoryStore:
                 raise InvalidArgumentError(f"table {name} is there already; drop it first")
             self._check_size(chunks)
             self.create_schema(name.schema)
-            self._tables[name.schema][name.table] = [self._snapshot(1, "create", table, chunks)]
+            self._keep(self._tables[name.schema].setdefault(name.table, []), self._snapshot(1, "create", table, chunks))
 
     def newest(self, name: SchemaTableName) -> Snapshot:
         """The newest snapshot of a table.
@@ -148,7 +149,7 @@ class MemoryStore:
             newest = self.newest(name)
             made = self._snapshot(newest.version + 1, operation, newest.table, chunks(newest))
             self._check_size(made.chunks)
-            self._tables[name.schema][name.table].append(made)
+            self._keep(self._tables[name.schema][name.table], made)
             return made
 
     def expire(self, name: SchemaTableName, keep: int) -> None:
@@ -159,7 +160,9 @@ class MemoryStore:
         """
         with self._lock:
             self.newest(name)
-            del self._tables[name.schema][name.table][: -max(keep, 1)]
+            snapshots = self._tables[name.schema][name.table]
+            self._forget(snapshots[: -max(keep, 1)])
+            del snapshots[: -max(keep, 1)]
 
     def row_numbers(self, count: int) -> pa.ChunkedArray:
         """Numbers that no row has yet, ``int64``."""
@@ -179,31 +182,59 @@ class MemoryStore:
         """
         with self._lock:
             self.newest(name)
-            del self._tables[name.schema][name.table]
+            self._forget(self._tables[name.schema].pop(name.table))
 
     def clear(self) -> None:
         """Takes everything away."""
         with self._lock:
             self._tables.clear()
+            self._held = _HeldChunks()
 
     def _snapshot(self, version: int, operation: str, table: TableMetadata, chunks: Sequence[Chunk]) -> Snapshot:
         return Snapshot(next(self._ids), version, datetime.now(UTC), operation, table, tuple(chunks))
 
+    def _keep(self, snapshots: list[Snapshot], made: Snapshot) -> None:
+        snapshots.append(made)
+        self._held.add(made.chunks)
+
+    def _forget(self, snapshots: Sequence[Snapshot]) -> None:
+        for snapshot in snapshots:
+            self._held.remove(snapshot.chunks)
+
     def _check_size(self, added: Sequence[Chunk]) -> None:
-        # Snapshots share chunks; each is counted once.
-        held = {
-            id(chunk): chunk.size_bytes
-            for tables in self._tables.values()
-            for snapshots in tables.values()
-            for snapshot in snapshots
-            for chunk in snapshot.chunks
-        }
-        held.update({id(chunk): chunk.size_bytes for chunk in added})
-        if sum(held.values()) > self.max_data_bytes:
+        size = self._held.size_with(added)
+        if size > self.max_data_bytes:
             raise ResourceError(
-                f"the tables of this catalog would hold {sum(held.values())} bytes, more than the "
+                f"the tables of this catalog would hold {size} bytes, more than the "
                 f"{self.max_data_bytes} of memory.max-data-size; raise it, or drop tables"
             )
+
+
+@dataclass(slots=True)
+class _HeldChunks:
+    """How many bytes the chunks of all snapshots have. Snapshots share chunks; each is counted once."""
+
+    _bytes: int = 0
+    _uses: dict[int, int] = field(default_factory=dict)
+
+    def size_with(self, added: Sequence[Chunk]) -> int:
+        """Bytes of the chunks that are held and of ``added``."""
+        new = {id(chunk): chunk.size_bytes for chunk in added if id(chunk) not in self._uses}
+        return self._bytes + sum(new.values())
+
+    def add(self, chunks: Sequence[Chunk]) -> None:
+        """Counts the chunks of a snapshot, which keeps them alive."""
+        self._bytes = self.size_with(chunks)
+        for chunk in chunks:
+            self._uses[id(chunk)] = self._uses.get(id(chunk), 0) + 1
+
+    def remove(self, chunks: Sequence[Chunk]) -> None:
+        """Counts the chunks of a snapshot that is forgotten no longer."""
+        for chunk in chunks:
+            self._uses[id(chunk)] -= 1
+            if not self._uses[id(chunk)]:
+                del self._uses[id(chunk)]
+                self._bytes -= chunk.size_bytes
 
 
 def _check_lower_case(name: str) -> None:

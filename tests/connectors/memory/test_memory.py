@@ -199,6 +199,24 @@ def test_the_size_of_all_tables_is_bounded() -> None:
     assert read_table(memory, NAME).num_rows == 100
 
 
+def test_what_no_snapshot_holds_any_more_takes_no_room() -> None:
+    memory = make(memory__max_data_size="2kB")
+    rows = pa.table({"id": pa.array(range(100), pa.int64())})
+    for _ in range(3):
+        memory.create_table(NAME, rows)
+        memory.insert(NAME, rows)
+        # The newest snapshot has the rows of the older one, too.
+        memory.expire(NAME, 1)
+        with pytest.raises(ResourceError, match="would hold 2400 bytes"):
+            memory.insert(NAME, rows)
+        memory.merge(NAME, "id", rows.slice(0, 0), range(100))
+        memory.expire(NAME, 1)
+        memory.insert(NAME, rows)
+        memory.insert(NAME, rows)
+        assert read_table(memory, NAME).num_rows == 200
+        memory.drop_table(NAME)
+
+
 def test_comments_come_from_the_fields(memory: MemoryConnector) -> None:
     field = pa.field("id", pa.int64(), nullable=False, metadata={"comment": "Number of the order"})
     memory.create_table(NAME, pa.table({"id": [1]}, schema=pa.schema([field])), comment="Orders")
