@@ -1,9 +1,8 @@
-"""Makes a metastore out of a catalog's properties."""
+"""Makes the clients of a metastore."""
 
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -28,7 +27,7 @@ from catalog.metastore.thrift_transactions import ThriftTransactions
 from catalog.metastore.thrift_writer import ThriftMetastoreWriter
 from connector_spi.errors import InvalidPropertyError
 
-__all__ = ["Metastore", "MetastoreConfig", "connect", "create_metastore"]
+__all__ = ["Metastore", "MetastoreConfig", "connect"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,30 +122,6 @@ def connect(config: MetastoreConfig) -> Metastore:
     return _connect_thrift(config)
 
 
-def create_metastore(properties: Mapping[str, str]) -> Metastore:
-    """Makes the clients of a metastore from a catalog's properties; those of other names are not looked at.
-
-    Raises:
-        InvalidPropertyError: A value cannot be read, or one is missing.
-    """
-    kind = properties.get("hive.metastore", "thrift").lower()
-    if kind not in ("thrift", "embedded"):
-        raise InvalidPropertyError(f"hive.metastore is {kind!r}; expected thrift or embedded")
-    defaults = MetastoreConfig()
-    prefix = "hive.metastore.thrift.client."
-    return connect(
-        MetastoreConfig(
-            kind="embedded" if kind == "embedded" else "thrift",
-            uri=properties.get("hive.metastore.uri", ""),
-            embedded_path=properties.get("hive.metastore.embedded.path", ""),
-            connect_timeout=_seconds(properties, prefix + "connect-timeout", defaults.connect_timeout),
-            read_timeout=_seconds(properties, prefix + "read-timeout", defaults.read_timeout),
-            max_retries=_count(properties, prefix + "max-retries", defaults.max_retries),
-            username=properties.get("hive.metastore.username", ""),
-        )
-    )
-
-
 def _allowed(config: MetastoreConfig, writer: MetastoreWriter) -> MetastoreWriter:
     return ReadOnlyWriter(writer) if config.read_only else writer
 
@@ -188,24 +163,3 @@ def _connection_settings(config: MetastoreConfig) -> ConnectionSettings:
         wanted.max_message_size,
         wanted.catalog,
     )
-
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def _seconds(properties: Mapping[str, str], name: str, default: float) -> float:
-    text = properties.get(name, "").strip()
-    if not text:
-        return default
-    number = text.rstrip("mhs ")
-    unit = text[len(number) :].strip()
-    if not number.replace(".", "", 1).isdigit() or unit not in _UNITS or float(number) <= 0:
-        raise InvalidPropertyError(f"{name} is {text!r}; expected a time such as 500ms, 10s or 1m")
-    return float(number) * _UNITS[unit]
-
-
-def _count(properties: Mapping[str, str], name: str, default: int) -> int:
-    text = properties.get(name, "").strip()
-    if text and not (text.isascii() and text.isdigit()):
-        raise InvalidPropertyError(f"{name} is {text!r}; expected a whole number, 0 or more")
-    return int(text) if text else default

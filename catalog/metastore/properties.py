@@ -9,7 +9,6 @@ from catalog.metastore.availability import AVAILABILITY_PROPERTIES, availability
 from catalog.metastore.factory import MetastoreConfig
 from catalog.metastore.read_only import READ_ONLY
 from catalog.metastore.security.properties import SECURITY_PROPERTIES, security_properties, security_settings
-from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
     PropertyMetadata,
     boolean_property,
@@ -58,18 +57,12 @@ METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
 
 
 def metastore_config(properties: Mapping[str, object]) -> MetastoreConfig:
-    """Takes the metastore's part out of a catalog's typed properties.
+    """Takes the metastore's part out of a catalog's typed properties; ``factory.connect`` checks if they fit together.
 
     Args:
         properties: A value for each of ``METASTORE_PROPERTIES``; others are not looked at.
-
-    Raises:
-        InvalidPropertyError: What the kind of metastore needs is not set.
     """
     kind: Literal["thrift", "embedded"] = "embedded" if properties["hive.metastore"] == "embedded" else "thrift"
-    needed = "hive.metastore.embedded.path" if kind == "embedded" else "hive.metastore.uri"
-    if not properties[needed]:
-        raise InvalidPropertyError(f"hive.metastore={kind} needs the property {needed}")
     return MetastoreConfig(
         kind=kind,
         uri=_text(properties["hive.metastore.uri"]),

@@ -8,16 +8,20 @@ from pathlib import Path
 import pytest
 
 from catalog.metastore.endpoints import ThriftEndpoint, parse_uris
-from catalog.metastore.factory import MetastoreConfig, connect, create_metastore
+from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
 from connector_spi.errors import InvalidPropertyError
+from connector_spi.properties import parse_properties
 from tests.catalog.metastore.loopback import never_answer, serving
+
+
+def made(properties: dict[str, str]) -> Metastore:
+    return connect(metastore_config(parse_properties(METASTORE_PROPERTIES, properties, str)))
 
 
 def test_embedded(tmp_path: Path) -> None:
     path = tmp_path / "warehouse" / "metastore.db"
-    metastore = create_metastore(
-        {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(path), "other": "x"}
-    )
+    metastore = made({"hive.metastore": "embedded", "hive.metastore.embedded.path": str(path)})
     with closing(metastore):
         assert not path.exists()
         found = metastore.reads.get_database("default")
@@ -34,7 +38,7 @@ def test_thrift_timeouts_have_units() -> None:
             "hive.metastore.thrift.client.connect-timeout": "2.5s",
             "hive.metastore.thrift.client.max-retries": "0",
         }
-        with closing(create_metastore(properties)) as metastore, pytest.raises(OSError, match=r"within 0\.15 s"):
+        with closing(made(properties)) as metastore, pytest.raises(OSError, match=r"within 0\.15 s"):
             metastore.reads.get_databases()
 
 
@@ -42,19 +46,19 @@ def test_thrift_timeouts_have_units() -> None:
     ("properties", "words"),
     [
         ({}, "hive.metastore.uri"),
-        ({"hive.metastore": "glue"}, "thrift or embedded"),
+        ({"hive.metastore": "glue"}, "one of thrift, embedded"),
         ({"hive.metastore": "embedded"}, "hive.metastore.embedded.path"),
         ({"hive.metastore.uri": "ftp://h:1"}, "thrift://host:port"),
         ({"hive.metastore.uri": "thrift://h:99999"}, "thrift://host:port"),
         ({"hive.metastore.uri": " , "}, "empty"),
-        ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.read-timeout": "10"}, "10s"),
-        ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.read-timeout": "0s"}, "10s"),
-        ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.max-retries": "-1"}, "whole number"),
+        ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.read-timeout": "10"}, "duration such as 30s"),
+        ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.read-timeout": "0s"}, "met '0s'"),
+        ({"hive.metastore.uri": "h", "hive.metastore.thrift.client.max-retries": "-1"}, "from 0, met '-1'"),
     ],
 )
 def test_what_is_wrong_is_said(properties: dict[str, str], words: str) -> None:
     with pytest.raises(InvalidPropertyError, match=words):
-        create_metastore(properties)
+        made(properties)
 
 
 def test_addresses() -> None:
