@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from catalog.metastore import error_codes
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
+from catalog.metastore.table_access import ACCESS_PREFIX
 from catalog.metastore.views import view_definition
 from connector_spi.errors import (
     ColumnNotFoundError,
@@ -47,7 +48,7 @@ _FIXED = frozenset(
         "transient_lastddltime",
     }
 )
-_FIXED_PREFIXES = ("spark.sql.", "view.")
+_FIXED_PREFIXES = (ACCESS_PREFIX, "spark.sql.", "view.")
 
 
 class MetastoreDefinitions:

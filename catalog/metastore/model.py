@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 
+from catalog.metastore.table_access import TableAccess
 from connector_spi.plain_data import PlainData
 
 __all__ = [
@@ -172,6 +173,7 @@ class Table(PlainData):
         last_access_time: Seconds since 1970 in UTC; 0 when not known.
         view_original_text: A view's SQL as written.
         view_expanded_text: A view's SQL with every name in full.
+        access: What the metastore lets us do with it; a metastore of Hive is never told.
     """
 
     database: str
@@ -185,6 +187,7 @@ class Table(PlainData):
     last_access_time: int = 0
     view_original_text: str | None = None
     view_expanded_text: str | None = None
+    access: TableAccess = field(default_factory=TableAccess)
 
     @property
     def is_view(self) -> bool:

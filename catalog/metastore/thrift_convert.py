@@ -16,6 +16,7 @@ from catalog.metastore.model import (
     StorageDescriptor,
     Table,
 )
+from catalog.metastore.table_access import TableAccess
 from connector_spi.errors import NotSupportedError
 
 __all__ = [
@@ -39,9 +40,6 @@ ABILITIES = [
     "HIVESQL",
 ]
 """What a client of Hive 4 must be able to do before it is shown tables as they are (HIVE-21663)."""
-
-_UNREADABLE = {1: "none", 4: "write only"}
-"""Kinds of access without reading: ACCESSTYPE_NONE and ACCESSTYPE_WRITEONLY of Hive 4's hive_metastore.thrift."""
 
 
 def database_from_thrift(raw: ttypes.Database) -> Database:
@@ -69,12 +67,14 @@ def table_from_thrift(raw: ttypes.Table) -> Table:
     Raises:
         NotSupportedError: The metastore keeps its rows from clients with our abilities (Hive 4).
     """
-    if raw.accessType in _UNREADABLE:
-        wanted = ", ".join(raw.requiredReadCapabilities or ()) or "some that it does not name"
+    access = TableAccess(
+        raw.accessType, tuple(raw.requiredReadCapabilities or ()), tuple(raw.requiredWriteCapabilities or ())
+    )
+    if not access.readable:
+        wanted = ", ".join(access.to_read) or "some that it does not name"
         raise NotSupportedError(
-            f"the metastore lets this client not read {raw.dbName}.{raw.tableName} (access type "
-            f"{_UNREADABLE[raw.accessType]}): a reader needs the abilities {wanted}, and this one has "
-            f"{', '.join(ABILITIES)}",
+            f"the metastore lets this client not read {raw.dbName}.{raw.tableName} (access type {access.words}): a "
+            f"reader needs the abilities {wanted}, and this one has {', '.join(ABILITIES)}",
             error_codes.NOT_READABLE,
         )
     return Table(
@@ -89,6 +89,7 @@ def table_from_thrift(raw: ttypes.Table) -> Table:
         last_access_time=raw.lastAccessTime or 0,
         view_original_text=raw.viewOriginalText,
         view_expanded_text=raw.viewExpandedText,
+        access=access,
     )
 
 

@@ -137,5 +137,11 @@ def _properties(table: Table, handle: HiveTableHandle) -> tuple[tuple[str, str],
         if table.storage.bucket_columns
         else {}
     )
-    known = {"format": handle.format, "location": handle.location, "table_type": kind, **bucketed}
+    known = {
+        "format": handle.format,
+        "location": handle.location,
+        "table_type": kind,
+        **bucketed,
+        **table.access.properties(),
+    }
     return (*known.items(), *sorted((key, value) for key, value in shown.items() if key not in known))

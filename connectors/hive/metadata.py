@@ -199,8 +199,9 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         entry = self._transaction.client.get_table(name.base.schema, name.base.table)
         if entry is None:
             return None
-        if name.kind == PropertiesTable.kind and entry.parameters:
-            return PropertiesTable(name, entry.parameters)
+        properties = {**entry.parameters, **entry.access.properties()}
+        if name.kind == PropertiesTable.kind and properties:
+            return PropertiesTable(name, properties)
         if name.kind == AcidTable.kind:
             return AcidTable(name, self._transaction, self._files, self._handle(entry))
         if name.kind == PartitionsTable.kind and entry.partition_keys:

@@ -48,7 +48,7 @@ class PartitionsTable(SystemTable):
 
 
 class PropertiesTable(SystemTable):
-    """One row, with a column of text for each property of the table in the metastore.
+    """One row, with a column of text for each property of the table in the metastore, and for what it lets us do.
 
     Args:
         name: Name of the table.

@@ -188,7 +188,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if make is None or table is None:
             return None
         location = hudi_location(table, self._files)
-        return make(TableOnStorage(name.base, location, self._files, self._transaction))
+        return make(TableOnStorage(name.base, location, self._files, self._transaction, table.access))
 
     def list_system_table_kinds(self) -> Sequence[str]:
         return sorted(SYSTEM_TABLES)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
+from catalog.metastore.table_access import TableAccess
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
@@ -39,12 +40,14 @@ class TableOnStorage:
         location: Its folder.
         files: Storage.
         transaction: Where its snapshot is.
+        access: What the metastore lets us do with it.
     """
 
     name: SchemaTableName
     location: str
     files: FileSystem
     transaction: HudiTransaction
+    access: TableAccess
 
     def plan(self) -> ScanPlan:
         """All file slices of the snapshot."""
@@ -170,11 +173,13 @@ def _partitions(table: TableOnStorage) -> SystemTable:
 
 
 def _properties(table: TableOnStorage) -> SystemTable:
-    """The table's ``hoodie.properties``."""
+    """The table's ``hoodie.properties``, and what the metastore lets us do with it."""
     schema = pa.schema([("key", pa.string()), ("value", pa.string())])
 
     def rows() -> Iterator[Row]:
         for key, value in read_table_config(table.files, table.location).properties:
+            yield {"key": key, "value": value}
+        for key, value in table.access.properties().items():
             yield {"key": key, "value": value}
 
     return _RowsTable(_named(table, "properties"), schema, rows)

@@ -98,17 +98,28 @@ def test_a_table_that_is_kept_from_us_says_what_it_asks_for(access: int, words: 
     assert raised.value.code == error_codes.NOT_READABLE
 
 
-def test_tables_with_less_than_all_rights_are_read() -> None:
-    class ReadOnly(SmallMetastore):
+@pytest.mark.parametrize(
+    ("kind", "words"), [(2, "read only"), (8, "read and write"), (16, "of the unknown kind 16"), (None, None)]
+)
+def test_what_the_metastore_lets_us_do_with_a_table_is_told_in_words(kind: int | None, words: str | None) -> None:
+    class Telling(SmallMetastore):
         def get_table_req(self, req: ttypes.GetTableRequest) -> ttypes.GetTableResult:
             table = newer_table(req)
-            table.accessType = 2
+            table.accessType = kind
+            table.requiredReadCapabilities = ["HIVEBUCKET2", "EXTREAD"] if kind == 2 else None
+            table.requiredWriteCapabilities = ["HIVEFULLACIDWRITE"] if kind == 2 else []
             return ttypes.GetTableResult(table)
 
-    with serving(speak_thrift(ReadOnly(), newer=True)) as uri, closing(connected(uri)) as metastore:
+    with serving(speak_thrift(Telling(), newer=True)) as uri, closing(connected(uri)) as metastore:
         found = metastore.reads.get_table(DATABASE, TABLE)
-        assert found is not None
-        assert found.name == TABLE
+    assert found is not None
+    told = found.access.properties()
+    assert told.get("metastore.access-type") == words
+    if kind == 2:
+        assert told["metastore.required-read-capabilities"] == "EXTREAD, HIVEBUCKET2"
+        assert told["metastore.required-write-capabilities"] == "HIVEFULLACIDWRITE"
+    else:
+        assert len(told) == (words is not None)
 
 
 def test_every_request_names_the_catalog() -> None:

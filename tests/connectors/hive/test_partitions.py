@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, Table
+from catalog.metastore.table_access import TableAccess
 from catalog.metastore.types import parse_hive_type
-from connector_spi.errors import FileMissingError, ResourceError, UserError
+from connector_spi.errors import FileMissingError, NotSupportedError, ResourceError, UserError
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
@@ -93,6 +94,29 @@ def test_system_tables_and_listing(hive: HiveConnector, tmp_path: Path) -> None:
         assert partitions.metadata.name.table == "t$partitions"
         [told] = pa.Table.from_batches(properties.read(session, TupleDomain.all())).to_pylist()
     assert told["EXTERNAL"] == "TRUE"
+
+
+def test_what_the_metastore_lets_us_do_with_a_table_is_shown(hive: HiveConnector, tmp_path: Path) -> None:
+    _key_table(hive, tmp_path)
+    session = make_session(hive)
+    name = SchemaTableName("s", "t")
+    entry = hive.metastore.reads.get_table("s", "t")
+    assert entry is not None
+    access = TableAccess(2, (), ("HIVEFULLACIDWRITE",))
+    hive.metastore.writes.alter_table("s", "t", replace(entry, access=access))
+    with open_metadata(hive, session) as metadata:
+        handle = metadata.get_table_handle(session, name)
+        properties = metadata.get_system_table(session, SystemTableName(name, "properties"))
+        assert handle is not None
+        assert properties is not None
+        [row] = pa.Table.from_batches(properties.read(session, TupleDomain.all())).to_pylist()
+        described = dict(metadata.get_table_metadata(session, handle).properties)
+        with pytest.raises(NotSupportedError, match=r"'metastore\.access-type' of s\.t cannot be set"):
+            metadata.set_table_properties(session, name, {"metastore.access-type": "read and write"})
+    for told in (row, described):
+        assert told["metastore.access-type"] == "read only"
+        assert told["metastore.required-write-capabilities"] == "HIVEFULLACIDWRITE"
+        assert "metastore.required-read-capabilities" not in told
 
 
 def _register_many(hive: HiveConnector, folder: Path, count: int) -> None:

@@ -22,6 +22,7 @@ from catalog.metastore.model import (
     StorageDescriptor,
     Table,
 )
+from catalog.metastore.table_access import TableAccess
 from connector_spi.errors import FileMissingError, InvalidArgumentError, InvalidPropertyError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import ConnectorMetadata
@@ -202,6 +203,16 @@ def test_system_tables(catalog: HudiCatalog, writer: HudiWriter) -> None:
     assert found == [("part=a", 1), ("part=b", 1)]
     properties = {row["key"]: row["value"] for row in system_table(catalog, "properties")}
     assert properties["hoodie.table.version"] == "9"
+    assert "metastore.access-type" not in properties
+
+
+def test_what_the_metastore_lets_us_do_with_a_table_is_shown(catalog: HudiCatalog, tmp_path: Path) -> None:
+    shared = connect(metastore(tmp_path))
+    entry = shared.reads.get_table("s", "t")
+    assert entry is not None
+    shared.writes.alter_table("s", "t", replace(entry, access=TableAccess(2)))
+    properties = {row["key"]: row["value"] for row in system_table(catalog, "properties")}
+    assert properties["metastore.access-type"] == "read only"
 
 
 def add_partition(tmp_path: Path, value: str, location: str) -> None:
