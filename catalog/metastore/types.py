@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from connector_spi.errors import ErrorCode, ErrorType, MetastoreError, NotSupportedError
 
-__all__ = ["hive_type_text", "parse_hive_type"]
+__all__ = ["hive_type_text", "holds_union", "parse_hive_type"]
 
 _BAD_TYPE = ErrorCode("METASTORE_BAD_TYPE", ErrorType.EXTERNAL)
 """A type in the metastore that is none of Hive's. Correct the column in Hive."""
@@ -33,11 +33,12 @@ _SIMPLE: dict[str, pa.DataType] = {
     "timestamp with local time zone": pa.timestamp("us", "UTC"),
     "timestamplocaltz": pa.timestamp("us", "UTC"),
 }
-_REFUSED = ("uniontype", "void", "interval_year_month", "interval_day_time", "unknown", "variant", "geometry")
+_REFUSED = ("void", "interval_year_month", "interval_day_time", "unknown", "variant", "geometry")
 _TEXT_LENGTHS = {"varchar": 65535, "char": 255}
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[ \t]+[A-Za-z_][A-Za-z0-9_]*)*")
 _SPACE = re.compile(r"\s*")
 _ARGUMENTS = re.compile(r"\(\s*([^()]*?)\s*\)")
+_UNION = re.compile(r"\buniontype\s*<", re.IGNORECASE)
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`")
 
 
@@ -46,13 +47,15 @@ def parse_hive_type(text: str) -> pa.DataType:
 
     ``varchar`` and ``char`` give Arrow strings, ``decimal`` alone is ``decimal(10,0)``. ``timestamp``, which has
     no zone in Hive, gives a naive ``timestamp[us]``; ``timestamp with local time zone`` gives ``timestamp[us, UTC]``.
-    A field of a struct may have any name without ``:``, or any name at all between backticks.
+    A field of a struct may have any name without ``:``, or any name at all between backticks. ``uniontype<a,b>`` is
+    ``struct<tag:tinyint,field0:a,field1:b>``, as in Trino: the number of the branch, and a field for each, NULL but for
+    that of the branch.
 
     Args:
         text: As the metastore has it, in any case, such as ``map<string,array<struct<a:int,b:decimal(10,2)>>>``.
 
     Raises:
-        NotSupportedError: The type, or one inside of it, is ``uniontype``, ``void`` or an interval.
+        NotSupportedError: The type, or one inside of it, is ``void`` or an interval.
         MetastoreError: The text is no Hive type.
     """
     parser = _Parser(text)
@@ -61,6 +64,11 @@ def parse_hive_type(text: str) -> pa.DataType:
     if parser.position != len(text):
         raise parser.error("the end")
     return parsed
+
+
+def holds_union(text: str) -> bool:
+    """Whether a Hive type is ``uniontype``, or has one inside; ``parse_hive_type`` makes a struct of it."""
+    return _UNION.search(text) is not None
 
 
 def hive_type_text(arrow: pa.DataType) -> str:
@@ -122,6 +130,8 @@ class _Parser:
             return self._parse_map(depth)
         if name == "struct":
             return self._parse_struct(depth)
+        if name == "uniontype":
+            return self._parse_union(depth)
         self.position = start
         raise self.error("a type that Hive has")
 
@@ -147,6 +157,14 @@ class _Parser:
                 self.expect(",")
             name = self._parse_field_name()
             fields.append(pa.field(name, self.parse_type(depth + 1)))
+        return pa.struct(fields)
+
+    def _parse_union(self, depth: int) -> pa.DataType:
+        self.expect("<")
+        fields = [pa.field("tag", pa.int8()), pa.field("field0", self.parse_type(depth + 1))]
+        while not self.take(">"):
+            self.expect(",")
+            fields.append(pa.field(f"field{len(fields) - 1}", self.parse_type(depth + 1)))
         return pa.struct(fields)
 
     def _parse_field_name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from catalog.metastore.model import Partition, StorageDescriptor, Table
+from catalog.metastore.types import holds_union
 from connector_spi.errors import ErrorCode, MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
@@ -196,6 +197,13 @@ def _has_folder(table: Table, files: FileSystem, folder: str) -> bool:
 def _file_storage(storage: StorageDescriptor, properties: Mapping[str, str], where: str) -> FileStorage:
     input_format, serde = storage.input_format or "", storage.serde.serialization_lib
     found = find_format(input_format, serde, where)
+    unions = [] if found.unions else [field.name for field in storage.columns if holds_union(field.type)]
+    if unions:
+        raise NotSupportedError(
+            f"column '{unions[0]}' of {where} has the type uniontype, which is read from ORC and Avro only, not from "
+            f"{found.name}; leave the column out",
+            error_codes.HIVE_UNSUPPORTED_TYPE,
+        )
     told = {
         key: value
         for key, value in properties.items()

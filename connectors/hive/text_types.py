@@ -103,12 +103,14 @@ def _parse_children(name: str, tokens: Sequence[str], at: int) -> tuple[TextRule
         at += 1
         if tokens[at] == ">":
             break
-        if names is None:
+        if name == "uniontype":
+            field, index = f"field{index}", index + 1
+        elif names is None:
             field, at = tokens[at].strip("`").replace("``", "`").lower(), at + 2
         else:
             field, index = names[index], index + 1
         rule, at = _parse(tokens, at)
         if rule is not None:
             children.append((field, rule))
-    kind = "list" if name == "array" else name
+    kind = {"array": "list", "uniontype": "struct"}.get(name, name)
     return (TextRule(kind, 0, tuple(children)) if children else None), at + 1

@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import count
 from typing import cast
 
 import fastavro
@@ -19,8 +20,8 @@ from polars.exceptions import PanicException
 
 from connectors.toolkit.avro_container import AvroBlock
 from connectors.toolkit.avro_errors import AVRO_ERRORS
-from connectors.toolkit.avro_schema import AvroRecordSchema, Json, is_simple_union
-from connectors.toolkit.avro_values import restore, storage_type
+from connectors.toolkit.avro_schema import AvroRecordSchema, Json, is_wide_union
+from connectors.toolkit.avro_values import branch_name, restore, storage_type
 
 __all__ = ["decode_avro_blocks"]
 
@@ -96,8 +97,15 @@ class _Plain:
         self._names = 0
 
     def of(self, node: Json) -> Json:
+        if is_wide_union(node):
+            # A record of one field has the bytes of the field; its name tells the branch.
+            self.columnar = False
+            numbers = count()
+            return [
+                branch if branch == "null" else self._record([(branch_name(next(numbers)), self.of(branch))])
+                for branch in cast("list[Json]", node)
+            ]
         if isinstance(node, list):
-            self.columnar &= is_simple_union(node)
             return [branch if branch == "null" else self.of(branch) for branch in node]
         if not isinstance(node, dict):
             self.columnar &= node != "null"

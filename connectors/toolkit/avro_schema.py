@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from itertools import count
 from typing import cast
 
-__all__ = ["AvroRecordSchema", "Json", "is_simple_union", "union_branch"]
+__all__ = ["AvroRecordSchema", "Json", "is_simple_union", "is_wide_union", "union_branch", "union_branches"]
 
 Json = str | list["Json"] | dict[str, "Json"] | int | bool | float | None
 
@@ -46,6 +46,16 @@ class AvroRecordSchema:
 def is_simple_union(node: Json) -> bool:
     """Whether a type is a union of null and one other type."""
     return isinstance(node, list) and len(node) == 2 and node.count("null") == 1
+
+
+def is_wide_union(node: Json) -> bool:
+    """Whether a type is a union of several types, with null or without."""
+    return isinstance(node, list) and not is_simple_union(node)
+
+
+def union_branches(node: Json) -> list[Json]:
+    """The types of a union but null, in order; of another type itself."""
+    return [branch for branch in node if branch != "null"] if isinstance(node, list) else [node]
 
 
 def union_branch(node: Json) -> Json:

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.toolkit.avro_schema import Json, union_branch
+from connectors.toolkit.avro_schema import Json, is_wide_union, union_branch, union_branches
 
-__all__ = ["decimals", "restore", "storage_type"]
+__all__ = ["branch_name", "decimals", "restore", "storage_type"]
 
 _STORAGE = {
     "null": pa.null(),
@@ -24,6 +24,7 @@ _STORAGE = {
     "enum": pa.int32(),
     "fixed": pa.large_binary(),
 }
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _DECIMAL_BYTES = 16
 _DECIMALS_AT_ONCE = 1 << 17
 
@@ -31,12 +32,12 @@ _DECIMALS_AT_ONCE = 1 << 17
 def storage_type(node: Json) -> pa.DataType:
     """The Arrow type of an Avro type's values on the wire: numbers for dates, pairs for maps.
 
-    Raises:
-        ValueError: A union of several types.
+    A union of several types is a struct with a field for each but null, of which one is not NULL.
     """
+    if is_wide_union(node):
+        branches = enumerate(union_branches(node))
+        return pa.struct([pa.field(branch_name(number), storage_type(branch)) for number, branch in branches])
     node = union_branch(node)
-    if isinstance(node, list):
-        raise ValueError("a union of several types has no Arrow type")
     if not isinstance(node, dict):
         return _STORAGE[str(node)]
     kind = node["type"]
@@ -57,11 +58,14 @@ def restore(array: pa.Array, node: Json, target: pa.DataType) -> pa.Array:
     Args:
         array: Values of ``storage_type(node)``, or of the same kind with smaller offsets.
         node: The Avro type.
-        target: The Arrow type that stands for it.
+        target: The Arrow type that stands for it. For a union of several types it is a struct: first the number of the
+            branch, then a field for each branch in the file's order, whose name ends with the number.
 
     Raises:
         ValueError: A value is none of the type.
     """
+    if is_wide_union(node):
+        return _union(array, union_branches(node), target)
     node = union_branch(node)
     kind = node["type"] if isinstance(node, dict) else node
     if isinstance(node, dict) and kind == "record":
@@ -87,6 +91,11 @@ def restore(array: pa.Array, node: Json, target: pa.DataType) -> pa.Array:
     return array if array.type == target else array.cast(target)
 
 
+def branch_name(number: int) -> str:
+    """The name of the field that holds the values of a union's branch on the wire, null not counted."""
+    return f"branch{number}"
+
+
 def decimals(array: pa.LargeBinaryArray, target: pa.DataType) -> pa.Array:
     """Turns big-endian two's complement numbers of any length into decimals.
 
@@ -99,6 +108,15 @@ def decimals(array: pa.LargeBinaryArray, target: pa.DataType) -> pa.Array:
     made = pa.concat_arrays(pieces) if pieces else pa.array([], target)
     made.validate(full=True)
     return made
+
+
+def _union(array: pa.StructArray, branches: list[Json], target: pa.StructType) -> pa.Array:
+    numbers = np.zeros(len(array), dtype=np.int8)
+    parts = []
+    for part, branch, child in zip(array.flatten(), branches, list(target)[1:], strict=True):
+        numbers[part.is_valid().to_numpy(zero_copy_only=False)] = int(child.name.lstrip(_LETTERS))
+        parts.append(restore(part, branch, child.type))
+    return pa.StructArray.from_arrays([pa.array(numbers), *parts], fields=list(target), mask=array.is_null())
 
 
 def _decimals(array: pa.LargeBinaryArray, target: pa.DataType) -> pa.Array:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyorc
 from pyarrow import orc
 
+from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connectors.toolkit.counted_parts import count_parts
@@ -16,6 +17,7 @@ from connectors.toolkit.file_page_source import SourceResolver, resolve_sources
 from connectors.toolkit.orc_footer import OrcFooter
 from connectors.toolkit.orc_statistics import RAW_TIMES, matching_stripes
 from connectors.toolkit.orc_types import mark_chars, repair_times
+from connectors.toolkit.orc_unions import holds_union, union_struct_type, unions_to_structs
 from connectors.toolkit.schema_adapter import CastRules, ColumnSource, SchemaAdapter, find_column
 from connectors.toolkit.time_conventions import TimeConventions
 
@@ -104,7 +106,7 @@ class OrcStripes:
         self.names = names
         hybrid = footer.hybrid_calendar
         self._adapter = SchemaAdapter(
-            narrowed,
+            pa.schema([field.with_type(union_struct_type(field.type)) for field in narrowed]),
             columns,
             sources=self._sources,
             conventions=TimeConventions(hybrid, hybrid, hybrid, zone),
@@ -145,6 +147,7 @@ class OrcStripes:
         everything = self._whole and not self._root
         names = [*extra, *self.names]
         batch = _read_stripe(self._source, self._file, index, None if everything else names)
+        batch = _without_unions(batch, self._where)
         batch = repair_times(batch, self._source, self._footer, index, self._where)
         if not self._root:
             return Stripe(batch.num_rows, [], self._taken(batch.columns))
@@ -218,12 +221,25 @@ def _read_stripe(source: pa.NativeFile, file: orc.ORCFile, index: int, names: li
     return _read_stripe_rows(source, file.schema, index, names)
 
 
+def _without_unions(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
+    if not any(holds_union(field.type) for field in batch.schema):
+        return batch
+    columns = [unions_to_structs(column, where) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
 def _read_stripe_rows(source: pa.NativeFile, schema: pa.Schema, index: int, names: list[str] | None) -> pa.RecordBatch:
     reader = pyorc.Reader(
         source, column_names=names, converters=RAW_TIMES, struct_repr=pyorc.StructRepr.DICT, batch_size=4096
     )
     rows = reader.read_stripe(index).read()
     wanted = _selected(schema, names)
+    unions = [field.name for field in wanted if holds_union(field.type)]
+    if unions:
+        raise NotSupportedError(
+            f"an ORC file holds timestamps before 1677 or after 2262 beside the uniontype column {unions[0]!r}, and "
+            "cannot be read with both; leave one of them out"
+        )
     arrays = [pa.array([_plain(row[field.name], field.type) for row in rows], field.type) for field in wanted]
     return pa.RecordBatch.from_arrays(arrays, schema=wanted)
 

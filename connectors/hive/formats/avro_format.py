@@ -30,6 +30,7 @@ class AvroFormat(HiveFileFormat):
     name = "avro"
     input_formats = frozenset({"org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat"})
     serdes = frozenset({"org.apache.hadoop.hive.serde2.avro.AvroSerDe"})
+    unions = True
 
     def check(self, storage: FileStorage, declared: pa.Schema, where: str) -> None:
         literal = _schema_text(dict(storage.properties), _LITERAL)

@@ -8,7 +8,7 @@ by name or alias, and what the file lacks has the default (Avro specification, "
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.toolkit.avro_schema import AvroRecordSchema, Json, is_simple_union, union_branch
+from connectors.toolkit.avro_schema import AvroRecordSchema, Json, is_wide_union, union_branch, union_branches
 from connectors.toolkit.schema_adapter import adaptation
 from connectors.toolkit.time_conventions import TimeConventions
 from connectors.toolkit.value_casts import ArrayFunction
@@ -153,8 +153,8 @@ def _check_nested(node: Json, reader: Json, where: str) -> None:
 
 def _natural(node: Json, target: pa.DataType, where: str) -> pa.DataType:
     """The Arrow type in which a field is read, so that it can become the target."""
-    if isinstance(node, list) and not is_simple_union(node):
-        raise NotSupportedError(f"{where} is a union of several types in the file, which has no type in Hive's tables")
+    if is_wide_union(node):
+        return _natural_union(union_branches(node), target, where)
     node = union_branch(node)
     if not isinstance(node, dict):
         return _leaf(str(node), {}, target)
@@ -171,6 +171,44 @@ def _natural(node: Json, target: pa.DataType, where: str) -> pa.DataType:
         inner = target.item_type if pa.types.is_map(target) else pa.null()
         return pa.map_(pa.string(), _natural(node["values"], inner, where))
     return _leaf(str(kind), node, target)
+
+
+def _natural_union(branches: Sequence[Json], target: pa.DataType, where: str) -> pa.DataType:
+    """A struct of the branch's number and of the branches in the file's order, named as the table names them.
+
+    Hive numbers the branches by the table's schema, null left out (``AvroDeserializer.deserializeUnion``).
+    """
+    fields = list(target)[1:] if pa.types.is_struct(target) else []
+    if pa.types.is_null(target):
+        fields = [pa.field(f"field{number}", target) for number in range(len(branches))]
+    named = [field.name for field in fields] == [f"field{number}" for number in range(len(fields))]
+    found = [_places(branch, fields, where) for branch in branches]
+    if named and len(branches) == len(fields) and all(number in places for number, places in enumerate(found)):
+        found = [[number] for number in range(len(branches))]
+    if not named or any(len(places) != 1 for places in found) or len({at for [at] in found}) < len(found):
+        raise NotSupportedError(
+            f"{where} is a union of {len(branches)} types in the file, and {target} in the table; expected a uniontype "
+            "that has each of them once"
+        )
+    members = [
+        (fields[at].name, _natural(branch, fields[at].type, where))
+        for branch, [at] in zip(branches, found, strict=True)
+    ]
+    return pa.struct([("tag", pa.int8()), *members])
+
+
+def _places(branch: Json, fields: Sequence[pa.Field], where: str) -> list[int]:
+    """The fields whose type a branch of a union may have."""
+    return [at for at, field in enumerate(fields) if _alike(_natural(branch, field.type, where), field.type)]
+
+
+def _alike(natural: pa.DataType, target: pa.DataType) -> bool:
+    if pa.types.is_null(target) or natural == target:
+        return True
+    if pa.types.is_integer(target) and target.bit_width < 32:
+        return bool(natural == pa.int32())
+    kinds = (pa.types.is_struct, pa.types.is_list, pa.types.is_map, pa.types.is_timestamp, pa.types.is_decimal)
+    return any(kind(natural) and kind(target) for kind in kinds)
 
 
 def _leaf(kind: str, node: Mapping[str, Json], target: pa.DataType) -> pa.DataType:

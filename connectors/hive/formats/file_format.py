@@ -111,12 +111,14 @@ class HiveFileFormat(ABC):
         input_formats: Java classes of the input formats that it serves.
         serdes: Java classes of the SerDes that it serves; ``serves`` may know more.
         declared_columns: The files do not tell their columns, or only together with those that are declared.
+        unions: Values of ``uniontype`` are read, as structs of the number of the branch and a field for each.
     """
 
     name: ClassVar[str]
     input_formats: ClassVar[frozenset[str]]
     serdes: ClassVar[frozenset[str]] = frozenset()
     declared_columns: ClassVar[bool] = True
+    unions: ClassVar[bool] = False
 
     def serves(self, serde: str) -> bool:
         """Whether files of this format can be read with a SerDe."""

@@ -28,6 +28,7 @@ class OrcFormat(HiveFileFormat):
     )
     serdes = frozenset({"", "org.apache.hadoop.hive.ql.io.orc.OrcSerde"})
     declared_columns = False
+    unions = True
 
     def page_source(self, request: FileRequest) -> PageSource:
         return _HiveOrcPageSource(

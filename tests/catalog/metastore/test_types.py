@@ -43,6 +43,18 @@ from connector_spi.errors import ConnectorError, MetastoreError, NotSupportedErr
         ("struct<two words:int,x.y:int,ü-1:int>", pa.struct([(n, pa.int32()) for n in ("two words", "x.y", "ü-1")])),
         ("struct<`a:b`:int,`c``d`:int>", pa.struct([("a:b", pa.int32()), ("c`d", pa.int32())])),
         (
+            "array<uniontype<int, UNIONTYPE<string,char(3)>>>",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("tag", pa.int8()),
+                        ("field0", pa.int32()),
+                        ("field1", pa.struct([("tag", pa.int8()), ("field0", pa.string()), ("field1", pa.string())])),
+                    ]
+                )
+            ),
+        ),
+        (
             "struct<int:int,map:struct<string:date>>",
             pa.struct([("int", pa.int32()), ("map", pa.struct([("string", pa.date32())]))]),
         ),
@@ -55,8 +67,7 @@ def test_reads_every_type(text: str, expected: pa.DataType) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("uniontype<int,string>", "uniontype"),
-        ("array<uniontype<int,string>>", "uniontype"),
+        ("array<uniontype<int,void>>", "void"),
         ("void", "void"),
         ("interval_day_time", "interval_day_time"),
         ("struct<a:interval_year_month>", "interval_year_month"),
@@ -70,7 +81,8 @@ def test_refuses_by_name_what_it_does_not_read(text: str, name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "strin", "int int", "int>", "array<int", "array<>", "array<int,int>", "map<int>", "struct<a>",
-     "struct<a:int,>", "struct<:int>", "decimal(39,1)", "decimal(5,6)", "decimal(0,0)", "decimal(1,2,3)",
+     "struct<a:int,>", "struct<:int>", "uniontype", "uniontype<>", "uniontype<int,>",
+     "decimal(39,1)", "decimal(5,6)", "decimal(0,0)", "decimal(1,2,3)",
      "decimal(a)", "decimal(", "varchar", "varchar(0)", "varchar(65536)", "char(256)",
      "decimal(-1)", "int(3)", "array<int>>"],
 )  # fmt: skip

@@ -132,10 +132,18 @@ def test_hudi_tables_are_redirected_and_never_read_as_files(hive: HiveConnector,
 
 
 def test_a_type_that_is_not_supported_names_its_column(hive: HiveConnector, tmp_path: Path) -> None:
-    columns = [FieldSchema("id", "bigint"), FieldSchema("u", "uniontype<int,string>")]
+    columns = [FieldSchema("id", "bigint"), FieldSchema("u", "map<int,interval_day_time>")]
     error = _refusal(hive, _table(tmp_path, storage=storage(columns, tmp_path / "s" / "t", "orc")))
     assert error.code.name == "HIVE_UNSUPPORTED_TYPE"
     assert "'u'" in error.message
+
+
+def test_a_union_in_files_that_have_none(hive: HiveConnector, tmp_path: Path) -> None:
+    columns = [FieldSchema("id", "bigint"), FieldSchema("u", "array<uniontype<int,string>>")]
+    error = _refusal(hive, _table(tmp_path, storage=storage(columns, tmp_path / "s" / "t", "parquet")))
+    assert error.code.name == "HIVE_UNSUPPORTED_TYPE"
+    assert "'u'" in error.message
+    assert "parquet" in error.message
 
 
 @pytest.mark.parametrize("name", ["delta_0000001_0000001_0000", "base_0000002", "delete_delta_0000003_0000003"])
