@@ -123,10 +123,12 @@ def _decode(value: object) -> object:
 
 
 def _class_of(name: str) -> type[PlainData]:
-    if not _BY_NAME:
-        # From a whole dict, so that no other thread meets half of the names.
-        _BY_NAME.update({_name_of(cls): cls for cls in _SUBCLASSES})
     cls = _BY_NAME.get(name)
+    if cls is None:
+        # Also where another thread has just forgotten the names, since it imports a class.
+        names = {_name_of(known): known for known in list(_SUBCLASSES)}
+        _BY_NAME.update(names)
+        cls = names.get(name)
     if cls is None:
         raise InternalError(f"the JSON names {name}, which is not imported here")
     return cls

@@ -104,7 +104,7 @@ def duration_property(
     def parse(text: str) -> float:
         return _bounded(_quantity(text, _DURATION), minimum, None)
 
-    return PropertyMetadata(name, description, "duration such as 30s", parse, default)
+    return PropertyMetadata(name, description, _quantity_kind("duration such as 30s", minimum, "s"), parse, default)
 
 
 def data_size_property(
@@ -115,7 +115,7 @@ def data_size_property(
     def parse(text: str) -> int:
         return _bounded(int(_quantity(text, _SIZE)), minimum, None)
 
-    return PropertyMetadata(name, description, "data size such as 64MB", parse, default)
+    return PropertyMetadata(name, description, _quantity_kind("data size such as 64MB", minimum, "B"), parse, default)
 
 
 def enum_property(
@@ -215,6 +215,10 @@ def _bounded(value: Number, minimum: float | None, maximum: float | None) -> Num
     if (minimum is not None and value < minimum) or (maximum is not None and value > maximum):
         raise ValueError("out of bounds")
     return value
+
+
+def _quantity_kind(kind: str, minimum: float | None, unit: str) -> str:
+    return f"{kind}, at least {minimum}{unit}" if minimum else kind
 
 
 def _bounds(kind: str, minimum: float | None, maximum: float | None) -> str:

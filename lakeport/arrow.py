@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -60,8 +61,14 @@ class ArrowStream(Iterator[pa.RecordBatch]):
         self._begin = begin
         self._ended = False
         self._on_close: Callable[[], object] | None = None
+        # The session may be closed in another thread than the one that reads.
+        self._lock = threading.RLock()
 
     def __next__(self) -> pa.RecordBatch:
+        with self._lock:
+            return self._next_or_end()
+
+    def _next_or_end(self) -> pa.RecordBatch:
         if self._batches is None:
             if self._ended:
                 raise StopIteration
@@ -101,18 +108,16 @@ class ArrowStream(Iterator[pa.RecordBatch]):
         self._on_close = call
 
     def close(self) -> None:
-        """Ends the read; where rows were left, a later ``next`` is an error."""
-        batches, self._batches = self._batches, None
-        statement, self._statement = self._statement, None
-        close = getattr(batches, "close", None)
-        try:
-            if close is not None:
-                close()
-        finally:
-            if statement is not None:
-                statement.commit()
+        """Ends the read, after the batch that is being read; where rows were left, a later ``next`` is an error."""
+        with self._lock, ExitStack() as stack:
+            batches, self._batches = self._batches, None
+            statement, self._statement = self._statement, None
             if self._on_close is not None:
-                self._on_close()
+                stack.callback(self._on_close)
+            if statement is not None:
+                stack.callback(statement.commit)
+            if batches is not None:
+                stack.callback(_close, batches)
 
 
 def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
@@ -197,7 +202,14 @@ def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request:
 
     def read() -> Iterator[pa.RecordBatch]:
         with access.lock:
-            yield from table.read(access.session, constraint)
+            batches = table.read(access.session, constraint)
+        while True:
+            # Not held between batches: who reads may take its time, and the next one in another thread.
+            with access.lock:
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
 
     schema = pa.schema([(column, types[column]) for column in wanted])
     return ArrowScan(schema, _shape(read(), schema, filters, request.limit))
@@ -236,19 +248,25 @@ def _shape(
     """Filters, cuts at the limit, and gives the columns in the asked order."""
     left = limit
     try:
+        if left == 0:
+            return
         for batch in batches:
-            if left == 0:
-                return
             passed = functools.reduce(lambda rows, one: one.apply(rows), filters, batch)
             if left is not None:
                 passed = passed.slice(0, left)
                 left -= passed.num_rows
             if passed.num_rows:
                 yield pa.RecordBatch.from_arrays([passed.column(column) for column in schema.names], schema=schema)
+            if left == 0:
+                return
     finally:
-        close = getattr(batches, "close", None)
-        if close is not None:
-            close()
+        _close(batches)
+
+
+def _close(batches: Iterator[pa.RecordBatch]) -> None:
+    close = getattr(batches, "close", None)
+    if close is not None:
+        close()
 
 
 def _full_name(name: str) -> CatalogSchemaTableName:

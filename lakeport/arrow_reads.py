@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import os
 import weakref
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 
 import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
+from connector_spi.errors import UserError
 from lakeport.arrow import ArrowScan, ArrowStream, open_scan
 from lakeport.cleanup import CLEANUP
 from lakeport.plain_statement import plain_statement
@@ -32,6 +35,7 @@ class ArrowReads:
 
     def __init__(self, catalogs: CatalogRegistry) -> None:
         self._catalogs = catalogs
+        self._process = os.getpid()
         self._streams: weakref.WeakSet[ArrowStream] = weakref.WeakSet()
 
     def read(self, plan: Callable[[Statement], ArrowScan], shared: SharedTransactions | None) -> pa.RecordBatchReader:
@@ -43,7 +47,7 @@ class ArrowReads:
         """
 
         def begin() -> tuple[Statement, ArrowScan]:
-            statement = plain_statement(self._catalogs, shared)
+            statement = self._statement(shared)
             with statement_scope(statement):
                 return statement, plan(statement)
 
@@ -54,7 +58,7 @@ class ArrowReads:
 
     def schema(self, request: ScanRequest, shared: SharedTransactions) -> pa.Schema:
         """What a read gives; everything that can be wrong with its names is said."""
-        statement = plain_statement(self._catalogs, shared)
+        statement = self._statement(shared)
         with statement_scope(statement):
             return open_scan(statement, request).schema
 
@@ -65,7 +69,7 @@ class ArrowReads:
             request: What to read.
             shared: Whose transactions they are; locks are let go when none of them runs.
         """
-        statement = plain_statement(self._catalogs, shared)
+        statement = self._statement(shared)
         with statement_scope(statement):
             scan = open_scan(statement, request)
         stream = ArrowStream(statement, scan)
@@ -79,5 +83,15 @@ class ArrowReads:
 
     def close(self) -> None:
         """Ends what is open; whoever reads on gets an error."""
-        for stream in list(self._streams):
-            stream.close()
+        with ExitStack() as stack:
+            for stream in list(self._streams):
+                stack.callback(stream.close)
+
+    def _statement(self, shared: SharedTransactions | None) -> Statement:
+        if os.getpid() != self._process:
+            # Both processes would speak through one connection, and read each other's answers.
+            raise UserError(
+                f"the session was opened in process {self._process}, from which this one, {os.getpid()}, was forked; "
+                "open a session of its own here with lakeport.connect()"
+            )
+        return plain_statement(self._catalogs, shared)

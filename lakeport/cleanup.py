@@ -32,10 +32,10 @@ class Cleanup:
 
     def start(self) -> None:
         """Has the thread ready: it cannot be started by a finalizer."""
-        if self._thread is not None:
+        if self._runs():
             return
         with self._lock:
-            if self._thread is None:
+            if not self._runs():
                 self._thread = threading.Thread(target=self._run, name="lakeport-cleanup", daemon=True)
                 self._thread.start()
 
@@ -49,11 +49,15 @@ class Cleanup:
 
     def wait(self) -> None:
         """Waits until all that is due is done, some seconds at most."""
-        if self._thread is None or threading.current_thread() is self._thread:
+        if not self._runs() or threading.current_thread() is self._thread:
             return
         done = threading.Event()
         self.later(done.set)
         done.wait(_WAIT_SECONDS)
+
+    def _runs(self) -> bool:
+        # A process that was forked has the object, and not its thread.
+        return self._thread is not None and self._thread.is_alive()
 
     def _run(self) -> None:
         while True:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeGuard, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet, normalize
 
-__all__ = ["Condition", "RowFilter", "Where", "compare", "parse_where"]
+__all__ = ["Condition", "RowFilter", "Where", "compare", "copied", "parse_where"]
 
 Condition: TypeAlias = tuple[str, str] | tuple[str, str, object]
 """``("a", ">", 5)``, ``("a", "in", [1, 2])``, ``("a", "is null")``."""
@@ -110,6 +110,11 @@ class RowFilter:
         return batch.filter(functools.reduce(pc.or_kleene, masks))
 
 
+def copied(where: Where) -> Where:
+    """The same filter, to be read many times: nobody else changes it, and values that come once only are kept."""
+    return cast(Where, _copied(where))
+
+
 def parse_where(where: Where, find: Callable[[str], tuple[str, pa.DataType]]) -> RowFilter | None:
     """Reads a filter.
 
@@ -149,6 +154,18 @@ def compare(column: pa.Array, operator: str, value: Value) -> pa.Array:
     return pc.or_(found, nan) if operator in (">", ">=") else found
 
 
+def _copied(given: object) -> object:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return given
+    if len(given) == 3 and isinstance(given[0], str):
+        return (given[0], given[1], tuple(given[2]) if _is_list(given[2]) else given[2])
+    return tuple(_copied(item) for item in given)
+
+
+def _is_list(value: object) -> TypeGuard[Iterable[object]]:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
 def _is_conjunction(item: object) -> bool:
     return isinstance(item, Sequence) and not isinstance(item, str) and not any(isinstance(p, str) for p in item[:1])
 
@@ -176,7 +193,7 @@ def _test(condition: object, find: Callable[[str], tuple[str, pa.DataType]]) -> 
     column, data_type = find(written)
     if operator in _NULL_TESTS and rest in ([], [None]):
         return _Test(column, operator, data_type, ())
-    if operator in _LISTS and len(rest) == 1 and isinstance(rest[0], Iterable) and not isinstance(rest[0], str | bytes):
+    if operator in _LISTS and len(rest) == 1 and _is_list(rest[0]):
         return _Test(column, operator, data_type, tuple(_value(column, data_type, value) for value in rest[0]))
     if operator in _COMPARISONS and len(rest) == 1:
         value = _value(column, data_type, rest[0])

@@ -63,9 +63,9 @@ class ParallelRead(Iterator[pa.RecordBatch], Generic[S]):
         self._threads: list[threading.Thread] = []
 
     def __next__(self) -> pa.RecordBatch:
-        if not self._threads and self._count:
-            self._start()
         try:
+            if not self._threads and self._count:
+                self._start()
             return self._state.take()
         except BaseException:
             self.close()
@@ -85,15 +85,13 @@ class ParallelRead(Iterator[pa.RecordBatch], Generic[S]):
 
     def _start(self) -> None:
         _open.add(self)
-        self._threads = [
+        for number in range(self._count):
             # What counts in this thread counts in those, too.
-            threading.Thread(
+            thread = threading.Thread(
                 target=copy_context().run, args=(_work, self._state), name=f"lakeport-read-{number}", daemon=True
             )
-            for number in range(self._count)
-        ]
-        for thread in self._threads:
             thread.start()
+            self._threads.append(thread)
 
 
 class _State(Generic[S]):

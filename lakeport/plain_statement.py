@@ -8,7 +8,7 @@ from catalog.registry import CatalogRegistry
 from lakeport.statement import Statement
 from lakeport.transactions import SharedTransactions
 
-__all__ = ["plain_statement"]
+__all__ = ["plain_statement", "process_user"]
 
 
 def plain_statement(registry: CatalogRegistry, shared: SharedTransactions | None = None) -> Statement:
@@ -18,10 +18,11 @@ def plain_statement(registry: CatalogRegistry, shared: SharedTransactions | None
         registry: The catalogs.
         shared: Transactions to read in; ``None`` for transactions of its own.
     """
-    return Statement(registry, _user(), "UTC", lambda catalog: {}, shared)
+    return Statement(registry, process_user(), "UTC", lambda catalog: {}, shared)
 
 
-def _user() -> str:
+def process_user() -> str:
+    """The user whom statements ask for."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):

@@ -47,15 +47,17 @@ class ScanPlan:
         Raises:
             InternalError: The connector keeps changing its handle.
         """
-        constraint = Constraint(constraint.summary.simplify(_DOMAIN_VALUES), constraint.remaining)
-        plan = replace(self, pushed=self.pushed.intersect(constraint.summary))
-        if constraint.summary.is_none or constraint.summary.is_all:
-            return replace(plan, remaining=self.remaining.intersect(constraint.summary))
-        remaining = constraint.summary
+        asked, offered = constraint.summary, constraint.summary.simplify(_DOMAIN_VALUES)
+        plan = replace(self, pushed=self.pushed.intersect(offered))
+        if offered.is_none or offered.is_all:
+            return replace(plan, remaining=self.remaining.intersect(asked))
+        constraint = Constraint(offered, constraint.remaining)
+        remaining = offered
         for _ in range(_MAX_ROUNDS):
             with self.access.lock:
                 taken = self.access.metadata.apply_filter(self.access.session, plan.table, constraint)
             if taken is None:
+                remaining = remaining.intersect(_widened(asked, offered))
                 return replace(plan, remaining=self.remaining.intersect(remaining))
             if taken.table == plan.table:
                 raise _loops("apply_filter", "returned the same handle instead of None")
@@ -166,6 +168,14 @@ def pack_splits(splits: Sequence[Split], parallelism: int, max_bytes: int, open_
     if current:
         tasks.append(tuple(current))
     return tasks
+
+
+def _widened(asked: TupleDomain[ColumnHandle], offered: TupleDomain[ColumnHandle]) -> TupleDomain[ColumnHandle]:
+    """The domains that were offered wider than they are: no connector can guarantee those."""
+    if asked.domains is None or offered.domains is None:
+        return TupleDomain.all()
+    met = offered.domains
+    return TupleDomain({column: domain for column, domain in asked.domains.items() if met.get(column) != domain})
 
 
 def _split_source(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle]) -> SplitSource:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.predicate import TupleDomain
-from lakeport.filters import Where
+from lakeport.filters import Where, copied
 
 __all__ = ["ScanRequest", "Version", "table_version"]
 
@@ -78,7 +78,7 @@ class ScanRequest:
             return self
         if self.limit is not None:
             raise InvalidArgumentError(f"a filter after the limit of {self.limit} rows; put the filter first")
-        return replace(self, filters=(*self.filters, where))
+        return replace(self, filters=(*self.filters, copied(where)))
 
     def with_limit(self, limit: int | None) -> ScanRequest:
         """The same, of no more rows than this; ``None`` leaves it as it is."""

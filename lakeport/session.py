@@ -240,7 +240,7 @@ class Session:
             [{'s': None}, {'s': 'four'}]
         """
         request = ScanRequest(
-            name, version=table_version(version), options=options or {}, threads=threads, ordered=ordered
+            name, version=table_version(version), options=dict(options or {}), threads=threads, ordered=ordered
         )
         request = request.with_columns(columns).with_filter(where).with_limit(limit)
         return self._reads.read(lambda statement: open_scan(statement, request), self.shared_transactions)
@@ -266,7 +266,7 @@ class Session:
             [{'id': 1, 's': 'one'}, {'id': 2, 's': 'two'}]
         """
         request = ScanRequest(
-            name, version=table_version(version), options=options or {}, threads=threads, ordered=ordered
+            name, version=table_version(version), options=dict(options or {}), threads=threads, ordered=ordered
         )
         request = request.with_columns(columns).with_filter(where).with_limit(limit)
         return TableScan(self._reads, request, self.shared_transactions or SharedTransactions(self._catalogs))
@@ -320,18 +320,18 @@ class Session:
         Raises:
             ConnectorError: A catalog failed to shut down; all else was done nevertheless.
         """
-        self._reads.close()
         with self._lock:
             engine, self._engine = self._engine, None
             local, self._local = self._local, None
-        try:
+        with ExitStack() as stack:
+            # Done from the last to the first, each whatever became of the others.
+            stack.callback(self._catalogs.shutdown)
+            stack.callback(commit_all, self._catalogs)
             if local is not None and local.started:
-                local.stop()
+                stack.callback(local.stop)
             elif engine is not None:
-                engine.detach()
-        finally:
-            commit_all(self._catalogs)
-            self._catalogs.shutdown()
+                stack.callback(engine.detach)
+            stack.callback(self._reads.close)
 
     def __enter__(self) -> Session:
         return self

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from connector_spi.errors import NotSupportedError
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow_reads import ArrowReads
 from lakeport.error_codes import LIBRARY_NOT_INSTALLED
@@ -100,6 +100,7 @@ class TableScan:
                 makes: whole numbers with NULLs become floating-point numbers.
 
         Raises:
+            InvalidArgumentError: Another ``dtype_backend``.
             NotSupportedError: pandas is not installed.
             ConnectorError: As ``to_reader``.
 
@@ -107,6 +108,8 @@ class TableScan:
             >>> session.scan("hive.sales.labels").where(("id", "=", 2)).to_pandas()[["id", "s"]].to_dict("records")
             [{'id': 2, 's': 'two'}]
         """
+        if dtype_backend not in ("numpy", "pyarrow"):
+            raise InvalidArgumentError(f"dtype_backend is {dtype_backend!r}; expected 'numpy' or 'pyarrow'")
         pandas = _library("pandas")
         mapper = pandas.ArrowDtype if dtype_backend == "pyarrow" else None
         return self.to_arrow().to_pandas(types_mapper=mapper)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import weakref
 from collections.abc import Callable, Hashable
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from catalog.registry import CatalogRegistry
@@ -56,6 +58,7 @@ class TransactionGroup:
         self.registry = registry
         self._guard = threading.RLock()
         self._begun: dict[Hashable, BegunTransaction] = {}
+        self._process = os.getpid()
         self._ended = False
         self._holders = 0
         self._queries: set[int] = set()
@@ -159,6 +162,11 @@ class TransactionGroup:
         """Rolls back what is open."""
         self._end(ConnectorTransaction.rollback)
 
+    @property
+    def _is_inherited(self) -> bool:
+        """Whether this is a process that was forked: the transactions are its parent's, who still reads in them."""
+        return self._process != os.getpid()
+
     def _unseen_read_ended(self) -> None:
         with self._guard:
             self._unseen_reads = max(0, self._unseen_reads - 1)
@@ -166,22 +174,25 @@ class TransactionGroup:
 
     def _release_if_idle(self, *, failed: bool = False, despite_holders: bool = False) -> None:
         with self._guard:
-            if self._ended or self._queries or self._unseen_reads or (self._holders and not despite_holders):
+            is_read = self._queries or self._unseen_reads or (self._holders and not despite_holders)
+            if self._ended or self._is_inherited or is_read:
                 return
-            for begun in self._begun.values():
-                begun.transaction.release(failed=failed)
+            with ExitStack() as stack:  # an error of one keeps none of the others from its turn
+                for begun in self._begun.values():
+                    stack.callback(begun.transaction.release, failed=failed)
 
     def _end(self, how: Callable[[ConnectorTransaction], None]) -> None:
         with self._guard:
-            if self._ended:
+            if self._ended or self._is_inherited:
                 return
             self._ended = True
             begun = list(self._begun.values())
             self._begun.clear()
             _open.discard(self)
-        for one in begun:
-            if one.transaction.state is TransactionState.OPEN:
-                how(one.transaction)
+        with ExitStack() as stack:
+            for one in begun:
+                if one.transaction.state is TransactionState.OPEN:
+                    stack.callback(how, one.transaction)
 
 
 class SharedTransactions:
@@ -211,10 +222,11 @@ def open_groups() -> list[TransactionGroup]:
 
 def commit_all(registry: CatalogRegistry | None = None) -> None:
     """Ends all groups of a registry, or of the process, for nobody will read in them any more."""
-    for group in open_groups():
-        if registry is None or group.registry is registry:
-            group.commit()
-    CLEANUP.wait()
+    with ExitStack() as stack:
+        stack.callback(CLEANUP.wait)
+        for group in open_groups():
+            if registry is None or group.registry is registry:
+                stack.callback(group.commit)
 
 
 _open: set[TransactionGroup] = set()

@@ -62,6 +62,8 @@ class Installation:
             for name in self._registry.names():
                 catalogs.remove(name)
             spark.__dict__.pop("newSession", None)
+        # The registry may live on, and tell of others.
+        self._catalogs.clear()
 
     def _add(self, spark: SparkSession) -> None:
         know_session(spark)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -11,6 +10,7 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 
 from catalog.registry import CatalogRegistry
+from lakeport.plain_statement import process_user
 from lakeport.spark.jvm import Jvm
 from lakeport.spark.queries import query_reads
 from lakeport.statement import Statement
@@ -72,7 +72,7 @@ def new_statement(
 
     zone = str(conf.sessionLocalTimeZone())
     on_read = None if ended_by_maker else lambda group: query_reads(jvm, group)
-    return Statement(registry, getpass.getuser(), zone, properties, shared, on_read)
+    return Statement(registry, process_user(), zone, properties, shared, on_read)
 
 
 def _statement_of_analysis(jvm: Jvm, registry: CatalogRegistry) -> Statement:

@@ -56,12 +56,12 @@ def test_values(prop: PropertyMetadata[object], text: str, value: object) -> Non
 @pytest.mark.parametrize(
     ("prop", "text", "expected"),
     [
-        (DURATION, "30", "expects duration such as 30s, met '30'"),
-        (DURATION, "30 S", "expects duration such as 30s, met '30 S'"),
-        (DURATION, "-1s", "expects duration such as 30s, met '-1s'"),
-        (DURATION, "0s", "expects duration such as 30s, met '0s'"),
-        (SIZE, "64", "expects data size such as 64MB, met '64'"),
-        (SIZE, "64mb", "expects data size such as 64MB, met '64mb'"),
+        (DURATION, "30", "expects duration such as 30s, at least 0.001s, met '30'"),
+        (DURATION, "30 S", "expects duration such as 30s, at least 0.001s, met '30 S'"),
+        (DURATION, "-1s", "expects duration such as 30s, at least 0.001s, met '-1s'"),
+        (DURATION, "0s", "expects duration such as 30s, at least 0.001s, met '0s'"),
+        (SIZE, "64", "expects data size such as 64MB, at least 1B, met '64'"),
+        (SIZE, "64mb", "expects data size such as 64MB, at least 1B, met '64mb'"),
         (COUNT, "0", "expects whole number from 1 to 64, met '0'"),
         (COUNT, "65", "expects whole number from 1 to 64, met '65'"),
         (COUNT, "1.0", "expects whole number from 1 to 64, met '1.0'"),

@@ -5,24 +5,33 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pytest
 
+from connector_spi.connector_transaction import TransactionState
 from connector_spi.errors import (
     CatalogNotFoundError,
     ColumnNotFoundError,
     InvalidArgumentError,
+    MetastoreError,
     NotSupportedError,
     SchemaNotFoundError,
     TableNotFoundError,
     UserError,
 )
 from connector_spi.names import SchemaTableName
+from connector_spi.page_source import PageSource
 from connectors.memory.connector import MemoryConnector
+from connectors.memory.metadata import MemoryTransaction
+from connectors.memory.page_source import MemoryPageSourceProvider
+from lakeport.arrow import ArrowScan, ArrowStream
 from lakeport.filters import Where
+from lakeport.plain_statement import plain_statement
 from lakeport.session import Session
 from tests.lakeport.memory_session import memory_session, put
 
@@ -109,6 +118,109 @@ def test_a_closed_session_does_not_cut_a_table_short(opened: tuple[Session, Memo
         next(reader)
     with pytest.raises(UserError, match="connect again"):
         session.arrow("mem.s.trips")
+
+
+def test_a_read_may_be_closed_while_another_thread_waits_for_its_batch(
+    opened: tuple[Session, MemoryConnector],
+) -> None:
+    reads, may_go_on = threading.Event(), threading.Event()
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        reads.set()
+        may_go_on.wait(10)
+        yield TRIPS.to_batches()[0]
+
+    stream = ArrowStream(plain_statement(opened[0].catalogs), ArrowScan(TRIPS.schema, batches()))
+    with ThreadPoolExecutor(2) as pool:
+        read = pool.submit(next, stream)
+        reads.wait(10)
+        closed = pool.submit(stream.close)
+        wait([closed], timeout=0.1)
+        may_go_on.set()
+        assert read.result().num_rows == 4
+        closed.result()
+    with pytest.raises(UserError, match="closed while the table was read"):
+        next(stream)
+
+
+def test_a_system_table_may_be_read_by_one_thread_after_the_other(opened: tuple[Session, MemoryConnector]) -> None:
+    reader = opened[0].arrow("mem.s.`trips$snapshots`")
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(next, reader).result().num_rows == 1
+    with pytest.raises(StopIteration):
+        next(reader)
+
+
+def test_nothing_is_opened_beyond_a_limit(
+    opened: tuple[Session, MemoryConnector], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    create = MemoryPageSourceProvider.create_page_source
+
+    def counted(provider: MemoryPageSourceProvider, *given: object) -> PageSource:
+        asked.append(given)
+        return create(provider, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MemoryPageSourceProvider, "create_page_source", counted)
+    assert len(rows(opened[0].arrow("mem.s.trips", where=[("amount", ">", 0)], limit=2, threads=1))) == 2
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("fails", ["mem", "other"])
+def test_each_transaction_ends_though_another_fails_to(opened: tuple[Session, MemoryConnector], fails: str) -> None:
+    session, _ = opened
+    session.catalogs.register("other", "memory", {})
+    statement = plain_statement(session.catalogs)
+    accesses = [statement.access(name) for name in ("mem", "other")]
+    for access in accesses:
+        access.transaction.__class__ = Unwilling if access.catalog == fails else access.transaction.__class__
+    with pytest.raises(MetastoreError, match="no answer"):
+        statement.transactions.release()
+    with pytest.raises(MetastoreError, match="no answer"):
+        statement.commit()
+    assert {access.transaction.state for access in accesses} == {TransactionState.COMMITTED}
+
+
+class Unwilling(MemoryTransaction):
+    """Fails to end."""
+
+    def on_release(self, failed: bool) -> None:
+        raise MetastoreError("no answer")
+
+    def on_commit(self) -> None:
+        super().on_commit()
+        raise MetastoreError("no answer")
+
+
+def test_a_forked_process_leaves_its_parents_session_alone() -> None:
+    program = (
+        "import os, sys, pyarrow as pa, lakeport\n"
+        "from connector_spi import SchemaTableName, UserError\n"
+        "session = lakeport.connect(catalogs=sys.argv[1])\n"
+        "session.catalogs.register('mem', 'memory', {})\n"
+        "memory = session.catalogs.get('mem')\n"
+        "memory.create_table(SchemaTableName('s', 't'), pa.table({'a': [1, 2]}))\n"
+        "scan = session.scan('mem.s.t')\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    for read in (scan.to_arrow, lambda: session.arrow('mem.s.t')):\n"
+        "        try:\n"
+        "            read()\n"
+        "        except UserError as error:\n"
+        "            assert 'open a session of its own' in str(error), error\n"
+        "        else:\n"
+        "            sys.exit('it was read')\n"
+        "    scan = None\n"
+        "    lakeport.connect(catalogs=sys.argv[1]).close()\n"
+        "    session.close()\n"
+        "    sys.exit(0 if memory.transactions.open else 'the transaction was ended')\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert scan.to_arrow().num_rows == 2\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "."], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.parametrize(

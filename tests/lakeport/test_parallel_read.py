@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connector_spi.errors import CorruptFileError
+from connector_spi.errors import CorruptFileError, InternalError
 from connector_spi.page_source import PageSource
 from lakeport.parallel_read import ParallelRead, default_threads
 
@@ -135,3 +135,23 @@ def test_a_read_that_nobody_has_any_more_ends(shelf: Shelf) -> None:
 
 def test_there_is_a_core() -> None:
     assert default_threads() >= 1
+
+
+def test_threads_that_cannot_be_started_leave_none_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf, start, started = Shelf(), threading.Thread.start, list[threading.Thread]()
+
+    def start_two(thread: threading.Thread) -> None:
+        if len(started) == 2:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_two)
+    read = ParallelRead([[1], [2], [3]], shelf, 3)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        next(read)
+    assert not any(thread.is_alive() for thread in started)
+    assert shelf.open == 0
+    with pytest.raises(InternalError, match="the read was closed"):
+        next(read)
+    read.close()

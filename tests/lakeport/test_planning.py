@@ -99,6 +99,24 @@ def test_a_filter_that_is_never_true_asks_nobody() -> None:
     assert planned(Looping, use).splits == ()  # type: ignore[attr-defined]
 
 
+def test_what_is_offered_in_part_is_checked_again() -> None:
+    # Longer lists are offered as the range that spans them.
+    listed = Domain.multiple_values(pa.int64(), range(0, 4000, 2))
+    with memory_session() as (session, memory):
+        put(memory, "t", pa.table({"key": pa.array(range(10), pa.int64())}), "key")
+        access = plain_statement(session.catalogs).access("mem")
+        table = access.metadata.get_table_handle(access.session, SchemaTableName("s", "t"))
+        assert table is not None
+        key = ColumnHandle("key", pa.int64())
+        everything = TupleDomain[ColumnHandle].all()
+        plan = ScanPlan(access, table, (key,), everything, everything)
+        short = Constraint(TupleDomain({key: Domain.multiple_values(pa.int64(), range(0, 100, 2))}))
+        assert plan.with_filter(short).remaining.is_all
+        assert plan.with_filter(Constraint(TupleDomain({key: listed}))).remaining == TupleDomain({key: listed})
+        others = Domain.not_null(pa.int64()).intersect(listed.complement())
+        assert plan.with_filter(Constraint(TupleDomain({key: others}))).remaining == TupleDomain({key: others})
+
+
 @dataclass(frozen=True, slots=True)
 class Sized(Split):
     size: int

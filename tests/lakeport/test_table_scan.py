@@ -66,6 +66,22 @@ def test_select_where_and_limit_add_up(opened: tuple[Session, MemoryConnector]) 
         opened[0].scan("mem.s.trips", threads=0)
 
 
+def test_a_filter_is_kept_as_it_was_given(opened: tuple[Session, MemoryConnector]) -> None:
+    wanted = [1, 3]
+    where: list[tuple[str, str, object]] = [("id", "in", wanted)]
+    listed = opened[0].scan("mem.s.trips", ["id"], where)
+    once = opened[0].scan("mem.s.trips", ["id"]).where(("id", "in", iter([1, 3])))
+    wanted.clear()
+    where.clear()
+    for scan in (listed, once, listed, once):
+        assert scan.to_arrow()["id"].to_pylist() == [1, 3]
+
+
+def test_a_backend_that_pandas_has_and_a_scan_has_not(opened: tuple[Session, MemoryConnector]) -> None:
+    with pytest.raises(InvalidArgumentError, match="dtype_backend is 'numpy_nullable'; expected 'numpy' or 'pyarrow'"):
+        opened[0].scan("mem.s.trips").to_pandas("numpy_nullable")  # type: ignore[arg-type]
+
+
 def test_names_are_checked_at_once(opened: tuple[Session, MemoryConnector]) -> None:
     with pytest.raises(TableNotFoundError, match="did you mean trips"):
         opened[0].scan("mem.s.trip")

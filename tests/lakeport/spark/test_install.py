@@ -34,6 +34,8 @@ def test_new_sessions_see_the_catalogs_where_asked(spark: SparkSession) -> None:
         assert not sees(child, "more")
         installed.remove()
         assert [sees(one) for one in (given, child, given.newSession())] == [False] * 3
+        session.catalogs.register("later", "memory", {})
+        assert not sees(given, "later")
 
 
 def test_new_sessions_are_left_alone_else(spark: SparkSession) -> None:
