@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import getpass
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from catalog.metastore.availability import Availability
+from catalog.metastore.cache_registry import flush_caches
 from catalog.metastore.call_statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
 from catalog.metastore.embedded import EmbeddedMetastore, open_store
 from catalog.metastore.embedded_transactions import EmbeddedTransactions
 from catalog.metastore.endpoints import parse_uris
 from catalog.metastore.impersonation import PerUser
+from catalog.metastore.invalidating_writer import invalidating_writer
 from catalog.metastore.read_only import ReadOnlyWriter
 from catalog.metastore.retry import RetryPolicy
 from catalog.metastore.security.checks import check_security
@@ -75,11 +78,11 @@ class Metastore:
     Attributes:
         reads: Databases, tables, partitions, statistics. Not cached: each transaction wraps a ``CachingMetastore``
             around it.
-        writes: For registering tables.
+        writes: For registering tables. With each write, what the catalogs of this process keep is forgotten.
         transactions: Transactions, write ids, locks.
         calls: Counts every call that went to the metastore.
         users: The metastore of each user, where users are impersonated.
-        place: The kind and where it is; the same for all catalogs over one metastore.
+        addresses: Where it is. Those of two catalogs that have one in common are over one metastore.
     """
 
     reads: MetastoreClient
@@ -87,7 +90,7 @@ class Metastore:
     transactions: TransactionClient
     calls: CallStatistics
     users: PerUser[Metastore] | None = None
-    place: str = ""
+    addresses: frozenset[str] = frozenset()
 
     def as_user(self, user: str) -> Metastore:
         """The same metastore as a query's user meets it; this one unless users are impersonated.
@@ -113,17 +116,20 @@ def connect(config: MetastoreConfig) -> Metastore:
     if config.kind == "embedded":
         if not config.embedded_path:
             raise InvalidPropertyError("hive.metastore=embedded needs hive.metastore.embedded.path, a SQLite file")
-        store = open_store(Path(config.embedded_path))
+        path = Path(config.embedded_path)
+        store, addresses = open_store(path), frozenset({str(path.resolve())})
         embedded = EmbeddedMetastore(store)
-        allowed = _allowed(config, embedded)
-        return Metastore(embedded, allowed, EmbeddedTransactions(store), store.statistics, place=config.place())
+        allowed = _allowed(config, embedded, addresses)
+        return Metastore(embedded, allowed, EmbeddedTransactions(store), store.statistics, addresses=addresses)
     if not config.uri:
         raise InvalidPropertyError("hive.metastore=thrift needs hive.metastore.uri, such as thrift://host:9083")
     return _connect_thrift(config)
 
 
-def _allowed(config: MetastoreConfig, writer: MetastoreWriter) -> MetastoreWriter:
-    return ReadOnlyWriter(writer) if config.read_only else writer
+def _allowed(config: MetastoreConfig, writer: MetastoreWriter, addresses: frozenset[str]) -> MetastoreWriter:
+    if config.read_only:
+        return ReadOnlyWriter(writer)
+    return invalidating_writer(writer, partial(flush_caches, addresses))
 
 
 def _connect_thrift(config: MetastoreConfig) -> Metastore:
@@ -131,25 +137,29 @@ def _connect_thrift(config: MetastoreConfig) -> Metastore:
     check_security(security, endpoints)
     username = config.username or getpass.getuser()
     own = ThriftConnections(endpoints, settings, identity_of(security, username), security)
-    metastore = _over(own, config, username)
+    addresses = frozenset(str(endpoint).lower() for endpoint in endpoints)
+    metastore = _over(own, config, username, addresses)
     if not security.impersonation:
         return metastore
     identities = user_identities(security, own)
 
     def make(user: str) -> Metastore:
-        return _over(ThriftConnections(endpoints, settings, identities(user), security, own.statistics), config, user)
+        connections = ThriftConnections(endpoints, settings, identities(user), security, own.statistics)
+        return _over(connections, config, user, addresses)
 
     return replace(metastore, users=PerUser(make))
 
 
-def _over(connections: ThriftConnections, config: MetastoreConfig, username: str) -> Metastore:
+def _over(
+    connections: ThriftConnections, config: MetastoreConfig, username: str, addresses: frozenset[str]
+) -> Metastore:
     reads = ThriftMetastore(connections, canonical_keys=config.canonical_keys)
     return Metastore(
         reads,
-        _allowed(config, ThriftMetastoreWriter(connections, reads, username)),
+        _allowed(config, ThriftMetastoreWriter(connections, reads, username), addresses),
         ThriftTransactions(connections),
         connections.statistics,
-        place=config.place(),
+        addresses=addresses,
     )
 
 

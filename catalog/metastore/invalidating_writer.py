@@ -7,25 +7,24 @@ from functools import wraps
 from typing import cast
 
 from catalog.metastore.client import MetastoreWriter
-from catalog.metastore.shared_cache import SharedMetastoreCache
 
 __all__ = ["invalidating_writer"]
 
 
-def invalidating_writer(writer: MetastoreWriter, cache: SharedMetastoreCache) -> MetastoreWriter:
-    """Writes as ``writer`` does, and has ``cache`` forget all with each write: they are few.
+def invalidating_writer(writer: MetastoreWriter, forget: Callable[[], object]) -> MetastoreWriter:
+    """Writes as ``writer`` does, and calls ``forget`` with each write.
 
-    What failed may have been done, so it is forgotten then, too.
+    What failed may have been done, so it is called then, too.
     """
-    return cast(MetastoreWriter, _InvalidatingWriter(writer, cache))
+    return cast(MetastoreWriter, _InvalidatingWriter(writer, forget))
 
 
 class _InvalidatingWriter:
     """Every call of a writer is a write, so none is named here, and none can be forgotten."""
 
-    def __init__(self, writer: MetastoreWriter, cache: SharedMetastoreCache) -> None:
+    def __init__(self, writer: MetastoreWriter, forget: Callable[[], object]) -> None:
         self._writer = writer
-        self._cache = cache
+        self._forget = forget
 
     def __getattr__(self, name: str) -> object:
         found = getattr(self._writer, name)
@@ -37,6 +36,6 @@ class _InvalidatingWriter:
             try:
                 return write(*arguments, **named)
             finally:
-                self._cache.flush()
+                self._forget()
 
         return run

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from weakref import WeakSet
 
 import pyarrow as pa
 
 from catalog.metastore.cache_policy import CachePolicy
+from catalog.metastore.cache_registry import flush_caches, register_cache
 from catalog.metastore.call_statistics import CallHistory
 from catalog.metastore.calls_table import MetastoreCallsTable
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.factory import Metastore
 from catalog.metastore.flush_procedure import flush_procedure
-from catalog.metastore.invalidating_writer import invalidating_writer
 from catalog.metastore.shared_cache import SharedMetastoreCache
 from connector_spi.predicate import Value
 from connector_spi.procedures import Procedure
@@ -23,9 +22,6 @@ from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 
 __all__ = ["SharedMetastore"]
-
-_caches: dict[str, WeakSet[SharedMetastoreCache]] = {}
-"""What the catalogs of this process keep, by the place of their metastore."""
 
 
 class SharedMetastore:
@@ -36,15 +32,16 @@ class SharedMetastore:
         policy: What is kept across transactions.
 
     Attributes:
-        metastore: The metastore; its reads are never old, with each of its writes all that is kept is forgotten.
+        metastore: The metastore; its reads are never old, and with each of its writes all that the catalogs of this
+            process keep of it is forgotten.
         reads: What transactions read, each through a ``CachingMetastore`` of its own; may be as old as the policy says.
         history: What the last statements called.
     """
 
     def __init__(self, metastore: Metastore, policy: CachePolicy) -> None:
         self.reads = SharedMetastoreCache(metastore.reads, policy)
-        _caches.setdefault(metastore.place, WeakSet()).add(self.reads)
-        self.metastore = replace(metastore, writes=invalidating_writer(metastore.writes, self.reads))
+        register_cache(self.reads, metastore.addresses)
+        self.metastore = metastore
         self.history = CallHistory()
 
     def reads_of(self, user: str) -> MetastoreClient:
@@ -69,17 +66,12 @@ class SharedMetastore:
 
     def procedures(self) -> Sequence[Procedure]:
         """Procedures about what is shared."""
-        return (flush_procedure(self._flush),)
+        # A table of one catalog may be read through another.
+        return (flush_procedure(partial(flush_caches, self.metastore.addresses)),)
 
     def system_tables(self) -> Sequence[SystemTable]:
         """Tables about what is shared."""
         return (MetastoreCallsTable(self.history),)
-
-    def _flush(self, database: str | None, table: str | None, partition: str | None) -> int:
-        """Has all catalogs over the metastore forget: a table of one may be read through another."""
-        place = self.metastore.place
-        caches = [self.reads, *(one for one in _caches[place] if place and one is not self.reads)]
-        return sum(cache.flush(database, table, partition) for cache in caches)
 
     def close(self) -> None:
         """Gives the connections back."""

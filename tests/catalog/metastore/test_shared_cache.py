@@ -26,7 +26,9 @@ from connector_spi.errors import ConnectorError, MetastoreError
 from connector_spi.predicate import TupleDomain
 from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
+from tests.catalog.metastore.loopback import serving, speak_thrift
 from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
+from tests.catalog.metastore.test_failures import SmallMetastore
 
 FOREVER = CachePolicy(ttl=1e9)
 
@@ -291,6 +293,43 @@ def test_properties_come_back_from_their_texts() -> None:
     policy = CachePolicy(30.0, 7.5, 100, 3, True, False)
     assert cache_policy(parse_properties(CACHE_PROPERTIES, dict(cache_texts(policy)), lambda name: name)) == policy
     assert cache_policy(parse_properties(CACHE_PROPERTIES, {}, lambda name: name)) == CachePolicy()
+
+
+def test_a_write_is_seen_by_other_catalogs_over_the_same_metastore(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    here, also, there = (
+        SharedMetastore(connect(MetastoreConfig(kind="embedded", embedded_path=str(tmp_path / path))), FOREVER)
+        for path in ("m.db", "link/m.db", "other.db")
+    )
+    for one in (here, also, there):
+        assert one.reads.get_databases() == ["default"]
+    here.metastore.writes.create_database(Database("new"))
+    assert [one.reads.get_databases() for one in (here, also)] == [["default", "new"]] * 2
+    assert there.reads.flush() == 1
+    for one in (here, also, there):
+        one.close()
+
+
+@pytest.mark.parametrize(("uri", "seen"), [("thrift://127.0.0.1:1,{}", True), ("thrift://127.0.0.1:1", False)])
+def test_catalogs_with_an_address_in_common_are_over_the_same_metastore(uri: str, seen: bool) -> None:
+    class Growing(SmallMetastore):
+        databases: tuple[str, ...] = ("one",)
+
+        def get_all_databases(self) -> list[str]:
+            return list(self.databases)
+
+    small = Growing()
+    with serving(speak_thrift(small)) as address:
+        cached = SharedMetastore(connect(MetastoreConfig(uri=address)), FOREVER)
+        assert cached.reads.get_databases() == ["one"]
+        small.databases = ("one", "two")
+        other = connect(MetastoreConfig(uri=uri.format(address), max_retries=0))
+        # What failed may have been done.
+        with suppress(ConnectorError):
+            other.writes.drop_table("one", "t")
+        assert cached.reads.get_databases() == (["one", "two"] if seen else ["one"])
+        other.close()
+        cached.close()
 
 
 def test_a_flush_reaches_other_catalogs_over_the_same_metastore(tmp_path: Path) -> None:
