@@ -8,7 +8,6 @@ from typing import BinaryIO, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from connector_spi.errors import InvalidArgumentError
 from lakeport.shell.cells import json_lines, text_column
@@ -55,6 +54,9 @@ def write_arrow(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: Binar
 
 def write_parquet(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
     """A Parquet file."""
+    # Not at the top: the prompt of the shell comes before it is needed.
+    import pyarrow.parquet as pq
+
     _refuse_same_names(schema, "parquet")
     count = 0
     with pq.ParquetWriter(pa.PythonFile(out, "w"), schema) as file:

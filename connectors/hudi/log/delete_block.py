@@ -33,8 +33,6 @@ _HEAD = struct.Struct(">ii")
 _INT_BRANCH = 2
 _DELETES = "deletes"
 _TEXT: Json = ["null", "string"]
-_TRUE, _FALSE = pa.scalar(True, pa.bool_()), pa.scalar(False, pa.bool_())
-_ZERO = pa.scalar(0, pa.int32())
 
 
 def read_delete_block(block: LogBlock, content: pa.Buffer, *, positions: bool = False) -> pa.Table:
@@ -177,15 +175,15 @@ def _uniform_table(rows: pa.RecordBatch, shape: _Shape) -> pa.Table:
     values = [rows.column(f"value{at}") if number else pa.nulls(count) for at, number in enumerate(shape.branches)]
     if shape.is_array:
         ordering = pa.StructArray.from_arrays(values, names=[str(at) for at in range(len(values))])
-        commit_time = pa.repeat(_FALSE, count)
+        commit_time = pa.repeat(False, count)
     elif shape.branches == (0,):
-        ordering, commit_time = values[0], pa.repeat(_TRUE, count)
+        ordering, commit_time = values[0], pa.repeat(True, count)
     elif shape.branches == (_INT_BRANCH,):
-        commit_time = pc.equal(values[0], _ZERO)
+        commit_time = pc.equal(values[0], 0)
         ordering = pc.if_else(commit_time, pa.scalar(None, pa.int32()), values[0])
         ordering = pa.nulls(count) if ordering.null_count == count else ordering
     else:
-        ordering, commit_time = values[0], pa.repeat(_FALSE, count)
+        ordering, commit_time = values[0], pa.repeat(False, count)
     return pa.table(
         {
             RECORD_KEY: rows.column("key"),

@@ -35,9 +35,6 @@ __all__ = ["blocks_read_at_once", "column_names", "read_events"]
 
 _IS_DELETED = "_hoodie_is_deleted"
 _OPERATION = "_hoodie_operation"
-# HoodieOperation: what a change stream says of a row that is no longer so.
-_DELETING = pa.array(["D", "-U"])
-_TRUE, _FALSE = pa.scalar(True, pa.bool_()), pa.scalar(False, pa.bool_())
 
 
 def blocks_read_at_once(blocks: Sequence[LogBlock], most_bytes: int) -> Iterator[list[LogBlock]]:
@@ -157,11 +154,11 @@ def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -
         cast = _ordering(block, fields, columns)
         if cast is None:
             # HoodieRecord.compareTo of two classes: the delete wins.
-            commit_time = pa.repeat(_TRUE, count)
+            commit_time = pa.repeat(True, count)
         ordering = cast if cast is not None else [pa.nulls(count, kind) for kind in columns.ordering_types]
     else:
-        commit_time = pa.repeat(_TRUE, count)
-    return _events(values, keys, pa.repeat(_TRUE, count), commit_time, ordering, columns.shape(None))
+        commit_time = pa.repeat(True, count)
+    return _events(values, keys, pa.repeat(True, count), commit_time, ordering, columns.shape(None))
 
 
 def _ordering(block: LogBlock, fields: list[pa.Array], columns: MergeColumns) -> list[pa.Array] | None:
@@ -197,8 +194,8 @@ def _events(
 
 def _commit_time(ordering: list[pa.Array], count: int) -> pa.Array:
     if not ordering:
-        return pa.repeat(_TRUE, count)
-    return pa.array(is_default(ordering[0])) if len(ordering) == 1 else pa.repeat(_FALSE, count)
+        return pa.repeat(True, count)
+    return pa.array(is_default(ordering[0])) if len(ordering) == 1 else pa.repeat(False, count)
 
 
 def _deleted(rows: pa.Table, columns: MergeColumns) -> pa.Array:
@@ -207,7 +204,7 @@ def _deleted(rows: pa.Table, columns: MergeColumns) -> pa.Array:
     if _IS_DELETED in rows.column_names and pa.types.is_boolean(rows.schema.field(_IS_DELETED).type):
         tests.append(rows.column(_IS_DELETED))
     if _OPERATION in rows.column_names:
-        tests.append(pc.is_in(rows.column(_OPERATION), value_set=_DELETING))
+        tests.append(pc.is_in(rows.column(_OPERATION), value_set=_deleting_operations()))
     config = columns.config
     if config.delete_field in rows.column_names:
         tests.append(pc.equal(rows.column(config.delete_field).cast(pa.string()), config.delete_marker))
@@ -223,3 +220,10 @@ def _field_names(schema: str) -> tuple[str, ...]:
     except ValueError:
         # The reader of the block says what is wrong.
         return ()
+
+
+@lru_cache(maxsize=1)
+def _deleting_operations() -> pa.Array:
+    """``HoodieOperation``: what a change stream says of a row that is no longer so."""
+    # Made on use: the first array of a list imports pandas where that is installed, which takes a third of a second.
+    return pa.array(["D", "-U"])

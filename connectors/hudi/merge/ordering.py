@@ -18,7 +18,6 @@ from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 __all__ = ["OrderingKeys", "as_table_type", "is_default", "ordering_keys"]
 
 _MIN = np.iinfo(np.int64).min
-_ZERO = pa.scalar(0, pa.int32())
 
 
 @dataclass(frozen=True, slots=True)

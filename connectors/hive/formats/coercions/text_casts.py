@@ -6,6 +6,8 @@ table (``PrimitiveObjectInspectorUtils``).
 
 from __future__ import annotations
 
+import functools
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,7 +32,6 @@ _MINUTES = r"^(.{16})$"
 # A zone behind the time does not count.
 _LENIENT = r"(?s)^(?P<t>[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}[ T][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]{1,9})?)(?: .*)?$"
 _BLANKS = "".join(map(chr, range(0x21)))
-_FALSE = pa.array(["", "0", "false", "no", "off"])
 
 
 def strict_booleans(texts: pa.Array) -> pa.Array:
@@ -40,7 +41,7 @@ def strict_booleans(texts: pa.Array) -> pa.Array:
 
 def lenient_booleans(texts: pa.Array) -> pa.Array:
     """All is true but a few words."""
-    return real_nulls(pc.invert(pc.is_in(pc.ascii_lower(texts), _FALSE)), pc.is_valid(texts))
+    return real_nulls(pc.invert(pc.is_in(pc.ascii_lower(texts), _false_texts())), pc.is_valid(texts))
 
 
 def strict_integers(texts: pa.Array, target: pa.DataType) -> pa.Array:
@@ -83,3 +84,9 @@ def _decoded(array: pa.Array) -> pa.Array:
     except pa.ArrowInvalid:
         words = [None if value is None else value.decode("utf-8", "replace") for value in array.to_pylist()]
         return pa.array(words, pa.string())
+
+
+@functools.cache
+def _false_texts() -> pa.Array:
+    # Made on use: the first array of a list imports pandas where that is installed, which takes a third of a second.
+    return pa.array(["", "0", "false", "no", "off"])
