@@ -11,7 +11,9 @@ from prompt_toolkit.document import Document
 
 from connector_spi.names import quote_identifier
 from lakeport.shell.names import NO_NAMES, NameCache, SortedNames
-from lakeport.shell.sql_context import KEYWORDS, Expected, Relation, SqlContext, sql_context
+from lakeport.shell.sql_context import Expected, SqlContext, sql_context
+from lakeport.shell.sql_pieces import KEYWORDS
+from lakeport.shell.sql_scopes import Query, Relation, is_called
 
 __all__ = ["Argument", "ShellCompleter", "SqlCompleter"]
 
@@ -118,7 +120,7 @@ class SqlCompleter(Completer):
 
     def _of_kind(self, typed: str, expected: Expected) -> Iterator[Completion]:
         at = sql_context(typed, len(typed))
-        return self._complete(SqlContext(expected, at.before, at.word, at.written, ()))
+        return self._complete(SqlContext(expected, at.before, at.word, at.written))
 
     def _complete(self, context: SqlContext) -> Iterator[Completion]:
         shown: set[str] = set()
@@ -177,6 +179,7 @@ class SqlCompleter(Completer):
         schema = self._current()[1]
         before = context.before
         if not before:
+            yield SortedNames.of(context.scope.queries), "query"
             if ours and schema:
                 yield self._in_schema(ours, schema, context.word), "table"
             yield catalogs, "catalog"
@@ -197,19 +200,22 @@ class SqlCompleter(Completer):
 
     def _expression(self, context: SqlContext) -> Iterator[tuple[SortedNames, str]]:
         if not context.before:
-            for relation in context.relations:
+            for relation in context.scope.relations:
                 yield self._columns(relation), "column"
-            yield SortedNames.of(one.alias or one.name[-1] for one in context.relations), "table"
+            called = (one.alias or "".join(one.name[-1:]) for one in context.scope.relations)
+            yield SortedNames.of(name for name in called if name), "table"
             known = self._names.functions()
             yield known if known.names else _FUNCTIONS, "function"
             return
-        named = [one for one in context.relations if _is_called(one, context.before)]
+        named = [one for one in context.scope.relations if is_called(one, context.before)]
         for relation in named:
             yield self._columns(relation), "column"
         if not named:
             yield from self._tables(context)
 
-    def _columns(self, relation: Relation) -> SortedNames:
+    def _columns(self, relation: Relation, *, hidden: bool = True) -> SortedNames:
+        if relation.query is not None:
+            return self._result(relation.query)
         catalog, schema = self._current()
         missing = 3 - len(relation.name)
         if missing < 0 or None in (catalog, schema)[:missing]:
@@ -217,7 +223,11 @@ class SqlCompleter(Completer):
         full = [str(part) for part in (catalog, schema)[:missing]] + list(relation.name)
         if full[0] not in self._names.catalogs().keys:
             return NO_NAMES
-        return self._names.columns(full[0], full[1], full[2])
+        return self._names.columns(full[0], full[1], full[2], hidden=hidden)
+
+    def _result(self, query: Query) -> SortedNames:
+        stars = (name for relation in query.stars for name in self._columns(relation, hidden=False).names)
+        return SortedNames.of([*query.names, *stars])
 
     def _ours(self) -> str | None:
         catalog = self._current()[0]
@@ -276,9 +286,3 @@ def _keywords(context: SqlContext) -> Iterator[Completion]:
         if keyword.lower().startswith(context.word):
             written = keyword.lower() if is_lower else keyword
             yield Completion(written, start_position=-len(context.written), display_meta="keyword")
-
-
-def _is_called(relation: Relation, before: tuple[str, ...]) -> bool:
-    if relation.alias is not None:
-        return before == (relation.alias,)
-    return relation.name[-len(before) :] == before

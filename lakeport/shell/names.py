@@ -90,10 +90,18 @@ class NameCache:
         """Tables and views of a schema, and the tables about the catalog where it is their schema."""
         return self._get(("tables", catalog, schema), lambda: _tables(self._access(catalog), schema))
 
-    def columns(self, catalog: str, schema: str, table: str) -> SortedNames:
-        """Columns of a table, also of a system table, hidden ones included."""
+    def columns(self, catalog: str, schema: str, table: str, *, hidden: bool = True) -> SortedNames:
+        """Columns of a table, also of a system table.
+
+        Args:
+            catalog: Of the table.
+            schema: Of the table.
+            table: Its name.
+            hidden: Whether those that ``*`` leaves out come, too.
+        """
         name = CatalogSchemaTableName(catalog, schema, table)
-        return self._get(("columns", catalog, schema, table), lambda: _columns(self._access(catalog), name))
+        kind = "all columns" if hidden else "columns"
+        return self._get((kind, catalog, schema, table), lambda: _columns(self._access(catalog), name, hidden=hidden))
 
     def system_table_kinds(self, catalog: str) -> SortedNames:
         """What may follow a ``$``."""
@@ -175,10 +183,10 @@ def _tables(access: CatalogAccess, schema: str) -> SortedNames:
         return SortedNames.of(name.table for name in access.metadata.list_tables(access.session, schema))
 
 
-def _columns(access: CatalogAccess, name: CatalogSchemaTableName) -> SortedNames:
+def _columns(access: CatalogAccess, name: CatalogSchemaTableName, *, hidden: bool) -> SortedNames:
     _, resolved = resolve(access, name, None)
     table = resolved.system_table.metadata if isinstance(resolved, ResolvedSystemTable) else resolved.table
-    return SortedNames.of(column.name for column in table.columns)
+    return SortedNames.of(column.name for column in table.columns if hidden or not column.hidden)
 
 
 def _kinds(access: CatalogAccess) -> SortedNames:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import threading
@@ -21,8 +22,6 @@ from lakeport.transactions import SharedTransactions
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
-
-    from lakeport.spark.job_progress import JobProgress
 
 __all__ = ["RunState", "RunWatch", "Runner"]
 
@@ -184,7 +183,7 @@ class _Work:
         self._cancel_jobs = lambda: context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
         if self._cancelled.is_set():
             return
-        progress = self._follow(context) if self._counts_jobs else None
+        follower = self._follow(context) if self._counts_jobs else None
         try:
             self._answer()
         except Exception as error:
@@ -192,23 +191,25 @@ class _Work:
             if self._progress != "reading" or not is_file_missing(error):
                 raise
             self._answer()
-        if progress is not None and self.rows is not None:
-            self._counts = progress.read_last()
+        self._ended.set()
+        if follower is not None and self.rows is not None:
+            follower.join()  # it has the last word on the counts
 
-    def _follow(self, context: SparkContext) -> JobProgress:
+    def _follow(self, context: SparkContext) -> threading.Thread:
         from lakeport.spark.job_progress import JobProgress
 
         progress = JobProgress(context, self._group)
 
         def follow() -> None:
-            while not self._ended.wait(_LOOK_SECONDS):
-                try:
+            # Spark may be gone; the statement itself says so.
+            with contextlib.suppress(Exception):
+                while not self._ended.wait(_LOOK_SECONDS):
                     self._counts = progress.read()
-                except Exception:
-                    return  # Spark is gone; the statement itself says so
+                self._counts = progress.read_last()
 
-        threading.Thread(target=follow, name="lakeport-progress", daemon=True).start()
-        return JobProgress(context, self._group)
+        follower = threading.Thread(target=follow, name="lakeport-progress", daemon=True)
+        follower.start()
+        return follower
 
     def _answer(self) -> None:
         from lakeport.spark.results import arrow_result

@@ -1,29 +1,19 @@
-"""What can stand at the cursor of an unfinished SQL statement, and which tables the statement is about."""
+"""What can stand at the cursor of an unfinished SQL statement."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
+from lakeport.shell.sql_pieces import CURSOR, Piece, pieces_of
+from lakeport.shell.sql_scopes import TABLE_FOLLOWS, Scope, scope_at_cursor
 from lakeport.shell.statements import tokens
 
-__all__ = ["KEYWORDS", "Expected", "Relation", "SqlContext", "sql_context"]
+__all__ = ["Expected", "SqlContext", "sql_context"]
 
-_SPARK_KEYWORDS = (
-    "ADD ALL ALTER ANALYZE AND ANTI ANY AS ASC BEGIN BETWEEN BY CALL CASE CAST CATALOG CATALOGS CHANGES COLUMN "
-    "COLUMNS COMMENT CREATE CROSS CUBE CURRENT_DATE CURRENT_TIMESTAMP DATE DESC DESCRIBE DISTINCT DROP ELSE END "
-    "EXCEPT EXISTS EXPLAIN EXTENDED EXTRACT FALSE FILTER FIRST FOR FORMATTED FROM FULL FUNCTIONS GROUP GROUPING "
-    "HAVING IF ILIKE IN INNER INTERSECT INTERVAL INTO IS JOIN LAST LATERAL LEFT LIKE LIMIT MINUS NAMESPACES NATURAL "
-    "NOT NULL NULLS OF OFFSET ON OR ORDER OUTER OVER PARTITION PARTITIONED PARTITIONS PIVOT PROCEDURES PROPERTIES "
-    "QUALIFY RANGE RENAME RESET RIGHT RLIKE ROLLUP ROWS SCHEMA SCHEMAS SELECT SEMI SET SETS SHOW STATS TABLE TABLES "
-    "TABLESAMPLE TBLPROPERTIES THEN TIMESTAMP TO TRUE UNION UNPIVOT USE USING VALUES VERSION VIEW VIEWS WHEN WHERE "
-    "WINDOW WITH"
-)
-KEYWORDS = tuple(_SPARK_KEYWORDS.split())
-
-_PATH = re.compile(r"(?:`[^`]*`|`[^`]*$|[\w$]+|\.)*$")
+_REST_OF_NAME = re.compile(r"^[\w$]+")
 _PART = re.compile(r"`([^`]*)`?|([^.`]+)|(\.)")
 _CLAUSE_WORDS = (
     "SELECT FROM JOIN WHERE ON HAVING BY SET USE CALL TABLE INTO DESCRIBE DESC LIMIT WITH SHOW VALUES USING WINDOW "
@@ -31,8 +21,6 @@ _CLAUSE_WORDS = (
 )
 _CLAUSES = frozenset(_CLAUSE_WORDS.split())
 _SCHEMA_FOLLOWS = frozenset({"TABLES", "VIEWS", "SCHEMAS", "NAMESPACES", "PROCEDURES"})
-_TABLE_FOLLOWS = frozenset({"FROM", "JOIN", "INTO", "TABLE", "DESCRIBE", "DESC", "VIEW", "CHANGES"})
-_NO_ALIAS = frozenset(KEYWORDS) - {"DATE", "TIMESTAMP", "VERSION", "RANGE", "STATS", "COMMENT", "CATALOG"}
 
 
 class Expected(Enum):
@@ -48,19 +36,6 @@ class Expected(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
-    """A table that the statement reads.
-
-    Attributes:
-        name: Its parts as written, in lower case.
-        alias: What it is called in the statement; ``None`` for its own name.
-    """
-
-    name: tuple[str, ...]
-    alias: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class SqlContext:
     """The place of the cursor.
 
@@ -69,22 +44,14 @@ class SqlContext:
         before: Parts of the name before the one that is typed, in lower case.
         word: The part that is typed, in lower case, without its backtick.
         written: The same as it stands before the cursor.
-        relations: Tables of the statement.
+        scope: Tables and other queries that can be named there.
     """
 
     expected: Expected
     before: tuple[str, ...]
     word: str
     written: str
-    relations: tuple[Relation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A piece of the statement: a word in capitals, a quoted name with its quotes, or a sign."""
-
-    text: str
-    stop: int
+    scope: Scope = field(default_factory=Scope)
 
 
 def sql_context(text: str, cursor: int) -> SqlContext:
@@ -94,44 +61,30 @@ def sql_context(text: str, cursor: int) -> SqlContext:
         text: All that is typed.
         cursor: The position in it.
     """
-    path = _PATH.search(text[:cursor])
-    written = path.group() if path is not None else ""
+    written = _name_before(text[:cursor])
     head = text[: cursor - len(written)]
-    pieces, is_open = _pieces(head)
+    pieces, is_open = pieces_of(head)
     if is_open:
-        return SqlContext(Expected.NOTHING, (), "", "", ())
+        return SqlContext(Expected.NOTHING, (), "", "")
     parts = [name or bare for name, bare, dot in _PART.findall(written) if not dot]
     last = "" if not written or written.endswith(".") else parts.pop()
     before = tuple(part.lower() for part in parts)
-    rest, _ = _pieces(text[cursor:], stop_at_end=True)
     # The name at the cursor is none of the statement's tables yet.
-    relations = _relations(pieces) + _relations(rest)
-    return SqlContext(_expected(pieces), before, last.lower(), written[_last_dot(written) + 1 :], tuple(relations))
+    rest, _ = pieces_of(_REST_OF_NAME.sub("", text[cursor:], count=1), stop_at_end=True)
+    scope = scope_at_cursor([*pieces, CURSOR, *rest])
+    return SqlContext(_expected(pieces), before, last.lower(), written[_last_dot(written) + 1 :], scope)
 
 
-def _pieces(text: str, *, stop_at_end: bool = False) -> tuple[list[_Piece], bool]:
-    """The pieces of the last statement in a text (of the first one with ``stop_at_end``), and whether it is open."""
-    found: list[_Piece] = []
+def _name_before(text: str) -> str:
+    """The name that ends with a text, as far as it is typed; its last part may be open."""
+    start: int | None = None
     for token in tokens(text):
-        if token.kind == "end":
-            if stop_at_end:
-                break
-            found = []
-        elif token.kind == "open":
-            return found, True
-        elif token.kind not in ("blank", "comment"):
-            written = text[token.start : token.stop]
-            found.append(_Piece(written.upper() if token.kind == "word" else written, token.stop))
-    # A line comment that has not ended yet is a blank.
-    line = text.rsplit("\n", 1)[-1]
-    return found, "--" in line and not stop_at_end and _ends_in_line_comment(text)
-
-
-def _ends_in_line_comment(text: str) -> bool:
-    last = None
-    for token in tokens(text):
-        last = token
-    return last is not None and last.kind == "blank" and text[last.start : last.stop].startswith("--")
+        piece = text[token.start : token.stop]
+        if token.kind != "word" and piece not in (".", "$") and piece[0] != "`":
+            start = None
+        elif start is None:
+            start = token.start
+    return "" if start is None else text[start:]
 
 
 def _last_dot(written: str) -> int:
@@ -146,7 +99,7 @@ def _last_dot(written: str) -> int:
     return found
 
 
-def _expected(pieces: Sequence[_Piece]) -> Expected:
+def _expected(pieces: Sequence[Piece]) -> Expected:
     words = _same_level(pieces)
     if not words:
         return Expected.KEYWORD
@@ -167,7 +120,7 @@ def _expected(pieces: Sequence[_Piece]) -> Expected:
         return Expected.SETTING if len(words) == 1 else Expected.KEYWORD
     if first in ("DROP", "ALTER", "CREATE") and last in ("SCHEMA", "NAMESPACE"):
         return Expected.SCHEMA
-    if clause in _TABLE_FOLLOWS:
+    if clause in TABLE_FOLLOWS:
         if follows or (last == "," and clause == "FROM") or last in ("EXTENDED", "FORMATTED", "EXISTS"):
             return Expected.RELATION
         return Expected.KEYWORD
@@ -185,7 +138,7 @@ def _expected_of_show(words: Sequence[str], follows: bool) -> Expected:
     return Expected.KEYWORD
 
 
-def _same_level(pieces: Sequence[_Piece]) -> list[str]:
+def _same_level(pieces: Sequence[Piece]) -> list[str]:
     """The words up to here without what stands in closed parentheses; from the last subquery that is open."""
     levels: list[list[str]] = [[]]
     for piece in pieces:
@@ -202,46 +155,3 @@ def _same_level(pieces: Sequence[_Piece]) -> list[str]:
     while levels and not any(word in ("SELECT", "WITH") for word in words):
         words = [*levels.pop(), "(", *words]
     return words
-
-
-def _relations(pieces: Sequence[_Piece]) -> list[Relation]:
-    found: list[Relation] = []
-    index = 0
-    in_from = False
-    while index < len(pieces):
-        word = pieces[index].text
-        index += 1
-        if word in _TABLE_FOLLOWS or (word == "," and in_from):
-            in_from = in_from or word == "FROM"
-            name, index = _name(pieces, index)
-            if name:
-                alias, index = _alias(pieces, index)
-                found.append(Relation(name, alias))
-        elif word in _CLAUSES or word == "(":
-            in_from = False
-    return found
-
-
-def _name(pieces: Sequence[_Piece], index: int) -> tuple[tuple[str, ...], int]:
-    parts: list[str] = []
-    while index < len(pieces) and _is_name(pieces[index].text):
-        if not parts and pieces[index].text in _NO_ALIAS:
-            break
-        parts.append(pieces[index].text.strip("`").lower())
-        index += 1
-        if index >= len(pieces) or pieces[index].text != ".":
-            break
-        index += 1
-    return tuple(parts), index
-
-
-def _alias(pieces: Sequence[_Piece], index: int) -> tuple[str | None, int]:
-    if index < len(pieces) and pieces[index].text == "AS":
-        index += 1
-    if index < len(pieces) and _is_name(pieces[index].text) and pieces[index].text not in _NO_ALIAS:
-        return pieces[index].text.strip("`").lower(), index + 1
-    return None, index
-
-
-def _is_name(text: str) -> bool:
-    return text[0] == "`" or text[0].isalpha() or text[0] == "_"

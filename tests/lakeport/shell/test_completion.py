@@ -83,6 +83,50 @@ def test_sql(names: tuple[NameCache, MemoryConnector], text: str, expected: list
     assert not set(not_there) & set(offered(completer, text))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected", "not_there"),
+    [
+        ("WITH far AS (SELECT fare * 2 AS Doubled, trip_id FROM trips) SELECT | FROM far", "Doubled trip_id", "fare"),
+        ("WITH far AS (SELECT * FROM trips) SELECT * FROM far WHERE |", "fare trip_id", "a"),
+        ("WITH far AS (SELECT 1 AS one), fur AS (SELECT f.*, 2 two FROM far f) SELECT | FROM fur", "one two", "fare"),
+        ("WITH far (x, y) AS (SELECT * FROM trips) SELECT far.| FROM far", "x y", "fare trip_id"),
+        ("WITH far AS (SELECT |) SELECT a FROM `my table`", "count", "a fare"),
+        ("WITH far AS (SELECT fare FROM trips), fur AS (SELECT | FROM far) SELECT 1", "fare", "trip_id"),
+        ("WITH far AS (SELECT 1) SELECT * FROM |", "far trips", ""),
+        ("WITH far AS (SELECT 1) SELECT * FROM (SELECT * FROM |", "far trips", ""),
+        ("SELECT * FROM (WITH far AS (SELECT 1) SELECT 1) JOIN |", "trips", "far"),
+        ("SELECT | FROM (SELECT max(fare) AS most, count(*) n FROM trips) t", "most n t", "fare trip_id"),
+        ("SELECT | FROM (SELECT t.fare + 1, t.trip_id FROM trips t)", "trip_id", "fare"),
+        ("SELECT | FROM (SELECT fare FROM trips UNION SELECT a FROM `my table`)", "fare", "trip_id a"),
+        ("SELECT s.| FROM (SELECT * FROM trips) AS s(u, v)", "u v", "fare"),
+        ("SELECT | FROM trips UNION ALL SELECT a FROM `my table`", "fare trip_id", "a"),
+        ("SELECT fare FROM trips UNION ALL SELECT | FROM `my table`", "a", "fare"),
+        ("SELECT fare FROM trips WHERE trip_id IN (SELECT | FROM `my table`)", "a fare", ""),
+        ("SELECT | FROM trips WHERE trip_id IN (SELECT a FROM `my table`)", "fare", "a"),
+        ("SELECT * FROM trips JOIN (SELECT | FROM `my table`) m", "a", "fare"),
+        ("SELECT max(| FROM trips", "fare", "a"),
+        ("SELECT * FROM (trips JOIN `my table` m ON |)", "fare a", ""),
+        ("SELECT EXTRACT(YEAR FROM |) FROM trips", "trips", ""),
+        ("SELECT * EXCEPT (fare) FROM trips WHERE |", "fare", ""),
+        ("SELECT * FROM trips VERSION AS OF 1 t WHERE t.|", "fare", ""),
+        ("SELECT * FROM STREAM trips WHERE |", "fare", ""),
+        ("INSERT INTO trips SELECT | FROM `my table`", "a", ""),
+        ("DELETE FROM trips WHERE |", "fare", "a"),
+        ("SELECT " + "(" * 3000 + "|", "count", ""),
+        ("SELECT " + "(SELECT " * 3000 + "|", "count", ""),
+    ],
+)
+def test_tables_and_queries_that_the_cursor_sees(
+    names: tuple[NameCache, MemoryConnector], text: str, expected: str, not_there: str
+) -> None:
+    completer = SqlCompleter(names[0], lambda: ("mem", "s"))
+    cursor = text.index("|")
+    whole = text.replace("|", "")
+    for name in expected.split():
+        assert name in soon(lambda: offered(completer, whole, cursor), name)
+    assert not set(not_there.split()) & set(offered(completer, whole, cursor))
+
+
 def test_columns_of_a_from_that_follows_the_cursor(names: tuple[NameCache, MemoryConnector]) -> None:
     completer = SqlCompleter(names[0], lambda: ("mem", "s"))
     text = "SELECT fa FROM mem.s.trips"
