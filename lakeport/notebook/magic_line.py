@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.properties import closest
 
-__all__ = ["FORMATS", "MagicLine", "parse_magic"]
+__all__ = ["FORMATS", "OPTIONS", "MagicLine", "parse_magic", "read_options"]
 
 FORMATS = ("table", "arrow", "pandas", "polars", "spark")
 """What a query can be asked for as; the first is shown, the others are objects of these libraries."""
@@ -51,6 +51,13 @@ def parse_magic(line: str, cell: str | None) -> MagicLine:
     Raises:
         InvalidArgumentError: An option that is not known, or a value that is missing or wrong.
     """
+    found, begin = read_options(line)
+    sql = "\n".join(part for part in (line[begin:], cell) if part is not None and part.strip())
+    return replace(found, sql=sql.strip().removesuffix(";").rstrip())
+
+
+def read_options(line: str) -> tuple[MagicLine, int]:
+    """Reads the options of a line, and where its SQL begins; raises as ``parse_magic``."""
     found = MagicLine()
     rest = line
     while (word := _WORD.match(rest)) is not None and not word[1].startswith("---"):
@@ -60,15 +67,13 @@ def parse_magic(line: str, cell: str | None) -> MagicLine:
             found = replace(found, progress=False)
             continue
         if name not in _OPTIONS:
-            known = [*_OPTIONS, "--no-progress"]
-            raise InvalidArgumentError(f"no option {name}{closest(name, known)}; there are: {', '.join(known)}")
+            raise InvalidArgumentError(f"no option {name}{closest(name, OPTIONS)}; there are: {', '.join(OPTIONS)}")
         value = _VALUE.match(rest)
         if value is None:
             raise InvalidArgumentError(f"{name} wants a value")
         rest = rest[value.end() :]
         found = _OPTIONS[name](found, next(text for text in value.groups() if text is not None))
-    sql = "\n".join(part for part in (rest, cell) if part is not None and part.strip())
-    return replace(found, sql=sql.strip().removesuffix(";").rstrip())
+    return found, len(line) - len(rest)
 
 
 def _output(found: MagicLine, text: str) -> MagicLine:
@@ -98,3 +103,6 @@ _OPTIONS: dict[str, Callable[[MagicLine, str], MagicLine]] = {
     "--catalogs": lambda found, text: replace(found, catalogs=text),
     "--session": lambda found, text: replace(found, session=text),
 }
+
+OPTIONS = (*_OPTIONS, "--no-progress")
+"""All options."""

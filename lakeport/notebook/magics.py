@@ -11,6 +11,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.display import HTML, display
 
 from connector_spi.errors import ConnectorError, InvalidArgumentError
+from lakeport.notebook.completing import MagicCompleter, offer_in
 from lakeport.notebook.magic_line import MagicLine, parse_magic
 from lakeport.notebook.progress_bar import Bar, run_with_progress
 from lakeport.notebook.query_result import QueryResult, all_rows
@@ -31,6 +32,7 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
         super().__init__(shell)
         self._session: Session | None = None
         self._own: list[Session] = []
+        self.completer = MagicCompleter(self._look_up)
         atexit.register(self.close)
 
     @line_cell_magic  # type: ignore[untyped-decorator]
@@ -62,8 +64,14 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
 
     def close(self) -> None:
         """Closes the sessions that the magics have connected."""
+        self.completer.close()
         while self._own:
             self._own.pop().close()
+
+    def _look_up(self, name: str | None) -> Session | None:
+        """The session that a magic would use, but none is connected for that."""
+        found = self._session if name is None else self.shell.user_ns.get(name)
+        return found if isinstance(found, Session) else None
 
     def _choose(self, asked: MagicLine) -> Session:
         if asked.session is not None:
@@ -113,4 +121,6 @@ class _NotebookBar(Bar):
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """What ``%load_ext lakeport`` calls."""
-    shell.register_magics(LakeportMagics)
+    magics = LakeportMagics(shell)
+    shell.register_magics(magics)
+    offer_in(shell, magics.completer)

@@ -63,17 +63,21 @@ NO_NAMES = SortedNames((), ())
 class NameCache:
     """Names, fetched by threads of its own and kept for a minute; older ones are shown while they are fetched anew.
 
-    No method waits for more than 20 ms: what is not there by then is told by ``on_arrival`` when it comes. A catalog
+    No method waits for longer than its patience: what is not there by then is told by ``on_arrival`` when it comes. A catalog
     that fails has no names, and is asked again some seconds later.
 
     Args:
         session: Its catalogs are asked.
         on_arrival: Called in a thread of the cache when names have come that were asked for in vain.
+        patience: Seconds.
     """
 
-    def __init__(self, session: Session, on_arrival: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, session: Session, on_arrival: Callable[[], None] = lambda: None, *, patience: float = _WAIT_SECONDS
+    ) -> None:
         self._session = session
         self._on_arrival = on_arrival
+        self._patience = patience
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="lakeport-names")
         self._asked: dict[tuple[str, ...], tuple[float, Future[SortedNames]]] = {}
         self._known: dict[tuple[str, ...], SortedNames] = {}
@@ -153,7 +157,7 @@ class NameCache:
                 return NO_NAMES  # closed
             self._asked[key] = (time.monotonic(), future)
         if not future.done():
-            wait([future], _WAIT_SECONDS)
+            wait([future], self._patience)
             if not future.done():
                 future.add_done_callback(lambda done: None if done.cancelled() else self._on_arrival())
                 return self._known.get(key, NO_NAMES)
