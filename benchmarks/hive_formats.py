@@ -13,10 +13,9 @@ from statistics import median
 
 from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
-from benchmarks.hudi_others import tree_cpu
 from benchmarks.lake import Lake, open_lake
 from benchmarks.processes import peak_of_python_tasks
-from benchmarks.timing import seconds
+from benchmarks.turns import Taken, take_turns
 from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 
 __all__ = ["measure"]
@@ -76,13 +75,6 @@ _FORMATS = {
 Run = Callable[[], object]
 
 
-@dataclass(slots=True)
-class _Taken:
-    seconds: list[float] = field(default_factory=list)
-    cpu: list[float] = field(default_factory=list)
-    answer: object = None
-
-
 def measure(size: Size, folder: Path) -> list[Figure]:
     """Each format's contenders take turns; answers are compared."""
     rows, rounds = size.of(1_500_000, 5_000), size.of(5, 1)
@@ -101,8 +93,8 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         for name, kind in _FORMATS.items():
             _write(lake, folder / "tables" / name, name, kind)
             full, selective, alone = _contenders(lake, name, rows)
-            figures += _figures(f"{name}, all columns", rows, _alternate({**full, **alone}, rounds), kind.aim)
-            figures += _figures(f"{name}, 1 row of 2,000", rows, _alternate(selective, rounds), kind.aim)
+            figures += _figures(f"{name}, all columns", rows, take_turns({**full, **alone}, rounds), kind.aim)
+            figures += _figures(f"{name}, 1 row of 2,000", rows, take_turns(selective, rounds), kind.aim)
         peak = peak_of_python_tasks()
     if peak is not None:
         figures.append(Figure(_GROUP, "most memory of a Python task, all formats", peak, "MB"))
@@ -157,19 +149,7 @@ def _contenders(lake: Lake, name: str, rows: int) -> tuple[dict[str, Run], dict[
     return full, selective, {"arrow": arrow}
 
 
-def _alternate(contenders: Mapping[str, Run], rounds: int) -> dict[str, _Taken]:
-    taken = {name: _Taken() for name in contenders}
-    for number in range(rounds + 1):
-        for name in list(contenders)[:: 1 if number % 2 else -1]:
-            cpu = tree_cpu()
-            spent = seconds(lambda name=name: setattr(taken[name], "answer", contenders[name]()))  # type: ignore[misc]
-            if number:
-                taken[name].seconds.append(spent)
-                taken[name].cpu.append(tree_cpu() - cpu)
-    return taken
-
-
-def _figures(what: str, rows: int, taken: Mapping[str, _Taken], aim: float) -> list[Figure]:
+def _figures(what: str, rows: int, taken: Mapping[str, Taken[object]], aim: float) -> list[Figure]:
     ours, theirs = taken["lakeport"], taken["spark"]
     assert ours.answer == theirs.answer, f"{what}: {ours.answer} and {theirs.answer}"
     ratios = {

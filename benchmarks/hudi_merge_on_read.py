@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -20,10 +20,9 @@ import pyarrow.parquet as pq
 from benchmarks import hudi_others
 from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
-from benchmarks.hudi_others import tree_cpu
 from benchmarks.hudi_tables import MergedShape, write_merged
 from benchmarks.lake import Lake, open_lake
-from benchmarks.timing import seconds
+from benchmarks.turns import Taken, take_turns
 
 __all__ = ["measure"]
 
@@ -34,19 +33,7 @@ _KEY = "_hoodie_record_key"
 _QUERY = f"SELECT {', '.join(f'sum({name})' for name in _COLUMNS)} FROM {{table}}"
 
 Run = Callable[[], Sequence[float]]
-
-
-@dataclass(slots=True)
-class _Taken:
-    """Seconds and CPU seconds of the rounds of a contender, and its answer."""
-
-    seconds: list[float] = field(default_factory=list)
-    cpu: list[float] = field(default_factory=list)
-    answer: Sequence[float] = ()
-
-    @property
-    def note(self) -> str:
-        return f"{median(self.seconds):.2f} s"
+Sums = Taken[Sequence[float]]
 
 
 def measure(size: Size, folder: Path) -> list[Figure]:
@@ -61,8 +48,8 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         lake.view("files", folder / "written")
         tables = {name: _arrow(lake, f"hudi.bench.{name}") for name in ("merged", "positioned", "written")}
         read = {"base files, keys too": _files(folder / "merged", _KEY), "base files": _files(folder / "merged")}
-        alone = _alternate({**tables, **read}, rounds)
-        in_spark = _alternate(
+        alone = take_turns({**tables, **read}, rounds)
+        in_spark = take_turns(
             {
                 "merged": _spark(lake, "hudi.bench.merged"),
                 "positioned": _spark(lake, "hudi.bench.positioned"),
@@ -80,7 +67,10 @@ def measure(size: Size, folder: Path) -> list[Figure]:
 
 
 def _figures(
-    what: str, alone: Mapping[str, _Taken], in_spark: Mapping[str, _Taken], others: Mapping[str, _Taken]
+    what: str,
+    alone: Mapping[str, Sums],
+    in_spark: Mapping[str, Sums],
+    others: Mapping[str, Sums],
 ) -> list[Figure]:
     figures = [
         Figure(_GROUP, f"{what}, {side} {name}", median(taken.cpu), "CPU s", note=taken.note)
@@ -102,22 +92,17 @@ def _figures(
     return figures
 
 
-def _ratio(name: str, one: _Taken, other: _Taken, aim: float | None = None, *, wall: bool = False) -> Figure:
+def _ratio(
+    name: str,
+    one: Sums,
+    other: Sums,
+    aim: float | None = None,
+    *,
+    wall: bool = False,
+) -> Figure:
     pairs = zip(one.seconds, other.seconds, strict=True) if wall else zip(one.cpu, other.cpu, strict=True)
     value = median(mine / max(theirs, 0.01) for mine, theirs in pairs)
     return Figure(_GROUP, f"{name}, {'seconds' if wall else 'CPU'}", value, "x", aim)
-
-
-def _alternate(contenders: Mapping[str, Run], rounds: int) -> dict[str, _Taken]:
-    taken = {name: _Taken() for name in contenders}
-    for number in range(rounds + 1):
-        for name in list(contenders)[:: 1 if number % 2 else -1]:
-            cpu = tree_cpu()
-            spent = seconds(lambda name=name: setattr(taken[name], "answer", contenders[name]()))  # type: ignore[misc]
-            if number:
-                taken[name].seconds.append(spent)
-                taken[name].cpu.append(tree_cpu() - cpu)
-    return taken
 
 
 def _arrow(lake: Lake, table: str) -> Run:
@@ -153,7 +138,7 @@ def _spark(lake: Lake, table: str) -> Run:
     return run
 
 
-def _others(folder: Path, rounds: int) -> dict[str, _Taken]:
+def _others(folder: Path, rounds: int) -> dict[str, Sums]:
     python, jar = os.environ.get("BENCHMARK_HUDI_PYTHON"), os.environ.get("BENCHMARK_HUDI_BUNDLE")
     if python is None:
         return {}
@@ -161,14 +146,14 @@ def _others(folder: Path, rounds: int) -> dict[str, _Taken]:
     return {name: _other(python, engine, folder / "merged", rounds) for name, engine in engines.items()}
 
 
-def _other(python: str, engine: str, table: Path, rounds: int) -> _Taken:
+def _other(python: str, engine: str, table: Path, rounds: int) -> Sums:
     script = Path(hudi_others.__file__)
     command = [python, str(script), engine, str(table), str(rounds + 1), *_COLUMNS]
     # PySpark looks for the Python of its tasks there.
     environment = {**os.environ, "PYSPARK_PYTHON": python}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
     told = json.loads(done.stdout.decode().strip().rpartition("\n")[2])
-    return _Taken(told["seconds"][1:], told["cpu"][1:], told["answer"])
+    return Taken(told["seconds"][1:], told["cpu"][1:], [told["answer"]])
 
 
 if __name__ == "__main__":

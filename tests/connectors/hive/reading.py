@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -77,14 +77,16 @@ def scan_table(
     session: ConnectorSession | None = None,
     dynamic_filter: TupleDomain[ColumnHandle] | None = None,
     handles: Sequence[ColumnHandle] | None = None,
+    changed: Callable[[HiveTableHandle], HiveTableHandle] | None = None,
 ) -> Scan:
-    """Scans a table as an engine does, up to checking the filter again."""
+    """Scans a table as an engine does, up to checking the filter again; ``changed`` makes another of its handle."""
     session = session or make_session(connector)
     transaction = connector.begin_transaction(session)
     try:
         metadata = connector.get_metadata(transaction)
         handle = metadata.get_table_handle(session, SchemaTableName(schema, table))
         assert isinstance(handle, HiveTableHandle)
+        handle = handle if changed is None else changed(handle)
         known = metadata.get_column_handles(session, handle)
         remaining: TupleDomain[ColumnHandle] = TupleDomain.all()
         if constraint is not None:

@@ -6,6 +6,7 @@ its folder. ``docs/hive-formats.md`` tells why, and names the cases below.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -13,10 +14,23 @@ import pytest
 
 from catalog.metastore.types import parse_hive_type
 from connectors.hive.connector import HiveConnector
-from tests.connectors.hive.reading import make_connector, read_table
-from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus, with_null_keys
+from tests.connectors.hive.reading import make_connector, read_table, scan_table
+from tests.hive_corpus import (
+    FULL_ACID_CASES,
+    INSERT_ONLY_CASES,
+    INSERT_ONLY_TEXT_CASES,
+    TEXT_CASES,
+    canonical_rows,
+    expected_answer,
+    expected_row_ids,
+    register_cases,
+    require_corpus,
+    with_null_keys,
+)
 from tests.paths import CORPUS
 
+# Read by decoders of ours, which choose columns by themselves.
+DECODED_CASES = (*TEXT_CASES, *INSERT_ONLY_TEXT_CASES, *FULL_ACID_CASES, *INSERT_ONLY_CASES)
 CASES = sorted(one.parent.name for one in (CORPUS / "hive").glob("*/expected.json")) or ["no corpus"]
 # Tables of Avro files have columns of tinyint and smallint, which Hive itself shows as int.
 _WIDER_IN_HIVE = {"avro_alltypes": {"ti", "si"}, "avro_alltypes_ny": {"ti", "si"}}
@@ -42,3 +56,26 @@ def test_rows_and_types_are_hives(connector: HiveConnector, case: str) -> None:
         field for field in told if field.name not in wider
     ]
     assert canonical_rows(rows) == with_null_keys(answer.rows)
+
+
+@pytest.mark.parametrize("case", DECODED_CASES)
+def test_every_column_alone_is_the_same_as_among_all(connector: HiveConnector, case: str) -> None:
+    rows = read_table(connector, "corpus", case)
+    for name in rows.schema.names:
+        assert canonical_rows(read_table(connector, "corpus", case, [name])) == canonical_rows(rows.select([name]))
+
+
+@pytest.mark.parametrize("case", DECODED_CASES)
+def test_rows_are_counted_without_columns(connector: HiveConnector, case: str) -> None:
+    assert scan_table(connector, "corpus", case, []).rows.num_rows == sum(expected_answer(case).rows.values())
+
+
+@pytest.mark.parametrize("case", FULL_ACID_CASES)
+def test_row_ids_are_hives(connector: HiveConnector, case: str) -> None:
+    rows = read_table(connector, "corpus", case, ["$row_id", "$path"]).to_pylist()
+    folder = f"{require_corpus()}/{case}/table"
+    found = Counter(
+        (row["$row_id"]["writeid"], row["$row_id"]["bucketid"], row["$row_id"]["rowid"], row["$path"]) for row in rows
+    )
+    answer = Counter({(*row[:3], f"file://{folder}{row[3]}"): count for row, count in expected_row_ids(case).items()})
+    assert found == answer

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import socket
-import threading
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config,
 from catalog.metastore.security.properties import SECURITY_PROPERTIES
 from connector_spi.errors import ConnectorError
 from connector_spi.properties import parse_properties
+from tests.catalog.metastore.security.listening import listening
 
 MARK = "PLANTED"
 SECRETS = {
@@ -44,33 +44,15 @@ KINDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-@contextmanager
-def server(answer: bytes) -> Iterator[int]:
+def server(answer: bytes) -> AbstractContextManager[int]:
     """Says the same to whoever comes, and hangs up."""
-    listener = socket.create_server(("127.0.0.1", 0))
 
-    def serve() -> None:
-        while True:
-            try:
-                handle, _ = listener.accept()
-            except OSError:
-                return
-            with handle:
-                try:
-                    said = handle.recv(65536)
-                    # What is sent back may hold the secrets.
-                    handle.sendall(answer or said)
-                except OSError:
-                    pass
+    def talk(handle: socket.socket) -> None:
+        said = handle.recv(65536)
+        # What is sent back may hold the secrets.
+        handle.sendall(answer or said)
 
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()
+    return listening(talk)
 
 
 def shown(error: BaseException) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import subprocess
-import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from catalog.metastore.security.key_stores import read_key_store
 from catalog.metastore.security.settings import SecuritySettings, Verification
 from catalog.metastore.security.sockets import is_quiet
 from catalog.metastore.security.tls import secured, tls_context
+from tests.catalog.metastore.security.listening import listening
 from tests.catalog.metastore.security.stores import PASSWORD, Stores, make_stores
 
 
@@ -47,8 +46,7 @@ def pem(stores: Stores, password: str = "") -> Path:
     return path
 
 
-@contextmanager
-def server(stores: Stores, clients: Stores | None = None) -> Iterator[int]:
+def server(stores: Stores, clients: Stores | None = None) -> AbstractContextManager[int]:
     """Sends the client's name, or ``nobody``, to each who comes."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem(stores))
@@ -57,30 +55,13 @@ def server(stores: Stores, clients: Stores | None = None) -> Iterator[int]:
     if clients is not None:
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_verify_locations(clients.certificate)
-    listener = socket.create_server(("127.0.0.1", 0))
 
-    def serve() -> None:
-        while True:
-            try:
-                handle, _ = listener.accept()
-            except OSError:
-                return
-            with handle:
-                try:
-                    with context.wrap_socket(handle, server_side=True) as talk:
-                        peer = talk.getpeercert() or {}
-                        talk.sendall(str(peer.get("subject", "nobody")).encode())
-                except OSError:
-                    pass
+    def say_the_name(handle: socket.socket) -> None:
+        with context.wrap_socket(handle, server_side=True) as talk:
+            peer = talk.getpeercert() or {}
+            talk.sendall(str(peer.get("subject", "nobody")).encode())
 
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()
+    return listening(say_the_name)
 
 
 def talk(port: int, settings: SecuritySettings, host: str = "localhost") -> str:

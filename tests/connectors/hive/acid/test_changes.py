@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
 import pyarrow as pa
-import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connector_spi.errors import ConnectorError
-from connector_spi.handles import ColumnHandle
-from connector_spi.names import SchemaTableName
-from connector_spi.predicate import Constraint, Domain, Range, TupleDomain, ValueSet
+from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
 from connectors.hive import error_codes
 from connectors.hive.acid.changes import BEFORE_ALL, ChangeSpan
 from connectors.hive.config import MAX_SPLIT_SIZE
 from connectors.hive.connector import HiveConnector
 from connectors.hive.handles import HiveTableHandle
+from tests.connectors.hive.acid.conftest import TABLE
 from tests.connectors.hive.acid_history import FIELDS, History
 from tests.connectors.hive.acid_model import Snapshot
 from tests.connectors.hive.acid_snapshots import acid_snapshot
 from tests.connectors.hive.acid_steps import Step, original_counts, step_lists
 from tests.connectors.hive.acid_writer import AcidFolder, Row, RowKey
-from tests.connectors.hive.reading import make_connector, make_session
-from tests.connectors.hive.table_writer import storage
+from tests.connectors.hive.reading import make_session, scan_table
 
-_NAME = SchemaTableName("s", "t")
 _COLUMNS = ("_commit_version", "_change_type", "$row_id", "k", "v")
 
 Change = tuple[int, str, RowKey, Row]
@@ -64,58 +59,34 @@ class _Reader:
         filters: Mapping[str, Domain] | None = None,
     ) -> pa.Table:
         """What the page sources give."""
-        connector, session = self.connector, make_session(self.connector)
-        session = replace(session, properties=tuple({**dict(session.properties), **self.properties}.items()))
-        transaction = connector.begin_transaction(session)
-        try:
-            metadata = connector.get_metadata(transaction)
-            handle = metadata.get_table_handle(session, _NAME)
-            assert isinstance(handle, HiveTableHandle)
-            handle = replace(handle, location=str(self.folder), snapshot=acid_snapshot(snapshot), changes=span)
-            known = metadata.get_column_handles(session, handle)
-            wanted = TupleDomain.with_column_domains({known[name]: one for name, one in (filters or {}).items()})
-            taken = metadata.apply_filter(session, handle, Constraint(wanted)) if filters else None
-            asked = tuple(known[name] for name in columns)
-            every: TupleDomain[ColumnHandle] = TupleDomain.all()
-            table = handle if taken is None else taken.table
-            with connector.split_manager.get_splits(transaction, session, table, asked, every) as source:
-                splits = [split for batch in source for split in batch]
-            batches: list[pa.RecordBatch] = []
-            for split in splits:
-                with connector.page_source_provider.create_page_source(session, split, table, asked, every) as pages:
-                    batches += pages
-        finally:
-            transaction.commit()
-        return pa.Table.from_batches(batches, pa.schema([(column.name, column.type) for column in asked]))
+
+        def of_span(handle: HiveTableHandle) -> HiveTableHandle:
+            return replace(handle, location=str(self.folder), snapshot=acid_snapshot(snapshot), changes=span)
+
+        return scan_table(
+            self.connector,
+            TABLE.schema,
+            TABLE.table,
+            columns,
+            constraint=TupleDomain(filters) if filters else None,
+            session=make_session(self.connector, "UTC", **self.properties),
+            changed=of_span,
+        ).rows
 
 
 def _spans() -> st.SearchStrategy[list[tuple[int, int]]]:
     return st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=5, max_size=5)
 
 
-@pytest.fixture(scope="module")
-def connector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveConnector]:
-    folder = tmp_path_factory.mktemp("metastore")
-    connector = make_connector(folder)
-    writes = connector.metastore.writes
-    writes.create_database(Database(_NAME.schema))
-    columns = [FieldSchema("k", "int"), FieldSchema("v", "string")]
-    parameters = Parameters.of({"transactional": "true", "transactional_properties": "default"})
-    place = storage(columns, folder, "orc")
-    writes.create_table(Table(_NAME.schema, _NAME.table, place, (), parameters, "MANAGED_TABLE"))
-    yield connector
-    connector.shutdown()
-
-
 @settings(max_examples=60)
 @given(originals=original_counts(), steps=step_lists(14), spans=_spans())
 def test_the_changes_of_any_span_are_the_differences_of_the_models_states(
-    connector: HiveConnector, originals: list[int], steps: list[Step], spans: list[tuple[int, int]]
+    acid_connector: HiveConnector, originals: list[int], steps: list[Step], spans: list[tuple[int, int]]
 ) -> None:
     with TemporaryDirectory() as home:
         history = _started(home, originals, steps)
         now = history.snapshot()
-        reader = _Reader(connector, history.folder.path)
+        reader = _Reader(acid_connector, history.folder.path)
         note(f"{now}, on disk: {sorted(path.name for path in history.folder.path.iterdir())}")
         for span in _chosen(history, spans):
             found = _changes_or_refusal(history, reader, now, span)
@@ -126,12 +97,12 @@ def test_the_changes_of_any_span_are_the_differences_of_the_models_states(
 @settings(max_examples=15)
 @given(originals=original_counts(), steps=step_lists(), spans=_spans(), split=st.sampled_from([1, 300, 10**6]))
 def test_filters_columns_and_splits_change_nothing(
-    connector: HiveConnector, originals: list[int], steps: list[Step], spans: list[tuple[int, int]], split: int
+    acid_connector: HiveConnector, originals: list[int], steps: list[Step], spans: list[tuple[int, int]], split: int
 ) -> None:
     with TemporaryDirectory() as home:
         history = _started(home, originals, steps)
         now = history.snapshot()
-        reader = _Reader(connector, history.folder.path, {MAX_SPLIT_SIZE: split})
+        reader = _Reader(acid_connector, history.folder.path, {MAX_SPLIT_SIZE: split})
         for span in _chosen(history, spans)[:2]:
             found = _changes_or_refusal(history, reader, now, span)
             if found is None:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connector_spi.errors import ConnectorError, InvalidArgumentError, NotSupportedError
-from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import TableVersion, VersionKind
-from connector_spi.names import SchemaTableName
-from connector_spi.predicate import TupleDomain
 from connector_spi.streaming import StreamStart
 from connectors.hive import error_codes
 from connectors.hive.acid.valid_ids import ValidIds
 from connectors.hive.connector import HiveConnector
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.streaming import initial_offset, latest_offset, streamed_rows
+from tests.connectors.hive.acid.conftest import TABLE
 from tests.connectors.hive.acid_history import FIELDS, History
 from tests.connectors.hive.acid_model import AcidModel
 from tests.connectors.hive.acid_snapshots import acid_snapshot
@@ -42,10 +37,8 @@ from tests.connectors.hive.acid_steps import (
     step_lists,
 )
 from tests.connectors.hive.acid_writer import AcidFolder, InsertOnlyFolder, Row
-from tests.connectors.hive.reading import make_connector, make_session
-from tests.connectors.hive.table_writer import storage
+from tests.connectors.hive.reading import scan_table
 
-NAME = SchemaTableName("s", "t")
 _INSERT = Statement(Verb.INSERT, (3, 2), 0)
 _OPEN = Write((_INSERT,), Outcome.OPEN, 0, 0)
 _DONE = Write((_INSERT,), Outcome.COMMITTED, 0, 0)
@@ -75,7 +68,7 @@ class _Stream:
     def next_batch(self, most: int | None) -> _Batch:
         """What comes next, by brute force: each write id comes in the first batch that sees it."""
         now = self.history.snapshot()
-        start, self.place = self.place, latest_offset(NAME, acid_snapshot(now).write_ids, self.place, most, None)
+        start, self.place = self.place, latest_offset(TABLE, acid_snapshot(now).write_ids, self.place, most, None)
         model = self.history.model
         seen = frozenset(one for one in [0, *self.history.versions()] if now.sees(one))
         if self.told is None:
@@ -87,47 +80,19 @@ class _Stream:
 
     def read(self, batch: _Batch) -> Counter[Row]:
         """What the connector gives, now."""
-        rows = streamed_rows(NAME, acid_snapshot(self.history.snapshot()), batch.start, batch.end, changes=False)
-        connector, session = self.connector, make_session(self.connector)
-        transaction = connector.begin_transaction(session)
-        try:
-            metadata = connector.get_metadata(transaction)
-            handle = metadata.get_table_handle(session, NAME)
-            assert isinstance(handle, HiveTableHandle)
+        rows = streamed_rows(TABLE, acid_snapshot(self.history.snapshot()), batch.start, batch.end, changes=False)
+
+        def of_batch(handle: HiveTableHandle) -> HiveTableHandle:
             place = str(self.history.folder.path)
             handle = replace(handle, location=place, snapshot=rows.snapshot, changes=rows.changes)
-            handle = replace(handle, insert_only=self.insert_only)
-            known = metadata.get_column_handles(session, handle)
-            asked = (known["k"], known["v"])
-            every: TupleDomain[ColumnHandle] = TupleDomain.all()
-            with connector.split_manager.get_splits(transaction, session, handle, asked, every) as source:
-                splits = [split for found in source for split in found]
-            batches: list[pa.RecordBatch] = []
-            for split in splits:
-                with connector.page_source_provider.create_page_source(session, split, handle, asked, every) as pages:
-                    batches += pages
-        finally:
-            transaction.commit()
-        table = pa.Table.from_batches(batches, pa.schema([(column.name, column.type) for column in asked]))
+            return replace(handle, insert_only=self.insert_only)
+
+        table = scan_table(self.connector, TABLE.schema, TABLE.table, ["k", "v"], changed=of_batch).rows
         return Counter(zip(table.column("k").to_pylist(), table.column("v").to_pylist(), strict=True))
 
 
-@pytest.fixture(scope="module")
-def connector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveConnector]:
-    folder = tmp_path_factory.mktemp("metastore")
-    connector = make_connector(folder)
-    writes = connector.metastore.writes
-    writes.create_database(Database(NAME.schema))
-    columns = [FieldSchema("k", "int"), FieldSchema("v", "string")]
-    parameters = Parameters.of({"transactional": "true", "transactional_properties": "default"})
-    place = storage(columns, folder, "orc")
-    writes.create_table(Table(NAME.schema, NAME.table, place, (), parameters, "MANAGED_TABLE"))
-    yield connector
-    connector.shutdown()
-
-
 @pytest.mark.parametrize("insert_only", [False, True])
-def test_streams_of_random_histories(connector: HiveConnector, insert_only: bool) -> None:
+def test_streams_of_random_histories(acid_connector: HiveConnector, insert_only: bool) -> None:
     lists = insert_only_step_lists if insert_only else step_lists
 
     @settings(max_examples=12)
@@ -136,7 +101,7 @@ def test_streams_of_random_histories(connector: HiveConnector, insert_only: bool
         with TemporaryDirectory() as home:
             history = _history(home, insert_only)
             history.start(originals)
-            stream = _Stream(connector, history, initial_offset(NAME, ValidIds(0), StreamStart()), insert_only)
+            stream = _Stream(acid_connector, history, initial_offset(TABLE, ValidIds(0), StreamStart()), insert_only)
             batches: list[_Batch] = []
             for step, is_read in zip(steps, reads, strict=False):
                 history.apply(step)
@@ -163,10 +128,10 @@ def _check(stream: _Stream, batch: _Batch) -> None:
     assert met == batch.expected
 
 
-def test_a_write_id_that_commits_late_comes_once(connector: HiveConnector, tmp_path: Path) -> None:
+def test_a_write_id_that_commits_late_comes_once(acid_connector: HiveConnector, tmp_path: Path) -> None:
     history = _history(str(tmp_path), False)
     history.start()
-    stream = _Stream(connector, history, initial_offset(NAME, ValidIds(0), StreamStart()), False)
+    stream = _Stream(acid_connector, history, initial_offset(TABLE, ValidIds(0), StreamStart()), False)
     batches = []
     for step in (_DONE, _OPEN, _DONE, _COMMIT_FIRST, _DONE):
         history.apply(step)
@@ -177,10 +142,10 @@ def test_a_write_id_that_commits_late_comes_once(connector: HiveConnector, tmp_p
     assert stream.next_batch(None).start == batches[-1].end
 
 
-def test_what_compaction_took_over_is_refused(connector: HiveConnector, tmp_path: Path) -> None:
+def test_what_compaction_took_over_is_refused(acid_connector: HiveConnector, tmp_path: Path) -> None:
     history = _history(str(tmp_path), False)
     history.start()
-    stream = _Stream(connector, history, initial_offset(NAME, ValidIds(0), StreamStart()), False)
+    stream = _Stream(acid_connector, history, initial_offset(TABLE, ValidIds(0), StreamStart()), False)
     for step in (_DONE, _DONE):
         history.apply(step)
         stream.next_batch(None)
@@ -198,19 +163,19 @@ def test_where_a_stream_begins() -> None:
     ids = ValidIds(7, open=(5,))
 
     def place(version: str, inclusive: bool = True) -> str:
-        return initial_offset(NAME, ids, StreamStart(TableVersion(VersionKind.VERSION, version), inclusive))
+        return initial_offset(TABLE, ids, StreamStart(TableVersion(VersionKind.VERSION, version), inclusive))
 
-    assert initial_offset(NAME, ids, StreamStart(latest=True)) == '{"high_watermark":7,"open":[5]}'
+    assert initial_offset(TABLE, ids, StreamStart(latest=True)) == '{"high_watermark":7,"open":[5]}'
     assert place("6") == place("5", inclusive=False) == '{"high_watermark":5,"open":[]}'
-    assert latest_offset(NAME, ids, place("8"), None, None) == place("8")
-    assert latest_offset(NAME, ids, place("6"), 1, None) == '{"high_watermark":6,"open":[]}'
+    assert latest_offset(TABLE, ids, place("8"), None, None) == place("8")
+    assert latest_offset(TABLE, ids, place("6"), 1, None) == '{"high_watermark":6,"open":[]}'
     for odd in ("9", "x"):
         with pytest.raises(InvalidArgumentError):
             place(odd)
     with pytest.raises(InvalidArgumentError, match="the table was made anew"):
-        latest_offset(NAME, ValidIds(3), place("6"), None, None)
+        latest_offset(TABLE, ValidIds(3), place("6"), None, None)
     with pytest.raises(NotSupportedError, match="as of a time"):
-        initial_offset(NAME, ids, StreamStart(TableVersion(VersionKind.TIMESTAMP, datetime(2024, 1, 1, tzinfo=UTC))))
+        initial_offset(TABLE, ids, StreamStart(TableVersion(VersionKind.TIMESTAMP, datetime(2024, 1, 1, tzinfo=UTC))))
 
 
 def _inserted(model: AcidModel, write_id: int) -> list[Row]:
