@@ -73,7 +73,9 @@ class GroupChanges:
         before, after = self._sides(tuple(ColumnHandle(field.name, field.type) for field in self.table.schema))
         fields = self.table.config.record_key_fields
         keyed = [
-            rows.append_column(RECORD_KEY, virtual_record_keys(rows, fields, complex_keys=len(fields) > 1))
+            rows.append_column(
+                RECORD_KEY, virtual_record_keys(rows, fields, complex_keys=len(fields) > 1, where=self.table.location)
+            )
             for rows in (before, after)
         ]
         return differing_rows(keyed[0], keyed[1], f"the write {self.split.write.requested} of {self.table.name}")

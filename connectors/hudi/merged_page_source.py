@@ -20,15 +20,15 @@ from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.log.block import LogBlock
 from connectors.hudi.log.data_block import PART_BYTES
 from connectors.hudi.log.positions import positions_of_base
-from connectors.hudi.log.reader import BlockContent, read_log_blocks
 from connectors.hudi.log.scan import scan_log_blocks
 from connectors.hudi.merge.base import LogMerge, MergedLog
 from connectors.hudi.merge.columns import MergeColumns, merge_columns
 from connectors.hudi.merge.config import MergeConfig, merge_config
-from connectors.hudi.merge.event_store import EventStore, KeyRange
+from connectors.hudi.merge.event_store import EventStore, KeyRange, decoded_bytes
 from connectors.hudi.merge.events import blocks_read_at_once, column_names, read_events
 from connectors.hudi.merge.merged import base_ordering, deciding_events, merged_log
 from connectors.hudi.schema_evolution import EvolvedColumn
+from connectors.hudi.slice_logs import SliceLogs
 from connectors.hudi.timeline.view import committed_test
 from connectors.toolkit.file_page_source import BATCH_ROWS
 from connectors.toolkit.filesystem import FileSystem
@@ -97,10 +97,12 @@ class MergedPageSource(PageSource):
     def _run(self) -> Generator[pa.RecordBatch, None, None]:
         table = self._input.table
         config = merge_config(table.config.version, dict(table.config.properties), table.location)
-        blocks = self._scan()
-        count("log blocks merged", len(blocks))
-        columns = self._merge_columns(config, blocks)
-        with self._events(blocks, columns) as store:
+        with SliceLogs(self._input.files, self._input.split.logs, decoded_bytes(self._input.memory)) as logs:
+            blocks = self._scan(logs)
+            count("log blocks merged", len(blocks))
+            columns = self._merge_columns(config, blocks)
+            events = self._events(blocks, logs, columns)
+        with events as store:
             for keys, tables in store.read():
                 log = merged_log(tables, columns) if tables else None
                 tables.clear()
@@ -122,45 +124,33 @@ class MergedPageSource(PageSource):
             by_position=numbered and positions_of_base(blocks, split.base_instant),
         )
 
-    def _scan(self) -> tuple[LogBlock, ...]:
+    def _scan(self, logs: SliceLogs) -> tuple[LogBlock, ...]:
         table = self._input.table
         latest = table.view.latest
         writes = table.merged_writes
         scan = scan_log_blocks(
-            self._blocks(),
+            logs.blocks(),
             is_committed=committed_test(table.view),
             latest_instant=latest.requested if latest is not None else "",
             in_range=None if writes is None else frozenset(writes).__contains__,
         )
         return scan.blocks
 
-    def _blocks(self) -> Iterator[LogBlock]:
-        for log in self._input.split.logs:
-            if log.size:
-                with self._input.files.open(log.path) as file:
-                    yield from read_log_blocks(file, log.path, log.size)
-
-    def _events(self, blocks: tuple[LogBlock, ...], columns: MergeColumns) -> EventStore:
+    def _events(self, blocks: tuple[LogBlock, ...], logs: SliceLogs, columns: MergeColumns) -> EventStore:
         compact = None if columns.partial else partial(deciding_events, columns=columns)
         store = EventStore(self._input.memory, sum(block.content_length for block in blocks), compact)
-        part_bytes = min(store.part_bytes, PART_BYTES)
+        part_bytes = min(decoded_bytes(self._input.memory), PART_BYTES)
         with ExitStack() as stack:
             stack.push(store)
-            opened: dict[str, pa.NativeFile] = {}
             # Where columns are is told by instant where the table has a history.
             most = part_bytes if self._input.table.history is None else 0
             for together in blocks_read_at_once(blocks, most):
-                for block in together:
-                    if block.path not in opened:
-                        opened[block.path] = stack.enter_context(self._input.files.open(block.path))
-                contents = [BlockContent(opened[block.path], block) for block in together]
+                contents = [logs.content(block) for block in together]
                 size = sum(block.content_length for block in together)
                 for table in read_events(together, contents, columns, self._evolved(together[0], columns), part_bytes):
                     count("log records merged", table.num_rows)
                     store.add(table, min(size, part_bytes))
                 self._bytes += size
-            for file in opened.values():
-                file.close()
             stack.pop_all()
         return store
 

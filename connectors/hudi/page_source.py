@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -36,6 +37,7 @@ from connectors.hudi.stitched_page_source import StitchedPageSource
 from connectors.hudi.timeline.view import TimelineView
 from connectors.hudi.timestamp_unit import check_unit
 from connectors.hudi.written_in import WrittenInPageSource
+from connectors.toolkit.file_page_source import FilePageSource
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.orc_reader import OrcPageSource
 from connectors.toolkit.parquet_reader import ParquetPageSource
@@ -167,9 +169,10 @@ class HudiPageSourceProvider(PageSourceProvider):
         told = {**dict(split.path_values), **hidden_values(split)}
         constants = {name: value for name, value in told.items() if name in used}
         check = _FileCheck(split, table, tuple(used.values()), frozenset(constants))
-        read = OrcPageSource if split.format == "orc" else ParquetPageSource
+        # Of a slice with logs a base row may be told by its place, or stand for what a log makes of it.
+        readers = _READERS if split.logs else _SKIPPING_READERS
         # A value that does not fit the table's type is an error of the writer: never NULL in its place.
-        return read(
+        return readers[split.format](
             self.files,
             split.path,
             start,
@@ -180,6 +183,21 @@ class HudiPageSourceProvider(PageSourceProvider):
             sources=check.sources,
             strict=True,
         )
+
+
+class _SkippingParquetPageSource(ParquetPageSource):
+    skips_rows = True
+
+
+class _SkippingOrcPageSource(OrcPageSource):
+    skips_rows = True
+
+
+_READERS: Mapping[str, type[FilePageSource]] = {"orc": OrcPageSource, "parquet": ParquetPageSource}
+_SKIPPING_READERS: Mapping[str, type[FilePageSource]] = {
+    "orc": _SkippingOrcPageSource,
+    "parquet": _SkippingParquetPageSource,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,28 +106,15 @@ def plan_scan(
             notes = (f"metadata table not used: {error}",)
     fields = {name: domain for name, domain in domains.items() if name in table.config.partition_fields}
     walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, fields, pool)
-    listed = dict(sorted(walk.partitions()))
-    check_written_files(snapshot, listed, walk.keeps)
-    if not table.read_optimized:
-        check_written_logs(snapshot, listed, walk.keeps)
-    check_later_writes(snapshot, listed, walk.keeps)
-    partitions = tuple(
-        PartitionSlices(path, slices_of(snapshot, path, contents, table.read_optimized))
-        for path, contents in listed.items()
-    )
-    return ScanPlan(partitions, walk.pruned, notes=notes)
+    slices = _slices(snapshot, table, dict(sorted(walk.partitions())), walk.keeps)
+    return ScanPlan(tuple(PartitionSlices(*item) for item in slices.items()), walk.pruned, notes=notes)
 
 
 def _plan_by_metadata_table(
     snapshot: HudiSnapshot, table: HudiTableHandle, domains: Mapping[str, Domain], metadata: MetadataTable
 ) -> ScanPlan:
     listing = MetadataListing(metadata, table, domains)
-    listed = listing.files(snapshot.location)
-    check_written_files(snapshot, listed, listing.keeps)
-    if not table.read_optimized:
-        check_written_logs(snapshot, listed, listing.keeps)
-    check_later_writes(snapshot, listed, listing.keeps)
-    slices = {path: slices_of(snapshot, path, contents, table.read_optimized) for path, contents in listed.items()}
+    slices = _slices(snapshot, table, listing.files(snapshot.location), listing.keeps)
     kept = listing.keep_slices(slices)
     kept = listing.keep_located(kept, lambda every: _row_count(snapshot, table, metadata, every))
     emptied = sum(1 for path, part in slices.items() if part and not kept[path])
@@ -137,6 +124,20 @@ def _plan_by_metadata_table(
         sum(map(len, slices.values())) - sum(map(len, kept.values())),
         listing.notes,
     )
+
+
+def _slices(
+    snapshot: HudiSnapshot,
+    table: HudiTableHandle,
+    listed: Mapping[str, list[FileInfo]],
+    keeps: Callable[[str, bool], bool],
+) -> dict[str, tuple[FileSlice, ...]]:
+    """The slices of the listed partitions, once it is sure that no file is missing among them."""
+    check_written_files(snapshot, listed, keeps)
+    if not table.read_optimized:
+        check_written_logs(snapshot, listed, keeps)
+    check_later_writes(snapshot, listed, keeps)
+    return {path: slices_of(snapshot, path, contents, table.read_optimized) for path, contents in listed.items()}
 
 
 def _row_count(

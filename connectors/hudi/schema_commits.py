@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
@@ -34,16 +36,8 @@ def read_schema_history(snapshot: HudiSnapshot, schema: pa.Schema) -> SchemaHist
     newest = snapshot.newest_schema_write()
     commits = _schema_commits(snapshot)
     query = newest.internal_schema if newest is not None else None
-    latest = snapshot.view.latest
     if query is None:
-        went_on = any(item.internal_schema for item in snapshot.newest_writes())
-        if went_on or (latest is not None and any(commit.requested <= latest.requested for commit in commits)):
-            raise NotSupportedError(
-                f"{snapshot.location} has a schema history (schema on read), which its newest write as of "
-                f"{latest.requested if latest else 'now'} does not go on with; write to the table with "
-                "hoodie.schema.on.read.enable, or rewrite it",
-                HUDI_SCHEMA_ON_READ,
-            )
+        _check_without(snapshot, commits)
         return None
     versions: dict[str, int] = {}
     noted: list[tuple[str, int]] = []
@@ -58,6 +52,19 @@ def read_schema_history(snapshot: HudiSnapshot, schema: pa.Schema) -> SchemaHist
     named = () if merge is None else (*merge.key_fields, *merge.ordering_fields, merge.delete_field)
     made.check(schema, filter(None, (*config.partition_fields, *named)), config.partition_fields)
     return made
+
+
+def _check_without(snapshot: HudiSnapshot, commits: Sequence[Instant]) -> None:
+    """A table whose newest write notes no columns with ids must never have had any."""
+    latest = snapshot.view.latest
+    went_on = any(item.internal_schema for item in snapshot.newest_writes())
+    if went_on or (latest is not None and any(commit.requested <= latest.requested for commit in commits)):
+        raise NotSupportedError(
+            f"{snapshot.location} has a schema history (schema on read), which its newest write as of "
+            f"{latest.requested if latest else 'now'} does not go on with; write to the table with "
+            "hoodie.schema.on.read.enable, or rewrite it",
+            HUDI_SCHEMA_ON_READ,
+        )
 
 
 def _schema_commits(snapshot: HudiSnapshot) -> list[Instant]:

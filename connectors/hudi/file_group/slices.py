@@ -129,18 +129,11 @@ def latest_file_slices(
                 bases[name.file_id].append(file)
         elif not name.change_data and (layout == 1 or is_committed(name.instant)):
             logs[name.file_id].append(file)
-    slices = []
-    for file_id in sorted(bases.keys() | logs.keys()):
-        by_instant = _by_instant(bases[file_id], written_names)
-        attached = _attach(logs[file_id], by_instant, view, layout)
-        compacting = [attached.pop(key) for key in sorted(attached) if key in view.pending_compactions]
-        newest = max((*by_instant, *attached), default=None)
-        if newest is None and compacting:
-            newest = compacting[0][0].name.instant
-        if newest is not None:
-            ordered = [log for part in (attached.get(newest, ()), *compacting) for log in sorted(part, key=_log_order)]
-            slices.append(FileSlice(file_id, newest, by_instant.get(newest), tuple(ordered)))
-    return slices
+    slices = (
+        _latest_slice(file_id, _by_instant(bases[file_id], written_names), logs[file_id], view, layout)
+        for file_id in sorted(bases.keys() | logs.keys())
+    )
+    return [found for found in slices if found is not None]
 
 
 def latest_base_files(
@@ -163,6 +156,21 @@ def latest_base_files(
         newest = max(by_instant)
         slices.append(FileSlice(file_id, newest, by_instant[newest], ()))
     return slices
+
+
+def _latest_slice(
+    file_id: str, bases: Mapping[str, DataFile], logs: Collection[DataFile], view: TimelineView, layout: int
+) -> FileSlice | None:
+    """The newest slice of a file group; ``None`` where none is visible."""
+    attached = _attach(logs, bases, view, layout)
+    compacting = [attached.pop(key) for key in sorted(attached) if key in view.pending_compactions]
+    newest = max((*bases, *attached), default=None)
+    if newest is None and compacting:
+        newest = compacting[0][0].name.instant
+    if newest is None:
+        return None
+    ordered = [log for part in (attached.get(newest, ()), *compacting) for log in sorted(part, key=_log_order)]
+    return FileSlice(file_id, newest, bases.get(newest), tuple(ordered))
 
 
 def _by_instant(files: Iterable[DataFile], written_names: WrittenNames) -> dict[str, DataFile]:

@@ -21,7 +21,6 @@ __all__ = ["HFile"]
 _DATA = (b"DATABLK*",)
 _ROOT_INDEX = (b"IDXROOT2",)
 _LOWER_INDEX = (b"IDXLEAF2", b"IDXINTE2")
-_META = (b"METABLKc",)
 _FILE_INFO = (b"FILEINF2",)
 _CELL = struct.Struct(">iiH")
 _ENTRY = struct.Struct(">qi")
@@ -67,19 +66,7 @@ class HFile:
         Raises:
             CorruptFileError: The file is damaged.
         """
-        return self._opened[2]
-
-    def meta_block(self, name: str) -> bytes | None:
-        """The content of a named block beside the data, such as ``bloomFilter``; ``None`` where there is none.
-
-        Raises:
-            CorruptFileError: The file is damaged.
-        """
-        wanted = name.encode("utf-8")
-        for entry in self._opened[1]:
-            if entry.key == wanted:
-                return read_block(self._source, entry.offset, self._trailer.codec, _META, self._path).data
-        return None
+        return self._opened[1]
 
     def read_all(self) -> tuple[list[bytes], list[bytes]]:
         """All keys and their values, sorted by key as unsigned bytes; a key may repeat.
@@ -131,17 +118,16 @@ class HFile:
             yield from zip(keys[begin:end], values[begin:end], strict=True)
 
     @cached_property
-    def _opened(self) -> tuple[list[_IndexEntry], list[_IndexEntry], dict[str, bytes]]:
-        """Root index, meta index and file info, which stand one behind the other."""
+    def _opened(self) -> tuple[list[_IndexEntry], dict[str, bytes]]:
+        """Root index and file info; between them stands the index of blocks beside the data, Bloom filters."""
         trailer, source, path = self._trailer, self._source, self._path
         root = read_block(source, trailer.load_on_open_offset, trailer.codec, _ROOT_INDEX, path)
         meta = read_block(source, root.end, trailer.codec, _ROOT_INDEX, path)
         info = read_block(source, meta.end, trailer.codec, _FILE_INFO, path)
-        data_entries = [
+        entries = [
             _IndexEntry(self._row(key), offset) for key, offset in self._root(root.data, trailer.data_index_count)
         ]
-        meta_entries = [_IndexEntry(key, offset) for key, offset in self._root(meta.data, trailer.meta_index_count)]
-        return data_entries, meta_entries, parse_file_info(info.data, path)
+        return entries, parse_file_info(info.data, path)
 
     @cached_property
     def _blocks(self) -> list[_IndexEntry]:

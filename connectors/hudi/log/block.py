@@ -19,7 +19,7 @@ from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_LOG_BLOCK
 from connectors.toolkit.byte_source import ByteSource
 
-__all__ = ["MAGIC", "BlockType", "HeaderKey", "LogBlock", "parse_log_blocks"]
+__all__ = ["MAGIC", "BlockType", "HeaderKey", "LogBlock", "damaged", "parse_log_blocks"]
 
 MAGIC = b"#HUDI#"
 LOG_FORMAT_VERSION = 1
@@ -93,6 +93,11 @@ class LogBlock:
     reason: str = ""
 
     @property
+    def where(self) -> str:
+        """Names the block, for messages."""
+        return f"{self.path}, byte {self.offset}"
+
+    @property
     def instant_time(self) -> str:
         """Requested time of the write that made the block.
 
@@ -117,7 +122,7 @@ class LogBlock:
         command = self.headers.get(HeaderKey.COMMAND_BLOCK_TYPE)
         if command != ROLLBACK_COMMAND:
             raise NotSupportedError(
-                f"{self.path}, byte {self.offset}: command block {command!r} is not understood, expected "
+                f"{self.where}: command block {command!r} is not understood, expected "
                 f"{ROLLBACK_COMMAND!r} (rollback); read the table with a newer version, or compact it with Hudi",
                 HUDI_UNSUPPORTED_LOG_BLOCK,
             )
@@ -144,10 +149,7 @@ class LogBlock:
     def _required(self, key: HeaderKey) -> str:
         text = self.headers.get(key)
         if not text:
-            raise CorruptFileError(
-                f"{self.path}, byte {self.offset}: a {self.type.name} block without {key.name} in its header",
-                HUDI_BAD_LOG_FILE,
-            )
+            raise damaged(self.where, f"a {self.type.name} block without {key.name} in its header")
         return text
 
 
@@ -175,6 +177,11 @@ def parse_log_blocks(source: ByteSource, path: str) -> Iterator[LogBlock]:
         offset += block.length
 
 
+def damaged(where: str, what: str) -> CorruptFileError:
+    """An error of a log file, or of a block in it, that makes no sense."""
+    return CorruptFileError(f"{where}: {what}; restore the file", HUDI_BAD_LOG_FILE)
+
+
 def _check_start(source: ByteSource, path: str) -> None:
     start = source.read(0, len(MAGIC))
     if start[: len(_PARQUET_MAGIC)] == _PARQUET_MAGIC:
@@ -185,9 +192,7 @@ def _check_start(source: ByteSource, path: str) -> None:
         )
     # A crash can leave the first bytes of the magic alone.
     if start != MAGIC[: len(start)]:
-        raise CorruptFileError(
-            f"{path} is no log file: it begins with {start!r}, expected {MAGIC!r}", HUDI_BAD_LOG_FILE
-        )
+        raise damaged(path, f"no log file: it begins with {start!r}, expected {MAGIC!r}")
 
 
 def _defect(source: ByteSource, offset: int) -> str | None:
@@ -302,7 +307,4 @@ class _Frame:
             raise self._error(f"{self.end - _LONG.size - self.at} bytes lie behind its footer")
 
     def _error(self, what: str) -> CorruptFileError:
-        return CorruptFileError(
-            f"{self._path}: the block at byte {self._offset} is damaged: {what}; restore the file",
-            HUDI_BAD_LOG_FILE,
-        )
+        return damaged(self._path, f"the block at byte {self._offset} is damaged: {what}")

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
-from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_LOG_BLOCK
+from connectors.hudi.error_codes import HUDI_UNSUPPORTED_LOG_BLOCK
 from connectors.hudi.hfile.reader import HFile
-from connectors.hudi.log.block import BlockType, LogBlock
+from connectors.hudi.log.block import BlockType, LogBlock, damaged
 from connectors.hudi.log.positions import POSITION, positions_column
-from connectors.hudi.schema import arrow_schema
+from connectors.hudi.schema import RECORD_KEY, arrow_schema
 from connectors.toolkit.avro_records import (
     AvroRecords,
     ByteRange,
@@ -40,7 +40,6 @@ PART_BYTES = 32 << 20
 AVRO_BLOCK_VERSIONS = (1, 2, 3)
 
 _HEAD = struct.Struct(">ii")
-_RECORD_KEY = "_hoodie_record_key"
 # The blocks of a table have few schemas, and many blocks the same.
 _KEPT_SCHEMAS = 64
 
@@ -66,7 +65,7 @@ def read_data_block(
         CorruptFileError: The content is not what the header says.
         NotSupportedError: A column of a type that is not understood is asked, or a block version.
     """
-    where = f"{block.path}, byte {block.offset}"
+    where = block.where
     writer = _writer_schema(block, where)
     target = _target(writer, columns, where)
     if block.type is BlockType.PARQUET_DATA:
@@ -106,7 +105,7 @@ def read_data_blocks(
         CorruptFileError: The content of a block is not what its header says.
         NotSupportedError: A column of a type that is not understood is asked, or a block version.
     """
-    where = [f"{block.path}, byte {block.offset}" for block in blocks]
+    where = [block.where for block in blocks]
     writer = _writer_schema(blocks[0], where[0])
     target = _target(writer, columns, where[0])
     pieces = [_avro_records(content, writer, place) for content, place in zip(contents, where, strict=True)]
@@ -150,7 +149,7 @@ def read_data_block_parts(
     if block.type is not BlockType.AVRO_DATA or content.size <= part_bytes:
         yield read_data_block(block, content.slice(0, content.size), columns, positions=positions)
         return
-    where = f"{block.path}, byte {block.offset}"
+    where = block.where
     writer = _writer_schema(block, where)
     target = _target(writer, columns, where)
     count = _record_count(content, where)
@@ -171,7 +170,7 @@ def _next_part(parts: Iterator[AvroRecords], where: str) -> AvroRecords | None:
 
 
 def _damaged_rows(where: str, error: ValueError) -> CorruptFileError:
-    return CorruptFileError(f"{where}: the rows of the block are damaged: {error}", HUDI_BAD_LOG_FILE)
+    return damaged(where, f"the rows of the block are damaged: {error}")
 
 
 def _target(writer: AvroRecordSchema, columns: Collection[str] | None, where: str) -> pa.Schema:
@@ -195,11 +194,11 @@ def _parsed(schema: str) -> AvroRecordSchema:
 
 def _writer_schema(block: LogBlock, where: str) -> AvroRecordSchema:
     if block.schema is None:
-        raise CorruptFileError(f"{where}: a data block without a schema in its header", HUDI_BAD_LOG_FILE)
+        raise damaged(where, "a data block without a schema in its header")
     try:
         return _parsed(block.schema)
     except ValueError as error:
-        raise CorruptFileError(f"{where}: the schema in the block's header: {error}", HUDI_BAD_LOG_FILE) from error
+        raise damaged(where, f"the schema in the block's header is damaged: {error}") from error
 
 
 def _avro_records(content: pa.Buffer, writer: AvroRecordSchema, where: str) -> AvroRecords:
@@ -210,7 +209,7 @@ def _avro_records(content: pa.Buffer, writer: AvroRecordSchema, where: str) -> A
 def _record_count(content: ByteRange, where: str) -> int:
     """A block has an int version, an int count, then each record behind its length (HoodieAvroDataBlock)."""
     if content.size < _HEAD.size:
-        raise CorruptFileError(f"{where}: a block of {content.size} bytes, expected 8 at least", HUDI_BAD_LOG_FILE)
+        raise damaged(where, f"a block of {content.size} bytes, expected 8 at least")
     version, count = _HEAD.unpack(content.slice(0, _HEAD.size))
     if version not in AVRO_BLOCK_VERSIONS:
         known = ", ".join(map(str, AVRO_BLOCK_VERSIONS))
@@ -220,7 +219,7 @@ def _record_count(content: ByteRange, where: str) -> int:
         )
     # The shortest record is its length alone.
     if not 0 <= count <= (content.size - _HEAD.size) // 4:
-        raise CorruptFileError(f"{where}: {count} records in {content.size} bytes", HUDI_BAD_LOG_FILE)
+        raise damaged(where, f"{count} records in {content.size} bytes")
     return int(count)
 
 
@@ -234,7 +233,7 @@ def _read_avro(records: AvroRecords, target: pa.Schema, where: str) -> pa.Table:
 def _read_hfile(content: pa.Buffer, writer: AvroRecordSchema, target: pa.Schema, where: str) -> pa.Table:
     keys, values = HFile(MemorySource(content), where).read_all()
     table = _read_avro(AvroRecords(writer, frame_records(values), len(values)), target, where)
-    at = target.get_field_index(_RECORD_KEY)
+    at = target.get_field_index(RECORD_KEY)
     if at < 0:
         return table
     # Where the file's key is the record's, the row may leave it out (HoodieHFileDataBlock.serializeRecord); Hudi 1.0
@@ -250,9 +249,7 @@ def _read_parquet(content: pa.Buffer, target: pa.Schema, where: str) -> pa.Table
     try:
         return _read_parquet_columns(content, target, where)
     except UnicodeDecodeError as error:
-        raise CorruptFileError(
-            f"{where}: a name in the block's Parquet footer is damaged", HUDI_BAD_LOG_FILE
-        ) from error
+        raise damaged(where, "a name in the block's Parquet footer is damaged") from error
 
 
 def _read_parquet_columns(content: pa.Buffer, target: pa.Schema, where: str) -> pa.Table:
@@ -265,9 +262,7 @@ def _read_parquet_columns(content: pa.Buffer, target: pa.Schema, where: str) -> 
         found = [at for at in adapter.positions if at is not None]
         if len(found) < len(columns):
             missing = columns[adapter.positions.index(None)].name
-            raise CorruptFileError(
-                f"{where}: the block lacks the column '{missing}' that its header names", HUDI_BAD_LOG_FILE
-            )
+            raise damaged(where, f"the block lacks the column '{missing}' that its header names")
         read = sorted(set(found))
         # By index, since a dotted path does not tell a nested field from a name that holds a dot.
         table = file.reader.read_all(column_indices=leaves) if leaves else None

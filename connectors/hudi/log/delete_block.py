@@ -11,9 +11,9 @@ from functools import lru_cache
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.errors import CorruptFileError, NotSupportedError
-from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_LOG_BLOCK
-from connectors.hudi.log.block import LogBlock
+from connector_spi.errors import NotSupportedError
+from connectors.hudi.error_codes import HUDI_UNSUPPORTED_LOG_BLOCK
+from connectors.hudi.log.block import LogBlock, damaged
 from connectors.hudi.log.kryo_deletes import read_kryo_deletes
 from connectors.hudi.log.ordering_values import ARRAY, AvroCursor, OrderingValue, read_branch
 from connectors.hudi.log.positions import POSITION, positions_column
@@ -58,23 +58,28 @@ def read_delete_block(block: LogBlock, content: pa.Buffer, *, positions: bool = 
         CorruptFileError: The content is no list of deletes.
         NotSupportedError: Ordering values of several types, or a block version that is not understood.
     """
-    where = f"{block.path}, byte {block.offset}"
+    where = block.where
+    try:
+        version, data = _split_head(content, where)
+        table = _read(data, where) if version == AVRO_VERSION else _table(_read_kryo(data, version, where), where)
+    except ValueError as error:
+        raise damaged(where, f"the deletes of the block are damaged: {error}") from error
+    return table.append_column(POSITION, positions_column(block, len(table))) if positions else table
+
+
+def _split_head(content: pa.Buffer, where: str) -> tuple[int, bytes]:
+    """The version of the block, and its data."""
     if content.size < _HEAD.size:
-        raise CorruptFileError(f"{where}: a block of {content.size} bytes, expected 8 at least", HUDI_BAD_LOG_FILE)
+        raise ValueError(f"{content.size} bytes, expected 8 at least")
     version, length = _HEAD.unpack(content.slice(0, _HEAD.size))
     if version not in (*KRYO_VERSIONS, AVRO_VERSION):
         raise NotSupportedError(
             f"{where}: a delete block of version {version}, expected 1, 2 or 3; compact the table with Hudi",
             HUDI_UNSUPPORTED_LOG_BLOCK,
         )
-    try:
-        if length != content.size - _HEAD.size:
-            raise ValueError(f"{length} bytes of data in a block of {content.size}")
-        data = content.slice(_HEAD.size).to_pybytes()
-        table = _read(data, where) if version == AVRO_VERSION else _table(_read_kryo(data, version, where), where)
-    except ValueError as error:
-        raise CorruptFileError(f"{where}: the deletes of the block are damaged: {error}", HUDI_BAD_LOG_FILE) from error
-    return table.append_column(POSITION, positions_column(block, len(table))) if positions else table
+    if length != content.size - _HEAD.size:
+        raise ValueError(f"{length} bytes of data in a block of {content.size}")
+    return version, content.slice(_HEAD.size).to_pybytes()
 
 
 def _read(datum: bytes, where: str) -> pa.Table:

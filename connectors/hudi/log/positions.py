@@ -15,9 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from connector_spi.errors import CorruptFileError
-from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
-from connectors.hudi.log.block import BlockType, HeaderKey, LogBlock
+from connectors.hudi.log.block import BlockType, HeaderKey, LogBlock, damaged
 
 __all__ = ["POSITION", "block_positions", "positions_column", "positions_of_base"]
 
@@ -43,10 +41,7 @@ def block_positions(block: LogBlock) -> np.ndarray | None:
     try:
         return _Bitmap(base64.b64decode(text, validate=True)).positions()
     except (struct.error, ValueError, binascii.Error) as error:
-        raise CorruptFileError(
-            f"{block.path}, byte {block.offset}: the record positions in the block's header are damaged ({error})",
-            HUDI_BAD_LOG_FILE,
-        ) from error
+        raise damaged(block.where, f"the record positions in the block's header are damaged ({error})") from error
 
 
 def positions_of_base(blocks: Iterable[LogBlock], base_instant: str) -> bool:
@@ -72,9 +67,7 @@ def positions_column(block: LogBlock, rows: int) -> pa.Array:
     if found is None:
         return pa.nulls(rows, pa.int64())
     if len(found) != rows:
-        raise CorruptFileError(
-            f"{block.path}, byte {block.offset}: {len(found)} record positions for {rows} rows", HUDI_BAD_LOG_FILE
-        )
+        raise damaged(block.where, f"{len(found)} record positions for {rows} rows")
     return pa.array(found)
 
 

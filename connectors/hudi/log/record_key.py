@@ -17,13 +17,14 @@ _NULL = "__null__"
 _EMPTY = "__empty__"
 
 
-def virtual_record_keys(rows: pa.Table, key_fields: Sequence[str], *, complex_keys: bool) -> pa.Array:
+def virtual_record_keys(rows: pa.Table, key_fields: Sequence[str], *, complex_keys: bool, where: str) -> pa.Array:
     """Builds the keys that Hudi's key generators would have written (KeyGenUtils.getRecordKey).
 
     Args:
         rows: Rows of a base file or data block, with the key fields; a field may be nested (``a.b``).
         key_fields: ``hoodie.table.recordkey.fields``.
         complex_keys: Whether keys are ``field:value`` pairs even where there is one field.
+        where: Names the table, for messages.
 
     Returns:
         One string for each row: the value alone, or ``f1:v1,f2:v2``.
@@ -34,12 +35,17 @@ def virtual_record_keys(rows: pa.Table, key_fields: Sequence[str], *, complex_ke
     """
     if not key_fields:
         raise NotSupportedError(
-            "a table without meta columns and record key fields has no keys to merge by", HUDI_UNSUPPORTED_KEY
+            f"{where} has neither meta columns nor record key fields (hoodie.table.recordkey.fields), so nothing tells "
+            "which rows belong together; compact the table with Hudi, or read its base files alone (session property "
+            "read_optimized)",
+            HUDI_UNSUPPORTED_KEY,
         )
-    texts = [_text(_column(rows, field), field) for field in key_fields]
+    texts = [_text(_column(rows, field, where), field, where) for field in key_fields]
     if len(key_fields) == 1 and not complex_keys:
         if texts[0].null_count or pc.any(pc.equal(texts[0], "")).as_py():
-            raise CorruptFileError(f"a row has no value of its key field '{key_fields[0]}'", HUDI_BAD_LOG_FILE)
+            raise CorruptFileError(
+                f"{where}: a row has no value of its key field '{key_fields[0]}'; restore its files", HUDI_BAD_LOG_FILE
+            )
         return texts[0]
     parts = []
     for field, text in zip(key_fields, texts, strict=True):
@@ -48,18 +54,22 @@ def virtual_record_keys(rows: pa.Table, key_fields: Sequence[str], *, complex_ke
     return pc.binary_join_element_wise(*parts, ",")
 
 
-def _column(rows: pa.Table, field: str) -> pa.Array:
+def _column(rows: pa.Table, field: str, where: str) -> pa.Array:
     if field in rows.column_names:
         column = rows.column(field).combine_chunks()
     else:
         first, *inner = field.split(".")
         if first not in rows.column_names:
-            raise CorruptFileError(f"the key field '{field}' is not among the columns of the file", HUDI_BAD_LOG_FILE)
+            raise CorruptFileError(
+                f"{where}: its key field '{field}' is not among the columns {', '.join(rows.column_names)}; restore "
+                "hoodie.table.recordkey.fields in its hoodie.properties",
+                HUDI_BAD_LOG_FILE,
+            )
         column = pc.struct_field(rows.column(first).combine_chunks(), inner)
     return pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
 
 
-def _text(column: pa.Array, field: str) -> pa.Array:
+def _text(column: pa.Array, field: str, where: str) -> pa.Array:
     kind = column.type
     if pa.types.is_string(kind):
         return column
@@ -69,7 +79,8 @@ def _text(column: pa.Array, field: str) -> pa.Array:
         # LocalDate.toString, to which Avro's key generators turn a date.
         return column.cast(pa.string())
     raise NotSupportedError(
-        f"the key field '{field}' is of type {kind}, whose text in record keys depends on the writer; strings, "
-        "integers, booleans and dates can be read of a table without meta columns",
+        f"{where}: its key field '{field}' is of type {kind}, whose text in record keys depends on the writer; "
+        "strings, integers, booleans and dates can be read of a table without meta columns: compact the table with "
+        "Hudi, or read its base files alone (session property read_optimized)",
         HUDI_UNSUPPORTED_KEY,
     )

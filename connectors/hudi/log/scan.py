@@ -19,14 +19,10 @@ class LogScan:
     Attributes:
         blocks: The data and delete blocks that count, in the order in which their rows are merged.
         corrupt: Stretches that are no whole block, passed over.
-        rolled_back: Blocks that a rollback command took back.
-        invisible: Blocks of writes that are not complete, or later than the query.
     """
 
     blocks: tuple[LogBlock, ...]
     corrupt: tuple[LogBlock, ...] = ()
-    rolled_back: int = 0
-    invisible: int = 0
 
 
 def scan_log_blocks(
@@ -62,17 +58,20 @@ def scan_log_blocks(
         elif block.type is BlockType.COMMAND:
             # Its own instant is the rollback's, which is on no commits timeline.
             scan.roll_back(block.rolled_back_instant)
-        elif not block.type.has_rows and block.type is not BlockType.DELETE:
-            raise NotSupportedError(
-                f"{block.path}, byte {block.offset}: a {block.type.name} block in a log file of rows, expected data, "
-                "delete and command blocks",
-                HUDI_UNSUPPORTED_LOG_BLOCK,
-            )
-        elif block.instant_time > latest_instant or not is_committed(block.instant_time):
-            scan.invisible += 1
         else:
-            scan.add(block, in_range is None or in_range(block.instant_time))
-    return LogScan(tuple(scan.ordered()), tuple(scan.corrupt), scan.rolled_back, scan.invisible)
+            _check_kind(block)
+            if block.instant_time <= latest_instant and is_committed(block.instant_time):
+                scan.add(block, in_range is None or in_range(block.instant_time))
+    return LogScan(tuple(scan.ordered()), tuple(scan.corrupt))
+
+
+def _check_kind(block: LogBlock) -> None:
+    if not block.type.has_rows and block.type is not BlockType.DELETE:
+        raise NotSupportedError(
+            f"{block.where}: a {block.type.name} block in a log file of rows, expected data, delete and command "
+            "blocks; compact the table with Hudi",
+            HUDI_UNSUPPORTED_LOG_BLOCK,
+        )
 
 
 class _Scan:
@@ -81,18 +80,15 @@ class _Scan:
         self._blocks: dict[str, list[LogBlock]] = {}
         self._out_of_range: set[str] = set()
         self.corrupt: list[LogBlock] = []
-        self.rolled_back = 0
-        self.invisible = 0
 
     def add(self, block: LogBlock, asked: bool) -> None:
         if asked:
             self._blocks.setdefault(block.instant_time, []).append(block)
         else:
             self._out_of_range.add(block.instant_time)
-            self.invisible += 1
 
     def roll_back(self, instant: str) -> None:
-        self.rolled_back += len(self._blocks.pop(instant, ()))
+        self._blocks.pop(instant, None)
         self._out_of_range.discard(instant)
 
     def ordered(self) -> list[LogBlock]:

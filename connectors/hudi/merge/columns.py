@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
+from connectors.hudi.log.block import LogBlock
 from connectors.hudi.log.record_key import virtual_record_keys
 from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.config import MergeConfig, PartialUpdates
@@ -41,6 +42,7 @@ class MergeColumns:
         given: What the merge gives out, of the types asked.
         read: What has to be read: ``given``, and what keys and ordering values are made of.
         config: How rows are merged.
+        where: Names the table, for messages.
         has_meta_columns: Whether ``_hoodie_record_key`` holds the keys.
         ordering_types: The types of the ordering fields; empty where ordering values do not count.
         partial: Whether columns may be filled from several rows.
@@ -52,6 +54,7 @@ class MergeColumns:
     given: tuple[ColumnHandle, ...]
     read: tuple[ColumnHandle, ...]
     config: MergeConfig
+    where: str
     has_meta_columns: bool
     ordering_types: tuple[pa.DataType, ...]
     partial: bool
@@ -87,23 +90,22 @@ class MergeColumns:
         """Columns that are taken of the row written later, whichever decides."""
         return frozenset(META_COLUMNS) if self.config.newest_meta_columns else frozenset()
 
-    def adapter(self, written: pa.Schema, path: str, where: str) -> SchemaAdapter:
+    def adapter(self, written: pa.Schema, block: LogBlock) -> SchemaAdapter:
         """Brings rows of a log block of this schema into the form of ``read``.
 
         Args:
             written: The block's columns.
-            path: The log file, for messages.
-            where: The block in it.
+            block: The block, for messages.
 
         Raises:
             NotSupportedError: A column cannot be read as the table's.
         """
         found = self.adapters.get(written)
         if found is None:
-            found = SchemaAdapter(written, self.read, where=where, strict=True)
+            found = SchemaAdapter(written, self.read, where=block.where, strict=True)
             for column, at in zip(self.read, found.positions, strict=True):
                 if at is not None:
-                    check_unit(column, written.field(at).type, path)
+                    check_unit(column, written.field(at).type, block.path)
             self.adapters[written] = found
         return found
 
@@ -115,7 +117,8 @@ class MergeColumns:
         """
         if self.has_meta_columns:
             return combined(rows.column(RECORD_KEY))
-        return virtual_record_keys(rows, self.config.key_fields, complex_keys=self.config.complex_keys)
+        config = self.config
+        return virtual_record_keys(rows, config.key_fields, complex_keys=config.complex_keys, where=self.where)
 
     def ordering(self, rows: pa.Table) -> list[pa.Array]:
         """The values of the ordering fields of rows of ``read``; none where they do not count."""
@@ -191,7 +194,7 @@ def merge_columns(
     present = {column.name for column in given}
     read = (*given, *(column for name, column in own.items() if name not in present))
     partial = partial or config.partial_updates is not PartialUpdates.NONE
-    return MergeColumns(given, read, config, has_meta_columns, types, partial, by_position)
+    return MergeColumns(given, read, config, where, has_meta_columns, types, partial, by_position)
 
 
 def _firsts(names: Sequence[str], fields: Sequence[str]) -> list[str]:

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
 from connectors.hudi.merge.columns import KEY
+from connectors.hudi.merge.key_index import key_hashes
 
-__all__ = ["EventStore", "KeyRange"]
+__all__ = ["EventStore", "KeyRange", "decoded_bytes"]
 
 # Merging takes a second copy of the events, and then some.
 _SHARE = 3
@@ -56,6 +56,11 @@ class KeyRange:
         return pa.array((part >= self.first) & (part < self.end))
 
 
+def decoded_bytes(memory: int) -> int:
+    """Bytes of log blocks that should be decoded at once at most, of the memory that a merge may take."""
+    return max(_LEAST_PART, min(memory, _MAX_MEMORY) // _PART_SHARE)
+
+
 class EventStore:
     """The events of a slice's logs, in order of arrival.
 
@@ -85,11 +90,6 @@ class EventStore:
     ) -> None:
         self._tables = []
         self._stack.close()
-
-    @property
-    def part_bytes(self) -> int:
-        """Bytes of a log block that should be decoded at once at most."""
-        return max(_LEAST_PART, self._memory // _PART_SHARE)
 
     def add(self, table: pa.Table, content_size: int) -> None:
         """Adds events, in order, and about how many bytes they have in the log."""
@@ -192,5 +192,4 @@ class EventStore:
 
 
 def _part_of_keys(keys: pa.Array | pa.ChunkedArray, parts: int) -> np.ndarray:
-    hashes = pl.Series("key", keys).hash(seed=0)
-    return np.asarray((hashes % parts).to_numpy()).astype(np.int64)
+    return (key_hashes(keys) % np.uint64(parts)).astype(np.int64)

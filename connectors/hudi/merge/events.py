@@ -11,15 +11,14 @@ The columns of an event are those that the merge gives out, of the table's types
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.errors import CorruptFileError
-from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
-from connectors.hudi.log.block import BlockType, LogBlock
+from connectors.hudi.log.block import BlockType, LogBlock, damaged
 from connectors.hudi.log.data_block import PART_BYTES, POSITION, read_data_block_parts, read_data_blocks
 from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECORD_KEY, read_delete_block
 from connectors.hudi.merge.base import combined
@@ -80,21 +79,15 @@ def read_events(
     if block.type is BlockType.DELETE:
         yield _delete_events(block, content.slice(0, content.size), columns)
         return
-    written = pa.schema([pa.field(name, pa.null()) for name in column_names(block)])
-    names = [column.name for column in columns.read] if evolved is None else [_name(item) for item in evolved]
-    places = [None if name is None else find_column(written, name) for name in names]
-    found = {column.name: at for column, at in zip(columns.read, places, strict=True)}
-    markers = [name for name in (_IS_DELETED, _OPERATION, columns.config.delete_field) if name in written.names]
-    asked = {written.names[at] for at in found.values() if at is not None} | {name for name in markers if name}
-    # A table without columns would not tell how many rows there are.
-    asked = asked or set(written.names[:1])
-    present = frozenset(name for name, at in found.items() if at is not None)
-    shape = columns.shape(present if block.is_partial else None)
+    written = _Written.of(block, columns, evolved)
+    shape = columns.shape(written.present if block.is_partial else None)
     if len(blocks) > 1:
         whole = [piece.slice(0, piece.size) for piece in contents]
-        tables = iter([read_data_blocks(blocks, whole, asked, positions=columns.by_position)])
+        tables = iter([read_data_blocks(blocks, whole, written.asked, positions=columns.by_position)])
     else:
-        tables = read_data_block_parts(block, content, asked, positions=columns.by_position, part_bytes=part_bytes)
+        tables = read_data_block_parts(
+            block, content, written.asked, positions=columns.by_position, part_bytes=part_bytes
+        )
     for rows in tables:
         arrays = _arrays(block, rows, columns) if evolved is None else _evolved_arrays(block, rows, evolved)
         yield _row_events(block, rows, arrays, columns, shape)
@@ -105,19 +98,44 @@ def column_names(block: LogBlock) -> tuple[str, ...]:
     return _field_names(block.schema or "{}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What of a data block is read.
+
+    Attributes:
+        asked: Names of its columns: those of the merge, and those that tell deletes.
+        present: Names of the merge's columns that it has.
+    """
+
+    asked: frozenset[str]
+    present: frozenset[str]
+
+    @classmethod
+    def of(cls, block: LogBlock, columns: MergeColumns, evolved: Sequence[EvolvedColumn] | None) -> _Written:
+        """Finds the columns, each by its own name or where ``evolved`` says."""
+        written = pa.schema([pa.field(name, pa.null()) for name in column_names(block)])
+        names = [column.name for column in columns.read] if evolved is None else [_name(item) for item in evolved]
+        places = [None if name is None else find_column(written, name) for name in names]
+        found = {column.name: at for column, at in zip(columns.read, places, strict=True) if at is not None}
+        markers = {_IS_DELETED, _OPERATION, columns.config.delete_field}
+        asked = {written.names[at] for at in found.values()} | {name for name in written.names if name in markers}
+        # A table without columns would not tell how many rows there are.
+        return cls(frozenset(asked or written.names[:1]), frozenset(found))
+
+
 def _name(column: EvolvedColumn) -> str | None:
     return None if column.written is None else column.written.name
 
 
 def _arrays(block: LogBlock, rows: pa.Table, columns: MergeColumns) -> list[pa.Array]:
-    adapter = columns.adapter(rows.schema, block.path, f"{block.path}, byte {block.offset}")
+    adapter = columns.adapter(rows.schema, block)
     read = [None if at is None else combined(rows.column(at)) for at in adapter.positions]
     return adapter.adapt(read, len(rows))
 
 
 def _evolved_arrays(block: LogBlock, rows: pa.Table, evolved: Sequence[EvolvedColumn]) -> list[pa.Array]:
     columns = [item.written for item in evolved if item.written is not None]
-    adapter = SchemaAdapter(rows.schema, columns, where=f"{block.path}, byte {block.offset}", strict=True)
+    adapter = SchemaAdapter(rows.schema, columns, where=block.where, strict=True)
     for column, at in zip(columns, adapter.positions, strict=True):
         if at is not None:
             check_unit(column, rows.schema.field(at).type, block.path)
@@ -129,11 +147,10 @@ def _evolved_arrays(block: LogBlock, rows: pa.Table, evolved: Sequence[EvolvedCo
 def _row_events(
     block: LogBlock, rows: pa.Table, arrays: list[pa.Array], columns: MergeColumns, shape: int | None
 ) -> pa.Table:
-    where = f"{block.path}, byte {block.offset}"
     table = pa.Table.from_arrays(arrays, schema=pa.schema([(column.name, column.type) for column in columns.read]))
     keys = combined(rows.column(POSITION)) if columns.by_position else columns.keys(table)
     if keys.null_count:
-        raise CorruptFileError(f"{where}: a row has no record key", HUDI_BAD_LOG_FILE)
+        raise damaged(block.where, "a row has no record key")
     deleted = _deleted(rows, columns)
     ordering = columns.ordering(table)
     return _events(table.select(columns.names), keys, deleted, _commit_time(ordering, len(rows)), ordering, shape)
@@ -144,7 +161,7 @@ def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -
     count = len(deletes)
     keys = combined(deletes.column(POSITION if columns.by_position else RECORD_KEY))
     if keys.null_count:
-        raise CorruptFileError(f"{block.path}, byte {block.offset}: a delete has no record key", HUDI_BAD_LOG_FILE)
+        raise damaged(block.where, "a delete has no record key")
     commit_time = combined(deletes.column(COMMIT_TIME_DELETE))
     values = pa.table({column.name: pa.nulls(count, column.type) for column in columns.given}, schema=columns.schema)
     ordering: list[pa.Array] = []
@@ -167,10 +184,7 @@ def _ordering(block: LogBlock, fields: list[pa.Array], columns: MergeColumns) ->
     try:
         cast = [as_table_type(array, kind) for array, kind in zip(fields, columns.ordering_types, strict=True)]
     except pa.ArrowInvalid as error:
-        raise CorruptFileError(
-            f"{block.path}, byte {block.offset}: the ordering values of the deletes do not fit the table's: {error}",
-            HUDI_BAD_LOG_FILE,
-        ) from error
+        raise damaged(block.where, f"the ordering values of the deletes do not fit the table's: {error}") from error
     found = [array for array in cast if array is not None]
     return found if len(found) == len(cast) else None
 

@@ -52,7 +52,7 @@ def deciding_events(tables: Sequence[pa.Table], columns: MergeColumns) -> pa.Tab
 def base_ordering(rows: pa.Table, columns: MergeColumns) -> OrderingKeys | None:
     """The ordering values of rows of ``columns.read``; ``None`` where they do not count."""
     fields = columns.ordering(rows)
-    return ordering_keys(fields, binlog=columns.config.binlog_positions) if fields else None
+    return ordering_keys(fields, columns.where, binlog=columns.config.binlog_positions) if fields else None
 
 
 def _events(table: pa.Table, columns: MergeColumns) -> tuple[pa.Array, Events]:
@@ -62,7 +62,7 @@ def _events(table: pa.Table, columns: MergeColumns) -> tuple[pa.Array, Events]:
     ordering = None
     if columns.ordering_types:
         fields = [combined(table.column(ordering_name(at))) for at in range(len(columns.ordering_types))]
-        ordering = ordering_keys(fields, binlog=columns.config.binlog_positions)
+        ordering = ordering_keys(fields, columns.where, binlog=columns.config.binlog_positions)
     events = Events(
         codes=np.asarray(encoded.indices.to_numpy(zero_copy_only=False)).astype(np.int64),
         keys=len(encoded.dictionary),

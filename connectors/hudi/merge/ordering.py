@@ -52,11 +52,12 @@ class OrderingKeys:
         return greater
 
 
-def ordering_keys(fields: Sequence[pa.Array], *, binlog: bool = False) -> OrderingKeys:
+def ordering_keys(fields: Sequence[pa.Array], where: str, *, binlog: bool = False) -> OrderingKeys:
     """Brings the values of the ordering fields into a form that compares.
 
     Args:
         fields: One array for each ordering field, of the column's type in the table.
+        where: Names the table, for messages.
         binlog: The one field holds texts ``<file>.<position>`` of a MySQL binlog.
 
     Raises:
@@ -64,7 +65,7 @@ def ordering_keys(fields: Sequence[pa.Array], *, binlog: bool = False) -> Orderi
     """
     columns: list[np.ndarray | pa.Array] = []
     for array in fields:
-        columns += _binlog_columns(array) if binlog else _columns(array)
+        columns += _binlog_columns(array) if binlog else _columns(array, where)
     return OrderingKeys(tuple(columns))
 
 
@@ -110,7 +111,7 @@ def _compare(mine: np.ndarray | pa.Array, theirs: np.ndarray | pa.Array) -> tupl
     return _numpy(pc.greater(mine, theirs)), _numpy(pc.equal(mine, theirs))
 
 
-def _columns(array: pa.Array) -> list[np.ndarray | pa.Array]:
+def _columns(array: pa.Array, where: str) -> list[np.ndarray | pa.Array]:
     kind = array.type
     if _is_whole(kind) or pa.types.is_boolean(kind):
         return [_with_least(_whole(array))]
@@ -121,8 +122,9 @@ def _columns(array: pa.Array) -> list[np.ndarray | pa.Array]:
     if pa.types.is_string(kind):
         return [_numpy(array.is_valid()).astype(np.int64), _utf16_order(array)]
     raise NotSupportedError(
-        f"ordering values of type {kind} are not understood; numbers, texts, dates and times are: compact the table "
-        "with Hudi",
+        f"{where}: ordering values (hoodie.table.ordering.fields, hoodie.table.precombine.field) of type {kind} are "
+        "not understood; numbers, texts, dates and times are: compact the table with Hudi, or read its base files "
+        "alone (session property read_optimized)",
         HUDI_UNSUPPORTED_MERGE,
     )
 

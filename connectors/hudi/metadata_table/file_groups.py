@@ -86,11 +86,6 @@ class MetadataFileGroups:
         self._logs: dict[str, bytes] = {}
 
     @property
-    def count(self) -> int:
-        """Number of file groups."""
-        return len(self._slices)
-
-    @property
     def slices(self) -> Sequence[FileSlice]:
         """The newest slices, by file id."""
         return self._slices
@@ -103,12 +98,11 @@ class MetadataFileGroups:
         """
         return frozenset(block.instant_time for item in self._slices for block, _ in self._blocks(item.logs))
 
-    def look_up(self, wanted: Wanted, number: int | None = None) -> Layers:
+    def look_up(self, wanted: Wanted) -> Layers:
         """All that is told of some keys.
 
         Args:
             wanted: The keys.
-            number: The file group to look into; all of them by default.
 
         Returns:
             By key, the records from the oldest to the newest; ``None`` where the key was deleted. Keys that are
@@ -119,7 +113,7 @@ class MetadataFileGroups:
             ValueError: A record is damaged.
         """
         found: Layers = {}
-        for file_slice in self._slices if number is None else (self._slices[number],):
+        for file_slice in self._slices:
             if file_slice.base is not None:
                 self._add_base(file_slice.base, wanted, found)
             for block, content in self._blocks(file_slice.logs):
@@ -160,7 +154,7 @@ class MetadataFileGroups:
         if scan.corrupt:
             # Hudi passes over them; what they held cannot be told.
             broken = scan.corrupt[0]
-            raise CorruptFileError(f"{broken.path} is damaged at byte {broken.offset}", HUDI_BAD_LOG_FILE)
+            raise CorruptFileError(f"{broken.where}: {broken.reason}", HUDI_BAD_LOG_FILE)
         for block in scan.blocks:
             content = memoryview(fetched[block.path])
             yield block, pa.py_buffer(content[block.content_offset : block.content_offset + block.content_length])
@@ -181,7 +175,7 @@ def _changed_keys(block: LogBlock, content: pa.Buffer) -> dict[bytes, bool]:
     if block.type is BlockType.DELETE:
         keys = read_delete_block(block, content).column(RECORD_KEY).to_pylist()
         return {str(key).encode(): False for key in keys if key is not None}
-    file = HFile(MemorySource(content), f"{block.path}, byte {block.offset}")
+    file = HFile(MemorySource(content), block.where)
     return dict.fromkeys(file.read_all()[0], True) if file.entry_count else {}
 
 
@@ -191,11 +185,10 @@ def _add_block(block: LogBlock, content: pa.Buffer, wanted: Wanted, found: Layer
             if key is not None and wanted.holds(str(key).encode()):
                 found.setdefault(str(key).encode(), []).append(None)
     elif block.type is BlockType.HFILE_DATA:
-        where = f"{block.path}, byte {block.offset}"
-        _add_cells(HFile(MemorySource(content), where), block.schema, wanted, found)
+        _add_cells(HFile(MemorySource(content), block.where), block.schema, wanted, found)
     else:
         raise CorruptFileError(
-            f"{block.path}, byte {block.offset}: a {block.type.name} block in the metadata table", HUDI_BAD_LOG_FILE
+            f"{block.where}: a {block.type.name} block in the metadata table, expected HFile data", HUDI_BAD_LOG_FILE
         )
 
 

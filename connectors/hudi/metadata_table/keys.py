@@ -1,4 +1,4 @@
-"""Keys of the metadata table's records, and the file group in which a key is (HoodieTableMetadataUtil). Pure."""
+"""Keys of the metadata table's records (HoodieTableMetadataUtil). Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from functools import lru_cache
 __all__ = [
     "ALL_PARTITIONS",
     "column_stats_key",
-    "file_group_number",
-    "java_string_hash",
     "partition_identifier",
     "partition_stats_key",
     "xxh64",
@@ -46,28 +44,6 @@ def column_stats_key(column: str, partition: str, file_name: str) -> bytes:
 def partition_stats_key(column: str, partition: str) -> bytes:
     """Key of a column's statistics of a whole partition; keys of its files' statistics begin with it."""
     return _short_hash(column) + _short_hash(partition_identifier(partition))
-
-
-def file_group_number(key: str, count: int) -> int:
-    """Which of a number of file groups holds a key (mapRecordKeyToFileGroupIndex).
-
-    Args:
-        key: The record's key.
-        count: Number of file groups of the partition, at least 1.
-    """
-    # Math.abs leaves the smallest int negative, and % keeps the sign; so abs is taken twice.
-    value = java_string_hash(key)
-    first = value if value == -(1 << 31) else abs(value)
-    return abs(first) % count
-
-
-def java_string_hash(text: str) -> int:
-    """``String.hashCode`` of Java: over UTF-16 units, as a signed 32-bit number."""
-    value = 0
-    units = text.encode("utf-16-be", "surrogatepass")
-    for (unit,) in struct.iter_unpack(">H", units):
-        value = (31 * value + unit) & 0xFFFFFFFF
-    return value - (1 << 32) if value >= 1 << 31 else value
 
 
 def xxh64(data: bytes, seed: int) -> int:

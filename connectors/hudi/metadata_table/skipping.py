@@ -16,14 +16,12 @@ from connectors.hudi.metadata_table.keys import column_stats_key, partition_iden
 from connectors.hudi.metadata_table.records import ColumnStats, merge_column_stats
 from connectors.hudi.metadata_table.stat_values import may_hold
 from connectors.hudi.metadata_table.table import MetadataTable
+from connectors.hudi.schema import RECORD_KEY
 
 __all__ = ["COLUMN_STATS", "PARTITION_STATS", "FileColumn", "column_stats", "keep_slices", "skipped_partitions"]
 
 COLUMN_STATS = "column_stats"
 PARTITION_STATS = "partition_stats"
-
-# Every row has one, and it has been indexed for as long as there are statistics.
-_EVERY_ROW = "_hoodie_record_key"
 
 Slices = Mapping[str, Sequence[FileSlice]]
 
@@ -62,7 +60,8 @@ def skipped_partitions(
     """
     if not metadata.tells_partitions or not domains or not paths:
         return frozenset()
-    columns = (_EVERY_ROW, *domains)
+    # Every row has a record key, which has been indexed for as long as there are statistics.
+    columns = (RECORD_KEY, *domains)
     keys = {(name, path): partition_stats_key(name, path) for name in columns for path in paths}
     layers = metadata.partition(PARTITION_STATS).look_up(Wanted.of_keys(keys.values()))
     found: dict[tuple[str, str], ColumnStats] = {}
@@ -131,7 +130,7 @@ def column_stats(metadata: MetadataTable, wanted: Collection[FileColumn]) -> dic
 
 
 def _excludes(found: Mapping[tuple[str, str], ColumnStats], name: str, path: str, domain: Domain) -> bool:
-    stats, every = found.get((name, path)), found.get((_EVERY_ROW, path))
+    stats, every = found.get((name, path)), found.get((RECORD_KEY, path))
     if stats is None or every is None or not (stats.tight and every.tight):
         return False
     if stats.value_count == 0 or stats.value_count != every.value_count:

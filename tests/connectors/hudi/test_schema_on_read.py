@@ -87,10 +87,11 @@ def test_a_filter_does_not_prune_by_another_columns_statistics(catalog: HudiCata
     """In the old file ``a`` is what now is ``b``, and ``a`` is NULL."""
     alter(writer, (6, "b", "int"), (8, "a", "int"))
     catalog.register(writer.folder)
-    for name, value, kept in (("b", 20, 2), ("b", 99, 0), ("a", 99, 2)):
+    # Of the column that the file lacks, every row is given to be checked.
+    for name, value, kept in (("b", 20, [20]), ("b", 99, []), ("a", 99, [10, 20])):
         wanted = Domain.single_value(pa.int32(), value)
         constraint = TupleDomain.with_column_domains({ColumnHandle(name, pa.int32()): wanted})
-        assert catalog.read(constraint=constraint).num_rows == kept
+        assert catalog.read(constraint=constraint).column("b").to_pylist() == kept
 
 
 def test_a_filter_on_an_altered_type_prunes_nothing(catalog: HudiCatalog, writer: HudiWriter) -> None:

@@ -56,8 +56,6 @@ def test_files_of_hbase(path: Path) -> None:
     assert names == [b"hudi-key-%09d" % at for at in range(count)]
     assert values == [b"hudi-value-%09d" % at for at in range(count)]
     assert file.entry_count == count
-    assert file.meta_block("bloomFilter") is not None
-    assert file.meta_block("none") is None
     info = "hudi_hfile_testing.custom_key" if count else "schema"
     assert info in file.file_info
 
@@ -85,7 +83,6 @@ def test_every_cell_is_found(
     names, values = file.read_all()
     assert list(zip(names, values, strict=True)) == written
     assert file.file_info["schema"] == b"x" * 300
-    assert file.meta_block("b") == b"2"
     asked = {*others, *data.draw(st.lists(st.sampled_from(names), max_size=5) if names else st.just([]))}
     assert list(file.seek(asked)) == [cell for cell in written if cell[0] in asked]
     for prefix in {b"", *others, *(name[:2] for name in asked)}:

@@ -162,21 +162,25 @@ KEYS = pa.table(
 
 def test_virtual_keys() -> None:
     # KeyGenUtils.getRecordKey: null and empty values of several fields are written in words.
-    assert virtual_record_keys(KEYS, ["id", "name"], complex_keys=True).to_pylist() == [
+    assert virtual_record_keys(KEYS, ["id", "name"], complex_keys=True, where="table").to_pylist() == [
         "id:1,name:a",
         "id:__null__,name:__empty__",
         "id:3,name:__null__",
     ]
-    assert virtual_record_keys(KEYS, ["s.x"], complex_keys=False).to_pylist() == ["5", "6", "7"]
-    assert virtual_record_keys(KEYS, ["s.x"], complex_keys=True).to_pylist() == ["s.x:5", "s.x:6", "s.x:7"]
+    assert virtual_record_keys(KEYS, ["s.x"], complex_keys=False, where="table").to_pylist() == ["5", "6", "7"]
+    assert virtual_record_keys(KEYS, ["s.x"], complex_keys=True, where="table").to_pylist() == [
+        "s.x:5",
+        "s.x:6",
+        "s.x:7",
+    ]
 
 
 def test_virtual_keys_that_cannot_be_told_are_refused() -> None:
-    with pytest.raises(CorruptFileError, match="no value of its key field 'id'"):
-        virtual_record_keys(KEYS, ["id"], complex_keys=False)
-    with pytest.raises(NotSupportedError, match="'f' is of type double"):
-        virtual_record_keys(KEYS, ["f"], complex_keys=False)
-    with pytest.raises(NotSupportedError, match="no keys to merge by"):
-        virtual_record_keys(KEYS, [], complex_keys=False)
+    with pytest.raises(CorruptFileError, match=r"\] table: a row has no value of its key field 'id'"):
+        virtual_record_keys(KEYS, ["id"], complex_keys=False, where="table")
+    with pytest.raises(NotSupportedError, match=r"\] table: its key field 'f' is of type double"):
+        virtual_record_keys(KEYS, ["f"], complex_keys=False, where="table")
+    with pytest.raises(NotSupportedError, match=r"\] table has neither meta columns nor record key fields"):
+        virtual_record_keys(KEYS, [], complex_keys=False, where="table")
     with pytest.raises(CorruptFileError, match="'missing'"):
-        virtual_record_keys(KEYS, ["missing"], complex_keys=False)
+        virtual_record_keys(KEYS, ["missing"], complex_keys=False, where="table")

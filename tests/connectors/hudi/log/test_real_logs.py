@@ -213,14 +213,16 @@ def test_virtual_keys_are_those_that_hudi_deletes_and_updates_by(path: Path) -> 
             base = parse_base_file_name(bare)
             if base and base.format == "parquet":
                 rows = pq.read_table(io.BytesIO(archive.read(name)))
-                in_bases.update(virtual_record_keys(rows, fields, complex_keys=complex_keys).to_pylist())
+                in_bases.update(virtual_record_keys(rows, fields, complex_keys=complex_keys, where="table").to_pylist())
             elif parse_log_file_name(bare) and "/metadata/" not in name:
                 for block, content in blocks_of(archive.read(name), name):
                     if block.type is BlockType.DELETE:
                         in_logs.update(read_delete_block(block, content).column("record_key").to_pylist())
                     else:
                         rows = read_data_block(block, content)
-                        in_logs.update(virtual_record_keys(rows, fields, complex_keys=complex_keys).to_pylist())
+                        in_logs.update(
+                            virtual_record_keys(rows, fields, complex_keys=complex_keys, where="table").to_pylist()
+                        )
     assert in_logs
     # Each of these tables updates and deletes rows of its base files, and inserts none by logs.
     assert in_logs <= in_bases

@@ -29,7 +29,7 @@ ASCENDING: list[tuple[pa.DataType, list[object]]] = [
 
 @pytest.mark.parametrize(("kind", "values"), ASCENDING, ids=[str(kind) for kind, _ in ASCENDING])
 def test_order(kind: pa.DataType, values: list[object]) -> None:
-    keys = ordering_keys([pa.array(values, kind)])
+    keys = ordering_keys([pa.array(values, kind)], "table")
     places = np.arange(len(values))
     for place in places:
         here = keys.take(np.full(len(values), place))
@@ -40,14 +40,14 @@ def test_order(kind: pa.DataType, values: list[object]) -> None:
 def test_order_of_slices_of_arrays() -> None:
     for kind, values in ASCENDING:
         whole = pa.concat_arrays([pa.array(values[::-1], kind), pa.array(values, kind)])
-        keys = ordering_keys([whole.slice(len(values))])
+        keys = ordering_keys([whole.slice(len(values))], "table")
         following = keys.take(np.arange(1, len(values)))
         assert following.greater(keys.take(np.arange(len(values) - 1))).all()
 
 
 def test_several_fields_compare_one_after_the_other() -> None:
     first, second = pa.array([1, 1, 2, None], pa.int64()), pa.array(["b", "c", "a", "z"])
-    keys = ordering_keys([first, second])
+    keys = ordering_keys([first, second], "table")
     order = [3, 0, 1, 2]
     for place, row in enumerate(order):
         here = keys.take(np.full(4, row))
@@ -56,13 +56,13 @@ def test_several_fields_compare_one_after_the_other() -> None:
 
 def test_positions_of_binlogs_compare_as_numbers() -> None:
     texts = pa.array(["mysql-bin.9.4", "mysql-bin.9.30", "mysql-bin.10.1", "10.2"])
-    keys = ordering_keys([texts], binlog=True)
+    keys = ordering_keys([texts], "table", binlog=True)
     assert keys.take(np.array([1, 2, 3])).greater(keys.take(np.array([0, 1, 2]))).all()
 
 
 def test_an_unknown_type_is_refused_by_name() -> None:
-    with pytest.raises(NotSupportedError, match="binary"):
-        ordering_keys([pa.array([b"a"])])
+    with pytest.raises(NotSupportedError, match=r"\] table: ordering values .* of type binary"):
+        ordering_keys([pa.array([b"a"])], "table")
 
 
 def test_the_int_zero_stands_for_no_value() -> None:

@@ -6,8 +6,6 @@ import pytest
 
 from connectors.hudi.metadata_table.keys import (
     column_stats_key,
-    file_group_number,
-    java_string_hash,
     partition_stats_key,
     xxh64,
 )
@@ -45,24 +43,3 @@ def test_a_files_key_begins_with_that_of_its_partition() -> None:
 def test_a_table_without_partitions_has_the_partition_dot() -> None:
     assert partition_stats_key("id", "") == partition_stats_key("id", ".")
     assert len(base64.b64decode(partition_stats_key("id", "")[12:])) == 8
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("", 0),
-        ("a", 97),
-        ("hello", 99162322),
-        ("polygenelubricants", -(1 << 31)),
-        ("\U0001f600", 1772899),
-    ],
-)
-def test_strings_hash_as_in_java(text: str, code: int) -> None:
-    assert java_string_hash(text) == code
-
-
-def test_the_smallest_hash_has_a_file_group_too() -> None:
-    """``abs`` leaves the smallest int negative, and the rest of a division keeps its sign."""
-    assert file_group_number("polygenelubricants", 10) == 8
-    assert file_group_number("polygenelubricants", 4) == 0
-    assert [file_group_number(key, 2) for key in "12345678"] == [1, 0, 1, 0, 1, 0, 1, 0]
