@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from catalog.metastore.call_statistics import CallCount, CallStatistics
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
-from catalog.metastore.partition_names import parse_partition_name
+from catalog.metastore.partition_names import partition_values
 
 if TYPE_CHECKING:
     from connector_spi.predicate import TupleDomain
@@ -132,12 +132,8 @@ class CachingMetastore(MetastoreClient):
         following = next(remaining, None)
         with self._lock:
             for name in asked:
-                if following is not None and _values(name) == following.values:
+                if following is not None and partition_values(name) == following.values:
                     known.setdefault(name, following)
                     following = next(remaining, None)
                 else:
                     known.setdefault(name, None)
-
-
-def _values(name: str) -> tuple[str, ...]:
-    return tuple(value for _, value in parse_partition_name(name))

@@ -97,24 +97,27 @@ class StatementCalls:
 
 
 class CallHistory:
-    """The statements of one catalog that ran last, and what they called.
+    """The statements of one catalog that ran last, and what they called. Many threads may begin and look at once.
 
     Args:
         limit: How many are kept.
     """
 
     def __init__(self, limit: int = 1000) -> None:
+        self._lock = Lock()
         self._statements: deque[StatementCalls] = deque(maxlen=limit)
 
     def begin(self, query_id: str, user: str, start: datetime) -> CallStatistics:
         """Where the calls of a statement that begins are to be counted."""
         statement = StatementCalls(query_id, user, start, CallStatistics())
-        self._statements.append(statement)
+        with self._lock:
+            self._statements.append(statement)
         return statement.calls
 
     def statements(self) -> list[StatementCalls]:
         """Those kept, oldest first."""
-        return list(self._statements)
+        with self._lock:
+            return list(self._statements)
 
 
 _charged: ContextVar[CallStatistics | None] = ContextVar("lakeport_charged_calls", default=None)

@@ -22,6 +22,7 @@ from connector_spi.names import SchemaTableName, quote_identifier
 from connector_spi.properties import closest
 
 if TYPE_CHECKING:
+    from catalog.metastore.client import MetastoreClient, MetastoreWriter
     from catalog.metastore.factory import Metastore
     from connector_spi.definitions import ViewDefinition
     from connector_spi.session import ConnectorSession
@@ -68,11 +69,11 @@ class MetastoreDefinitions:
 
     def create_schema(self, session: ConnectorSession, schema: str, properties: Mapping[str, str]) -> None:
         """See ``SupportsSchemaDefinition``; the location need not be there."""
-        if self.metastore.as_user(session.user).reads.get_database(schema) is not None:
+        if self._reads(session).get_database(schema) is not None:
             raise UserError(f"schema {quote_identifier(schema)} exists already", error_codes.ALREADY_EXISTS)
         location = properties.get(_LOCATION)
         others = {key: value for key, value in properties.items() if key not in (_COMMENT, _LOCATION, "owner")}
-        self.metastore.as_user(session.user).writes.create_database(
+        self._writes(session).create_database(
             Database(
                 schema,
                 properties.get(_COMMENT),
@@ -84,7 +85,7 @@ class MetastoreDefinitions:
 
     def set_schema_properties(self, session: ConnectorSession, schema: str, changes: Mapping[str, str | None]) -> None:
         """See ``SupportsSchemaDefinition``."""
-        database = self.metastore.as_user(session.user).reads.get_database(schema)
+        database = self._reads(session).get_database(schema)
         if database is None:
             raise SchemaNotFoundError(f"the metastore has no database {schema}")
         fixed = sorted(set(changes) & {_LOCATION, "owner"})
@@ -94,10 +95,10 @@ class MetastoreDefinitions:
             )
         description = changes.get(_COMMENT, database.description)
         others = {key: value for key, value in changes.items() if key != _COMMENT}
-        self.metastore.as_user(session.user).writes.alter_database(
+        self._writes(session).alter_database(
             replace(database, description=description, parameters=_parameters(database.parameters, others))
         )
-        after = self.metastore.as_user(session.user).reads.get_database(schema)
+        after = self._reads(session).get_database(schema)
         # ObjectStore.alterDatabase of Hive 2 and 3 keeps the old one, and says nothing.
         if after is not None and (after.description or "") != (description or ""):
             raise NotSupportedError(
@@ -107,7 +108,7 @@ class MetastoreDefinitions:
 
     def drop_schema(self, session: ConnectorSession, schema: str, cascade: bool) -> None:
         """See ``SupportsSchemaDefinition``; the schema's own folder stays."""
-        names = self.metastore.as_user(session.user).reads.get_table_names(schema)
+        names = self._reads(session).get_table_names(schema)
         if names and not cascade:
             raise UserError(
                 f"schema {schema} holds {len(names)} tables, {names[0]} among them; drop them first, or say CASCADE",
@@ -115,26 +116,24 @@ class MetastoreDefinitions:
             )
         for name in names:
             self.drop_table(session, SchemaTableName(schema, name), purge=False)
-        self.metastore.as_user(session.user).writes.drop_database(schema)
+        self._writes(session).drop_database(schema)
 
     def drop_table(self, session: ConnectorSession, name: SchemaTableName, purge: bool) -> None:
         """See ``SupportsTableDefinition``."""
         table = self._table(session, name)
         managed = table.table_type == "MANAGED_TABLE" and table.parameters.get("EXTERNAL", "").upper() != "TRUE"
-        metastore_deletes = managed and self.metastore.as_user(session.user).writes.deletes_files
-        self.metastore.as_user(session.user).writes.drop_table(
-            name.schema, name.table, delete_data=metastore_deletes, purge=purge
-        )
+        metastore_deletes = managed and self._writes(session).deletes_files
+        self._writes(session).drop_table(name.schema, name.table, delete_data=metastore_deletes, purge=purge)
         if managed and not metastore_deletes and table.storage.location:
             self._delete_folder(table.storage.location)
 
     def rename_table(self, session: ConnectorSession, name: SchemaTableName, new_name: SchemaTableName) -> None:
         """See ``SupportsTableDefinition``; a metastore of Hive moves the folder of a managed table."""
         table = self._table(session, name)
-        if self.metastore.as_user(session.user).reads.get_table(new_name.schema, new_name.table) is not None:
+        if self._reads(session).get_table(new_name.schema, new_name.table) is not None:
             raise UserError(f"table {new_name} exists already", error_codes.ALREADY_EXISTS)
         renamed = replace(table, database=new_name.schema, name=new_name.table)
-        self.metastore.as_user(session.user).writes.alter_table(name.schema, name.table, renamed)
+        self._writes(session).alter_table(name.schema, name.table, renamed)
 
     def set_table_properties(
         self, session: ConnectorSession, name: SchemaTableName, changes: Mapping[str, str | None]
@@ -143,7 +142,7 @@ class MetastoreDefinitions:
         table = self._table(session, name)
         _refuse_view(table)
         check_table_properties(name, changes)
-        self.metastore.as_user(session.user).writes.alter_table(
+        self._writes(session).alter_table(
             name.schema, name.table, replace(table, parameters=_parameters(table.parameters, changes))
         )
 
@@ -163,29 +162,33 @@ class MetastoreDefinitions:
 
         storage = replace(table.storage, columns=changed(table.storage.columns))
         altered = replace(table, storage=storage, partition_keys=changed(table.partition_keys))
-        self.metastore.as_user(session.user).writes.alter_table(name.schema, name.table, altered)
+        self._writes(session).alter_table(name.schema, name.table, altered)
 
     def get_view(self, session: ConnectorSession, name: SchemaTableName) -> ViewDefinition | None:
         """See ``SupportsViews``."""
-        table = self.metastore.as_user(session.user).reads.get_table(name.schema, name.table)
+        table = self._reads(session).get_table(name.schema, name.table)
         return None if table is None else view_definition(table)
 
     def list_views(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
         """See ``SupportsViews``; asks for each table of the schema."""
-        names = (
-            SchemaTableName(schema, name) for name in self.metastore.as_user(session.user).reads.get_table_names(schema)
-        )
+        names = (SchemaTableName(schema, name) for name in self._reads(session).get_table_names(schema))
         return [name for name in names if self._is_view(session, name)]
 
     def _is_view(self, session: ConnectorSession, name: SchemaTableName) -> bool:
         try:
-            table = self.metastore.as_user(session.user).reads.get_table(name.schema, name.table)
+            table = self._reads(session).get_table(name.schema, name.table)
         except NotSupportedError:
             return False
         return table is not None and table.is_view
 
+    def _reads(self, session: ConnectorSession) -> MetastoreClient:
+        return self.metastore.as_user(session.user).reads
+
+    def _writes(self, session: ConnectorSession) -> MetastoreWriter:
+        return self.metastore.as_user(session.user).writes
+
     def _table(self, session: ConnectorSession, name: SchemaTableName) -> Table:
-        table = self.metastore.as_user(session.user).reads.get_table(name.schema, name.table)
+        table = self._reads(session).get_table(name.schema, name.table)
         if table is None:
             raise TableNotFoundError(f"the metastore has no table {name}")
         return table

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from catalog.metastore import error_codes
 from catalog.metastore.client import MetastoreClient, MetastoreWriter
 from catalog.metastore.embedded_rows import (
+    NAMES_AT_ONCE,
     PartitionRowReader,
-    batches,
     drop_tables,
     find_database,
     find_statistics,
@@ -29,7 +29,7 @@ from catalog.metastore.embedded_rows import (
     rename_table,
 )
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, StorageDescriptor, Table
-from catalog.metastore.partition_names import prune_partition_names
+from catalog.metastore.partition_names import in_batches, prune_partition_names
 from catalog.metastore.sqlite_store import SqliteStore
 from connector_spi.errors import MetastoreError
 from connector_spi.plain_data import to_json
@@ -99,7 +99,7 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
         reader = PartitionRowReader(database.lower(), table.lower())
         with self._store.read("get_partitions_by_names") as connection:
             need_table(connection, database, table)
-            for batch in batches(dict.fromkeys(wanted)):
+            for batch in in_batches(dict.fromkeys(wanted), NAMES_AT_ONCE):
                 rows = connection.execute(
                     "SELECT p.name, partition_values, location, storage, parameters, create_time FROM partitions p "
                     f"WHERE database = ? AND table_name = ? AND p.name IN ({marks(batch)})",
@@ -177,11 +177,13 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
             connection.execute("DELETE FROM databases WHERE name = ?", (name.lower(),))
 
     def add_partitions(self, database: str, table: str, partitions: Sequence[Partition]) -> None:
-        with self._store.write("add_partitions") as connection, _unique(f"partition of {database}.{table}"):
+        with self._store.write("add_partitions") as connection:
             owner = need_table(connection, database, table)
             storages: dict[StorageDescriptor, int] = {}
-            rows = [make_partition_row(connection, owner, partition, storages) for partition in partitions]
-            connection.executemany("INSERT INTO partitions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            for partition in partitions:
+                row = make_partition_row(connection, owner, partition, storages)
+                with _unique(f"partition {row[2]} of {owner.database}.{owner.name}"):
+                    connection.execute("INSERT INTO partitions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def drop_partitions(self, database: str, table: str, names: Sequence[str]) -> None:
         with self._store.write("drop_partitions") as connection:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from catalog.metastore.model import (
     ColumnStatistics,
@@ -18,13 +17,13 @@ from catalog.metastore.model import (
     StorageDescriptor,
     Table,
 )
-from catalog.metastore.partition_names import make_partition_name
+from catalog.metastore.partition_names import in_batches, make_partition_name
 from connector_spi.errors import SchemaNotFoundError, TableNotFoundError
 from connector_spi.plain_data import from_json, to_json
 
 __all__ = [
+    "NAMES_AT_ONCE",
     "PartitionRowReader",
-    "batches",
     "drop_tables",
     "find_database",
     "find_statistics",
@@ -40,8 +39,8 @@ __all__ = [
     "rename_table",
 ]
 
-# SQLite takes 999 variables in old builds.
-_BATCH = 900
+NAMES_AT_ONCE = 900
+"""Most names of one statement: SQLite takes 999 variables in old builds."""
 
 
 class PartitionRowReader:
@@ -186,7 +185,7 @@ def find_statistics(
     need_table(connection, database, table)
     wanted = {column.lower(): position for position, column in enumerate(columns)}
     found: dict[str, list[ColumnStatistics]] = {}
-    for batch in batches(dict.fromkeys(partitions)):
+    for batch in in_batches(dict.fromkeys(partitions), NAMES_AT_ONCE):
         rows = connection.execute(
             "SELECT partition, column_name, value FROM statistics "
             f"WHERE database = ? AND table_name = ? AND partition IN ({marks(batch)})",
@@ -210,13 +209,6 @@ def put_statistics(
         for one in (replace(column, column=column.column.lower()) for column in columns)
     ]
     connection.executemany("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?, ?)", rows)
-
-
-def batches(names: Iterable[str]) -> Iterator[list[str]]:
-    """The names in lists that one statement can take."""
-    remaining = iter(names)
-    while batch := list(islice(remaining, _BATCH)):
-        yield batch
 
 
 def marks(names: Sequence[str]) -> str:

@@ -6,9 +6,10 @@ A name is also the path of a partition below its table, unless the partition has
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_PARTITION",
     "escape_path_name",
+    "in_batches",
     "make_partition_name",
     "parse_partition_name",
+    "partition_values",
     "prune_partition_names",
     "unescape_path_name",
 ]
@@ -68,6 +71,22 @@ def parse_partition_name(name: str) -> tuple[tuple[str, str], ...]:
             raise MetastoreError(f"cannot read the partition name {name!r}: expected key=value parts", _BAD_NAME)
         pairs.append((unescape_path_name(key), unescape_path_name(value)))
     return tuple(pairs)
+
+
+def partition_values(name: str) -> tuple[str, ...]:
+    """The values of a name, unescaped, in order, by which its partition's entry is found.
+
+    Raises:
+        MetastoreError: A part has no ``=``.
+    """
+    return tuple([value for _, value in parse_partition_name(name)])
+
+
+def in_batches(names: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The names in lists of ``size``, the last one maybe shorter."""
+    remaining = iter(names)
+    while batch := list(islice(remaining, size)):
+        yield batch
 
 
 def make_partition_name(keys: Sequence[str], values: Sequence[str]) -> str:

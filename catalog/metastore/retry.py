@@ -27,16 +27,10 @@ class CallClass(Enum):
 
 
 _READS = [
-    "aggr_stats", "get_aggr_stats_for", "get_all_databases", "get_all_tables", "get_catalog", "get_catalogs",
-    "get_config_value", "get_database", "get_database_req", "get_databases", "get_fields",
-    "get_num_partitions_by_filter", "get_open_txns", "get_open_txns_info", "get_partition_by_name",
-    "get_partition_names", "get_partition_names_by_filter_req", "get_partition_names_ps", "get_partition_names_req",
-    "get_partition_values", "get_partitions", "get_partitions_by_filter", "get_partitions_by_names",
-    "get_partitions_by_names_req", "get_partitions_ps", "get_partitions_statistics_req",
-    "get_partitions_with_specs", "get_table", "get_table_meta", "get_table_objects_by_name",
-    "get_table_objects_by_name_req", "get_table_req", "get_table_statistics_req", "get_tables",
-    "get_tables_by_type", "get_valid_write_ids", "getMetaConf", "getVersion", "set_ugi", "show_compact",
-    "show_locks",
+    "get_all_databases", "get_all_tables", "get_config_value", "get_database", "get_databases", "get_open_txns",
+    "get_partition_names", "get_partition_names_ps", "get_partitions_by_names", "get_partitions_by_names_req",
+    "get_partitions_statistics_req", "get_table", "get_table_req", "get_table_statistics_req", "get_valid_write_ids",
+    "getMetaConf", "getVersion", "set_ugi", "show_locks",
 ]  # fmt: skip
 _REPEATABLE = [
     # The same transaction gets the same write id of a table (TxnHandler.allocateTableWriteIds).
@@ -49,12 +43,10 @@ _REPEATABLE = [
     "get_delegation_token",
 ]
 _ONCE = [
-    "abort_txn", "add_partition", "add_partitions", "add_partitions_req", "alter_database", "alter_partition",
-    "alter_partitions", "alter_table", "alter_table_req", "alter_table_with_environment_context",
-    "cancel_delegation_token", "commit_txn", "create_database", "create_table", "create_table_req",
-    "create_table_with_environment_context", "drop_database", "drop_partition", "drop_partition_by_name",
-    "drop_partitions_req", "drop_table", "drop_table_with_environment_context", "lock", "open_txns",
-    "renew_delegation_token", "set_aggr_stats_for", "unlock", "update_partition_column_statistics",
+    "abort_txn", "add_partitions", "add_partitions_req", "alter_database", "alter_table", "alter_table_req",
+    "alter_table_with_environment_context", "cancel_delegation_token", "commit_txn", "create_database", "create_table",
+    "create_table_req", "drop_database", "drop_partitions_req", "drop_table", "drop_table_with_environment_context",
+    "lock", "open_txns", "renew_delegation_token", "unlock", "update_partition_column_statistics",
     "update_table_column_statistics",
 ]  # fmt: skip
 
@@ -63,7 +55,7 @@ CALL_CLASSES: Mapping[str, CallClass] = {
     **dict.fromkeys(_REPEATABLE, CallClass.REPEATABLE),
     **dict.fromkeys(_ONCE, CallClass.ONCE),
 }
-"""Every call of the metastore that Lakeport makes, by its name in Thrift."""
+"""Every call of the metastore that our bindings have, by its name in Thrift."""
 
 
 def call_class(method: str) -> CallClass:

@@ -10,7 +10,7 @@ from catalog.metastore.answer_cache import AnswerCache
 from catalog.metastore.cache_policy import CachePolicy
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
-from catalog.metastore.partition_names import parse_partition_name
+from catalog.metastore.partition_names import partition_values
 
 if TYPE_CHECKING:
     from connector_spi.predicate import TupleDomain
@@ -93,7 +93,7 @@ class SharedMetastoreCache(MetastoreClient):
             asked = [keys[key] for key in absent]
             found = self._delegate.get_partitions_by_names(database, table, asked)
             by_values = {partition.values: partition for partition in found}
-            return {key: by_values.get(_values(keys[key])) for key in absent}
+            return {key: by_values.get(partition_values(keys[key])) for key in absent}
 
         answers = self._cache.get(list(keys), load)
         by_name = {keys[key]: cast("Partition | None", answer) for key, answer in answers.items()}
@@ -168,10 +168,6 @@ class SharedMetastoreCache(MetastoreClient):
 
 def _table_key(database: str, table: str) -> _Key:
     return ("table", database.lower(), table.lower(), "", None)
-
-
-def _values(name: str) -> tuple[str, ...]:
-    return tuple(value for _, value in parse_partition_name(name))
 
 
 def _may_keep(answer: object) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore, ttypes
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
-from catalog.metastore.partition_names import parse_partition_name, prune_partition_names
+from catalog.metastore.partition_names import in_batches, partition_values, prune_partition_names
 from catalog.metastore.partition_patterns import partition_patterns
 from catalog.metastore.thrift_connection import (
     ABILITIES,
@@ -27,7 +26,7 @@ from connector_spi.errors import MetastoreError, SchemaNotFoundError, TableNotFo
 if TYPE_CHECKING:
     from connector_spi.predicate import TupleDomain
 
-__all__ = ["ThriftMetastore"]
+__all__ = ["ThriftMetastore", "fetch_table"]
 
 ResultT = TypeVar("ResultT")
 
@@ -70,23 +69,7 @@ class ThriftMetastore(MetastoreClient):
         return names
 
     def get_table(self, database: str, name: str) -> Table | None:
-        within = database.lower()
-        request = ttypes.GetTableRequest(
-            database.lower(),
-            name.lower(),
-            ttypes.ClientCapabilities([ttypes.ClientCapability.INSERT_ONLY_TABLES]),
-            processorCapabilities=ABILITIES,
-            processorIdentifier=IDENTIFIER,
-        )
-        try:
-            # Hive 1.2 has get_table only, Hive 4.0.1 and later get_table_req only (HIVE-26537).
-            return self._connections.call_first_known(
-                ("get_table_req", lambda client: table_from_thrift(client.get_table_req(request).table)),
-                ("get_table", lambda client: table_from_thrift(client.get_table(within, name.lower()))),
-                TableNotFoundError,
-            )
-        except TableNotFoundError:
-            return None
+        return fetch_table(self._connections, database, name, table_from_thrift)
 
     def get_partition_names(self, database: str, table: str) -> list[str]:
         within = database.lower()
@@ -122,12 +105,12 @@ class ThriftMetastore(MetastoreClient):
         wanted = list(names)
         found: dict[tuple[str, ...], Partition] = {}
         reader = PartitionReader()
-        for batch in _batches(dict.fromkeys(wanted), self._partition_batch_size):
+        for batch in in_batches(dict.fromkeys(wanted), self._partition_batch_size):
             for partition in self._get_partitions(database, table, batch, reader):
                 found[partition.values] = partition
         if wanted and not found:
             return self._nothing_in(database, table)
-        ordered = (found.get(tuple(value for _, value in parse_partition_name(name))) for name in wanted)
+        ordered = (found.get(partition_values(name)) for name in wanted)
         return [partition for partition in ordered if partition is not None]
 
     def get_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> list[ColumnStatistics]:
@@ -149,7 +132,7 @@ class ThriftMetastore(MetastoreClient):
         found: dict[str, list[ColumnStatistics]] = {}
         if not names:
             return found
-        for batch in _batches(partitions, self._partition_batch_size):
+        for batch in in_batches(partitions, self._partition_batch_size):
             request = ttypes.PartitionsStatsRequest(database.lower(), table.lower(), names, batch, engine=ENGINE)
             found.update(self._get_partition_statistics(request))
         if partitions and not found:
@@ -220,10 +203,34 @@ class ThriftMetastore(MetastoreClient):
         return []
 
 
-def _batches(names: Iterable[str], size: int) -> Iterator[list[str]]:
-    remaining = iter(names)
-    while batch := list(islice(remaining, size)):
-        yield batch
+def fetch_table(
+    connections: ThriftConnections, database: str, name: str, read: Callable[[ttypes.Table], ResultT]
+) -> ResultT | None:
+    """What ``read`` makes of the entry of a table or view; ``None`` when it or its database is missing.
+
+    Args:
+        connections: The pool.
+        database: Name of the database.
+        name: Name of the table.
+        read: Called with the entry; what it raises, but for a ``ConnectorError``, is the metastore's fault.
+    """
+    within, table = database.lower(), name.lower()
+    request = ttypes.GetTableRequest(
+        within,
+        table,
+        ttypes.ClientCapabilities([ttypes.ClientCapability.INSERT_ONLY_TABLES]),
+        processorCapabilities=ABILITIES,
+        processorIdentifier=IDENTIFIER,
+    )
+    try:
+        # Hive 1.2 has get_table only, Hive 4.0.1 and later get_table_req only (HIVE-26537).
+        return connections.call_first_known(
+            ("get_table_req", lambda client: read(client.get_table_req(request).table)),
+            ("get_table", lambda client: read(client.get_table(within, table))),
+            TableNotFoundError,
+        )
+    except TableNotFoundError:
+        return None
 
 
 def _in_order(raw: Iterable[ttypes.ColumnStatisticsObj], names: Sequence[str]) -> list[ColumnStatistics]:

@@ -22,6 +22,8 @@ from connector_spi.errors import NotSupportedError
 __all__ = [
     "ABILITIES",
     "PartitionReader",
+    "changed_database",
+    "changed_table",
     "database_from_thrift",
     "database_to_thrift",
     "partition_to_thrift",
@@ -114,6 +116,33 @@ def table_to_thrift(table: Table, owner: str) -> ttypes.Table:
         viewExpandedText=table.view_expanded_text,
         tableType=table.table_type,
     )
+
+
+def changed_table(raw: ttypes.Table, table: Table) -> ttypes.Table:
+    """Writes a table over its entry, of which it keeps what ``Table`` has no word for.
+
+    Raises:
+        NotSupportedError: The entry has something that would be lost.
+    """
+    skewed = raw.sd.skewedInfo if raw.sd is not None else None
+    if skewed is not None and skewed.skewedColNames:
+        raise NotSupportedError(
+            f"{raw.dbName}.{raw.tableName} is SKEWED BY ({', '.join(skewed.skewedColNames)}), of which a change from "
+            "here would lose a part; change it in Hive"
+        )
+    changed = table_to_thrift(table, raw.owner)
+    for kept in ("retention", "temporary", "rewriteEnabled", "ownerType"):
+        setattr(changed, kept, getattr(raw, kept))
+    return changed
+
+
+def changed_database(raw: ttypes.Database, database: Database) -> ttypes.Database:
+    """Writes a database over its entry, of which it keeps what ``Database`` has no word for."""
+    changed = database_to_thrift(database)
+    changed.managedLocationUri = raw.managedLocationUri
+    if changed.ownerName == raw.ownerName:
+        changed.ownerType = raw.ownerType
+    return changed
 
 
 class PartitionReader:

@@ -8,13 +8,20 @@ from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ttypes
 from catalog.metastore.client import MetastoreClient, MetastoreWriter
 from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
+from catalog.metastore.thrift_client import fetch_table
 from catalog.metastore.thrift_connection import (
     ABILITIES,
     ENGINE,
     IDENTIFIER,
     ThriftConnections,
 )
-from catalog.metastore.thrift_convert import database_to_thrift, partition_to_thrift, table_to_thrift
+from catalog.metastore.thrift_convert import (
+    changed_database,
+    changed_table,
+    database_to_thrift,
+    partition_to_thrift,
+    table_to_thrift,
+)
 from catalog.metastore.thrift_errors import no_database, no_table
 from catalog.metastore.thrift_statistics import statistics_to_thrift
 from connector_spi.errors import ConnectorError, MetastoreError, SchemaNotFoundError
@@ -44,14 +51,15 @@ class ThriftMetastoreWriter(MetastoreWriter):
         self._connections.call("create_database", lambda client: client.create_database(raw))
 
     def alter_database(self, database: Database) -> None:
-        raw = database_to_thrift(database)
-        # Some metastores pass over a database that is not there in silence.
-        if self._reads.get_database(database.name) is None:
-            raise no_database(database.name)
+        name = database.name.lower()
+        # Some metastores pass over a database that is not there in silence; this one tells.
+        raw = self._connections.call(
+            "get_database",
+            lambda client: changed_database(client.get_database(name), database),
+            lambda _: no_database(name),
+        )
         self._connections.call(
-            "alter_database",
-            lambda client: client.alter_database(raw.name, raw),
-            lambda _: no_database(database.name),
+            "alter_database", lambda client: client.alter_database(name, raw), lambda _: no_database(name)
         )
 
     def create_table(self, table: Table) -> None:
@@ -73,7 +81,9 @@ class ThriftMetastoreWriter(MetastoreWriter):
             raise
 
     def alter_table(self, database: str, name: str, table: Table) -> None:
-        raw = table_to_thrift(table, self._username)
+        raw = fetch_table(self._connections, database, name, lambda found: changed_table(found, table))
+        if raw is None:
+            raise no_table(database, name)
         context = ttypes.EnvironmentContext(dict(_KEEP_STATISTICS))
         request = ttypes.AlterTableRequest(
             dbName=database.lower(),

@@ -76,6 +76,7 @@ struct Table {
   14: optional bool temporary = false
   15: optional bool rewriteEnabled
   17: optional string catName                          // Hive 3
+  18: optional PrincipalType ownerType                 // Hive 3
   19: optional i64 writeId = -1                        // Hive 3
   22: optional i8 accessType                           // Hive 4
   23: optional list<string> requiredReadCapabilities   // Hive 4

@@ -78,10 +78,6 @@ class HttpChannel:
         """Connects."""
         self._connection.sock = self._connect()
 
-    def is_open(self) -> bool:
-        """Whether requests can be sent; a connection that is gone is made again then."""
-        return True
-
     def close(self) -> None:
         """Ends the connection."""
         self._connection.close()

@@ -50,6 +50,14 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
             assert len(metastore.reads.get_partition_names(database, "t")) == 20
 
 
+def test_a_partition_that_is_there_already_is_named(embedded_metastore: Metastore) -> None:
+    table = new_table(embedded_metastore, ("p", "string"))
+    add_partitions(embedded_metastore, table, ("a/b",))
+    with pytest.raises(MetastoreError, match=rf"the partition p=a%2Fb of {table.database}\.t exists already"):
+        add_partitions(embedded_metastore, table, ("c",), ("a/b",))
+    assert embedded_metastore.reads.get_partition_names(table.database, "t") == ["p=a%2Fb"]
+
+
 def test_what_was_written_is_there_after_opening_again(tmp_path: Path) -> None:
     path = tmp_path / "metastore.db"
     with closing(_metastore(path)) as metastore:

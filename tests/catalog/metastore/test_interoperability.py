@@ -11,8 +11,9 @@ from hmsclient import hmsclient
 from hmsclient.genthrift.hive_metastore import ThriftHiveMetastore, ttypes
 
 from catalog.metastore.factory import Metastore
-from catalog.metastore.model import SortColumn
+from catalog.metastore.model import Parameters, SortColumn
 from catalog.metastore.partition_names import make_partition_name, parse_partition_name
+from connector_spi.errors import NotSupportedError
 from connector_spi.predicate import Domain, TupleDomain
 from tests.catalog.metastore.objects import STORAGE, add_partitions, new_database, new_table
 from tests.hms import HiveMetastoreServer
@@ -89,6 +90,50 @@ def test_another_client_reads_what_we_wrote(thrift_metastore: Metastore, other_c
     (partition,) = other_client.get_partitions(table.database, "t", -1)
     assert partition.values == ["a/b"]
     assert partition.sd.location == f"{table.storage.location}/ds=a%2Fb"
+
+
+def made_elsewhere(other_client: hmsclient.HMSClient, database: str, skewed: ttypes.SkewedInfo) -> None:
+    columns = [ttypes.FieldSchema("id", "int", None)]
+    storage = ttypes.StorageDescriptor(
+        cols=columns, inputFormat="in", outputFormat="out", numBuckets=-1, serdeInfo=ttypes.SerDeInfo("n", "lib", {}),
+        bucketCols=[], sortCols=[], parameters={}, skewedInfo=skewed,
+    )  # fmt: skip
+    other_client.create_table(
+        ttypes.Table("t", database, "bob", 12, 13, 77, storage, [], {"EXTERNAL": "TRUE"}, None, None, "EXTERNAL_TABLE")
+    )
+
+
+def test_a_change_keeps_what_we_have_no_word_for(
+    thrift_metastore: Metastore, other_client: hmsclient.HMSClient
+) -> None:
+    database = new_database(thrift_metastore)
+    made_elsewhere(other_client, database, ttypes.SkewedInfo([], [], {}))
+    found = thrift_metastore.reads.get_table(database, "t")
+    assert found is not None
+    parameters = found.parameters.with_entries({"team": "web"})
+    thrift_metastore.writes.alter_table(database, "t", replace(found, parameters=parameters))
+    changed = other_client.get_table_req(ttypes.GetTableRequest(database, "t")).table
+    assert (changed.parameters["team"], changed.owner, changed.retention) == ("web", "bob", 77)
+
+    owned = other_client.get_database(database)
+    owned.ownerName, owned.ownerType = "admins", ttypes.PrincipalType.ROLE
+    other_client.alter_database(database, owned)
+    of_ours = thrift_metastore.reads.get_database(database)
+    assert of_ours is not None
+    thrift_metastore.writes.alter_database(replace(of_ours, parameters=Parameters.of(team="web")))
+    told = other_client.get_database(database)
+    assert (told.parameters["team"], told.ownerName, told.ownerType) == ("web", "admins", ttypes.PrincipalType.ROLE)
+
+
+def test_a_skewed_table_is_not_changed(thrift_metastore: Metastore, other_client: hmsclient.HMSClient) -> None:
+    database = new_database(thrift_metastore)
+    made_elsewhere(other_client, database, ttypes.SkewedInfo(["id"], [["1"]], {}))
+    found = thrift_metastore.reads.get_table(database, "t")
+    assert found is not None
+    with pytest.raises(NotSupportedError, match=r"t is SKEWED BY \(id\).* change it in Hive"):
+        thrift_metastore.writes.alter_table(database, "t", replace(found, parameters=Parameters.of(team="web")))
+    kept = other_client.get_table_req(ttypes.GetTableRequest(database, "t")).table
+    assert kept.sd.skewedInfo.skewedColValues == [["1"]]
 
 
 def test_a_partition_has_a_format_of_its_own(thrift_metastore: Metastore) -> None:

@@ -932,6 +932,7 @@ class Table(object):
      - temporary
      - rewriteEnabled
      - catName
+     - ownerType
      - writeId
      - accessType
      - requiredReadCapabilities
@@ -955,6 +956,7 @@ class Table(object):
         'temporary',
         'rewriteEnabled',
         'catName',
+        'ownerType',
         'writeId',
         'accessType',
         'requiredReadCapabilities',
@@ -962,7 +964,7 @@ class Table(object):
     )
 
 
-    def __init__(self, tableName=None, dbName=None, owner=None, createTime=None, lastAccessTime=None, retention=None, sd=None, partitionKeys=None, parameters=None, viewOriginalText=None, viewExpandedText=None, tableType=None, temporary=False, rewriteEnabled=None, catName=None, writeId=-1, accessType=None, requiredReadCapabilities=None, requiredWriteCapabilities=None,):
+    def __init__(self, tableName=None, dbName=None, owner=None, createTime=None, lastAccessTime=None, retention=None, sd=None, partitionKeys=None, parameters=None, viewOriginalText=None, viewExpandedText=None, tableType=None, temporary=False, rewriteEnabled=None, catName=None, ownerType=None, writeId=-1, accessType=None, requiredReadCapabilities=None, requiredWriteCapabilities=None,):
         self.tableName = tableName
         self.dbName = dbName
         self.owner = owner
@@ -978,6 +980,7 @@ class Table(object):
         self.temporary = temporary
         self.rewriteEnabled = rewriteEnabled
         self.catName = catName
+        self.ownerType = ownerType
         self.writeId = writeId
         self.accessType = accessType
         self.requiredReadCapabilities = requiredReadCapabilities
@@ -1078,6 +1081,11 @@ class Table(object):
             elif fid == 17:
                 if ftype == TType.STRING:
                     self.catName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 18:
+                if ftype == TType.I32:
+                    self.ownerType = iprot.readI32()
                 else:
                     iprot.skip(ftype)
             elif fid == 19:
@@ -1186,6 +1194,10 @@ class Table(object):
         if self.catName is not None:
             oprot.writeFieldBegin('catName', TType.STRING, 17)
             oprot.writeString(self.catName.encode('utf-8') if sys.version_info[0] == 2 else self.catName)
+            oprot.writeFieldEnd()
+        if self.ownerType is not None:
+            oprot.writeFieldBegin('ownerType', TType.I32, 18)
+            oprot.writeI32(self.ownerType)
             oprot.writeFieldEnd()
         if self.writeId is not None:
             oprot.writeFieldBegin('writeId', TType.I64, 19)
@@ -8491,7 +8503,7 @@ Table.thrift_spec = (
     (15, TType.BOOL, 'rewriteEnabled', None, None, ),  # 15
     None,  # 16
     (17, TType.STRING, 'catName', 'UTF8', None, ),  # 17
-    None,  # 18
+    (18, TType.I32, 'ownerType', None, None, ),  # 18
     (19, TType.I64, 'writeId', None, -1, ),  # 19
     None,  # 20
     None,  # 21
