@@ -270,6 +270,8 @@ def _close(batches: Iterator[pa.RecordBatch]) -> None:
 
 
 def _full_name(name: str) -> CatalogSchemaTableName:
+    if not isinstance(name, str):
+        raise InvalidArgumentError(f"the table is {name!r:.80}; expected its name, such as 'hive.sales.orders'")
     parts = parse_name(name)
     if len(parts) != 3:
         raise InvalidArgumentError(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -129,6 +130,8 @@ def parse_where(where: Where, find: Callable[[str], tuple[str, pa.DataType]]) ->
     given = _items(where)
     if not given:
         return None
+    if any(isinstance(item, str) for item in given):
+        raise _malformed(where)  # a condition alone
     alternatives = given if all(_is_conjunction(item) for item in given) else [given]
     tests = tuple(tuple(_test(condition, find) for condition in _conditions(item)) for item in alternatives)
     columns = dict.fromkeys(test.column for conjunction in tests for test in conjunction)
@@ -202,6 +205,10 @@ def _test(condition: object, find: Callable[[str], tuple[str, pa.DataType]]) -> 
 
 
 def _value(column: str, data_type: pa.DataType, value: object) -> Value:
+    if isinstance(value, np.generic):
+        value = value.item()
+    elif isinstance(value, pa.Scalar):
+        value = value.as_py()
     if value is None:
         raise InvalidArgumentError(
             f"column '{column}' cannot be compared with NULL, since that is never true; "

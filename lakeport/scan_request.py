@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.metadata import TableVersion, VersionKind
@@ -35,7 +35,7 @@ class ScanRequest:
         ordered: Whether rows come in the order of the splits.
 
     Raises:
-        InvalidArgumentError: A limit below 0, or fewer than one thread.
+        InvalidArgumentError: A limit below 0, fewer than one thread, or an option that is no text.
     """
 
     name: str
@@ -49,16 +49,21 @@ class ScanRequest:
     ordered: bool = True
 
     def __post_init__(self) -> None:
-        if self.limit is not None and self.limit < 0:
-            raise InvalidArgumentError(f"the limit is {self.limit}; expected 0 or more rows, or None")
-        if self.threads is not None and self.threads < 1:
-            raise InvalidArgumentError(f"threads is {self.threads}; expected 1 or more, or None for one for each core")
+        if not _is_count(self.limit, 0):
+            raise InvalidArgumentError(f"the limit is {self.limit!r}; expected 0 or more rows, or None")
+        if not _is_count(self.threads, 1):
+            raise InvalidArgumentError(
+                f"threads is {self.threads!r}; expected 1 or more, or None for one for each core"
+            )
+        for name, text in self.options.items():
+            if not isinstance(text, str):
+                raise InvalidArgumentError(f"option '{name}' is {text!r}; expected a text, such as '{text}'")
 
     def with_columns(self, columns: Sequence[str] | None) -> ScanRequest:
         """The same, of these columns; ``None`` leaves it as it is.
 
         Raises:
-            InvalidArgumentError: A text in place of a list.
+            InvalidArgumentError: A text in place of a list, or a list of other things than names.
         """
         if columns is None:
             return self
@@ -66,6 +71,9 @@ class ScanRequest:
             raise InvalidArgumentError(
                 f"columns is the text '{columns}'; expected a list of names, such as ['{columns}']"
             )
+        for column in cast(Sequence[object], columns):
+            if not isinstance(column, str):
+                raise InvalidArgumentError(f"{column!r:.80} is no column; expected names, such as 'id'")
         return replace(self, columns=tuple(columns))
 
     def with_filter(self, where: Where | None) -> ScanRequest:
@@ -82,9 +90,10 @@ class ScanRequest:
 
     def with_limit(self, limit: int | None) -> ScanRequest:
         """The same, of no more rows than this; ``None`` leaves it as it is."""
-        if limit is None or (self.limit is not None and 0 <= self.limit <= limit):
+        if limit is None:
             return self
-        return replace(self, limit=limit)
+        asked = replace(self, limit=limit)
+        return self if self.limit is not None and self.limit <= limit else asked
 
 
 def table_version(given: Version | None) -> TableVersion | None:
@@ -100,3 +109,7 @@ def table_version(given: Version | None) -> TableVersion | None:
             raise InvalidArgumentError(f"the time {given} has no zone; expected an aware datetime")
         return TableVersion(VersionKind.TIMESTAMP, given.astimezone(UTC))
     return TableVersion(VersionKind.VERSION, str(given))
+
+
+def _is_count(value: object, least: int) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= least)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
 from connector_spi.changes import ChangeRange
+from connector_spi.errors import InvalidArgumentError
 from lakeport.arrow import open_changes, open_scan
 from lakeport.arrow_reads import ArrowReads
 from lakeport.default_catalogs import DEFAULT_CATALOGS, DEFAULT_WAREHOUSE, load_catalogs
@@ -55,10 +56,16 @@ def connect(
         new_sessions: Whether sessions that ``spark.newSession()`` makes in Python see the catalogs, too.
 
     Raises:
+        InvalidArgumentError: A folder in the place of the Spark session.
         InvalidPropertyError: The folder is not there. A bad file in it is an error of its catalog, raised on use.
         NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
             that has no Lakeport.
     """
+    if isinstance(spark, str | os.PathLike):
+        raise InvalidArgumentError(
+            f"spark is {str(spark)!r}; expected a Spark session or None: a folder of catalog files is named as "
+            f"connect(catalogs={str(spark)!r})"
+        )
     registry = load_catalogs(catalogs)
     try:
         return Session(registry, spark, new_sessions=new_sessions)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pytest
 
+import lakeport
 from connector_spi.connector_transaction import TransactionState
 from connector_spi.errors import (
     CatalogNotFoundError,
@@ -253,6 +254,11 @@ def test_columns_that_are_not_there(opened: tuple[Session, MemoryConnector]) -> 
         session.arrow("mem.s.trips", columns=["amount", "AMOUNT"])
     with pytest.raises(InvalidArgumentError, match="a list of names"):
         session.arrow("mem.s.trips", columns="amount")
+
+
+def test_a_folder_in_the_place_of_spark() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"named as connect\(catalogs='etc/catalog'\)"):
+        lakeport.connect("etc/catalog")  # type: ignore[arg-type]
 
 
 def test_reading_arrow_loads_no_spark() -> None:

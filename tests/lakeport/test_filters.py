@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -170,3 +172,22 @@ def test_dictionaries_compare_as_their_values() -> None:
 def test_what_is_not_understood_is_refused_by_name(where: list[Condition], says: str) -> None:
     with pytest.raises(InvalidArgumentError, match=says):
         parse_where(where, lambda name: (name, TYPES[name]))
+
+
+def test_values_of_numpy_and_arrow_are_those_of_python() -> None:
+    data: list[dict[str, object]] = [{"i": 1, "f": 1.5, "s": "a", "d": date(2024, 1, 2)}, {"i": 2}]
+    same: list[list[Condition]] = [
+        [("i", "=", np.int64(1)), ("f", "<=", np.float32(1.5)), ("s", "=", np.str_("a"))],
+        [("i", "in", np.array([1, 7])), ("d", ">", np.datetime64("2024-01-01"))],
+        [("i", "in", pa.array([1])), ("s", "=", pa.scalar("a"))],
+    ]
+    for part in same:
+        assert parse([part]).apply(batch_of(data)).column("i").to_pylist() == [1]
+    with pytest.raises(InvalidArgumentError, match="cannot be compared with NULL"):
+        parse([[("i", "=", pa.scalar(None, pa.int32()))]])
+
+
+@pytest.mark.parametrize("alone", [("i", ">", 5), ["s", "is null"]])
+def test_a_condition_with_no_list_around_it_is_shown_whole(alone: Sequence[Condition]) -> None:
+    with pytest.raises(InvalidArgumentError, match=re.escape(f"cannot read the filter {alone!r}: expected [(column")):
+        parse_where(alone, lambda name: (name, TYPES[name]))

@@ -62,6 +62,16 @@ def test_select_where_and_limit_add_up(opened: tuple[Session, MemoryConnector]) 
         scan.limit(2).where(("id", "=", 3))
     with pytest.raises(InvalidArgumentError, match="the limit is -1"):
         scan.limit(2).limit(-1)
+    with pytest.raises(InvalidArgumentError, match="the limit is '3'; expected 0 or more rows"):
+        opened[0].scan("mem.s.trips", limit="3")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="threads is True"):
+        opened[0].scan("mem.s.trips", threads=True)
+    with pytest.raises(InvalidArgumentError, match=r"\['id'\] is no column; expected names"):
+        scan.select(["id"])  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="option 'x' is 1; expected a text, such as '1'"):
+        opened[0].scan("mem.s.trips", options={"x": 1})  # type: ignore[dict-item]
+    with pytest.raises(InvalidArgumentError, match="the table is None; expected its name"):
+        opened[0].scan(None)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="threads is 0"):
         opened[0].scan("mem.s.trips", threads=0)
 
