@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date
 from typing import ClassVar
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from catalog.resolver import ResolvedTable, with_read_options
 from connector_spi.definitions import PartitionDefinition
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.metadata import SupportsPartitionListing, TableVersion
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.streaming import SupportsStreaming
 from lakeport.spark.definitions import add_partitions, drop_partitions, java_map
@@ -154,12 +155,13 @@ class PartitionedTableProxy(TableProxy):
         access = self._table.plan.access
         metadata = access.metadata
         assert isinstance(metadata, SupportsPartitionListing)
-        with access.lock:
-            partitions = metadata.list_partitions(access.session, self._table.plan.table, TupleDomain.all())
         keys = self._metadata.partitioned_by
         types = self._key_types()
-        schema = self._jvm.data_type(self._key_schema_json())
         wanted = self._wanted(self._jvm.texts(names), ident, types)
+        constraint = _constraint(wanted, dict(zip(keys, types, strict=True)))
+        with access.lock:
+            partitions = metadata.list_partitions(access.session, self._table.plan.table, constraint)
+        schema = self._jvm.data_type(self._key_schema_json())
         rows = [
             values for values in partitions if all(values[keys.index(name)] == value for name, value in wanted.items())
         ]
@@ -308,3 +310,14 @@ def refuse_options(name: object, options: JavaObject, known: frozenset[str] = fr
         raise InvalidArgumentError(
             f"table {name} is read with the option {names}, which it does not know; leave it out"
         )
+
+
+def _constraint(wanted: dict[str, object], types: dict[str, pa.DataType]) -> TupleDomain[str]:
+    """The partitions of which a connector has to know at least; those of other values are left out later."""
+    domains: dict[str, Domain] = {}
+    for name, value in wanted.items():
+        if value is None:
+            domains[name] = Domain.only_null(types[name])
+        elif isinstance(value, (bool, int, str, date)) and are_plain([types[name]]):
+            domains[name] = Domain.single_value(types[name], value)
+    return TupleDomain[str].with_column_domains(domains)

@@ -32,6 +32,7 @@ def session(spark: SparkSession, tmp_path: Path) -> Iterator[Session]:
         metastore = cast(HiveConnector, opened.catalogs.get("hive")).metastore
         create_table(metastore, tmp_path, "s", "t", ROWS, ["p"])
         create_table(metastore, tmp_path, "s", "whole", ROWS)
+        create_table(metastore, tmp_path, "s", "two", ROWS.select(["id", "p", "name"]), ["p", "name"])
         yield opened
 
 
@@ -71,6 +72,21 @@ def test_calls_are_told_and_answers_flushed(session: Session) -> None:
     assert len(set(found["query_id"].to_pylist())) == 2
     with pytest.raises(ConnectorError, match="needs schema_name"):
         session.sql("CALL hive.system.flush_metadata_cache(table_name => 't')")
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("p = 1", ["p=1/name=a", "p=1/name=b"]),
+        ("P = 1, name = 'b'", ["p=1/name=b"]),
+        ("name = 'd'", ["p=null/name=d"]),
+        ("p = null", ["p=null/name=d"]),
+        ("p = 9", []),
+    ],
+)
+def test_partitions_of_some_values_are_listed(session: Session, given: str, found: list[str]) -> None:
+    shown = session.sql(f"SHOW PARTITIONS hive.s.two PARTITION ({given})").collect()
+    assert [row.partition for row in shown] == found
 
 
 @pytest.mark.parametrize(
