@@ -24,6 +24,7 @@ import lakeport
 from catalog.metastore.availability import Availability
 from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.model import ColumnStatistics
+from connector_spi.errors import NotSupportedError
 from lakeport import Session
 from lakeport.demo.sample_warehouse import TABLES, SampleTable, prepare
 from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
@@ -197,6 +198,39 @@ def test_sql_over_tables_that_another_client_made(
         "ON o.region = r.region GROUP BY r.title"
     ).collect()
     assert {row.title: str(row.total) for row in joined} == {"Europe": "6.75", "America": "9.50"}
+
+
+def test_what_the_metastore_lets_us_do_with_a_table_is_told(
+    metastore_release: RunningRelease,
+    session: Session,
+    other_client: ThriftHiveMetastore.Client,
+    tmp_path: Path,
+) -> None:
+    """By ``MetastoreDefaultTransformer`` of Hive 4; before it, nothing is."""
+    schema = write_with(other_client, tmp_path)
+    columns = [ttypes.FieldSchema("region", "string", None)]
+    for name, wanted in (("closed", "EXTREAD,ODDWRITE"), ("secret", "ODDREAD,ODDWRITE")):
+        made = table(schema, name, storage(ORC, columns, tmp_path / "regions"), [])
+        made.parameters["OBJCAPABILITIES"] = wanted
+        other_client.create_table(made)
+
+    def told(name: str) -> dict[str, str]:
+        [row] = session.arrow(f"hive.{schema}.`{name}$properties`").read_all().to_pylist()
+        return {key: text for key, text in row.items() if key.startswith("metastore.")}
+
+    if metastore_release.release.version.startswith("3."):
+        assert [told(name) for name in ("regions", "closed", "secret")] == [{}, {}, {}]
+        return
+    assert told("regions") == {"metastore.access-type": "read and write"}
+    assert told("closed") == {
+        "metastore.access-type": "read only",
+        "metastore.required-write-capabilities": "EXTWRITE",
+    }
+    described = session.sql(f"DESCRIBE EXTENDED hive.{schema}.closed").collect()
+    assert any("metastore.access-type=read only" in str(row.data_type) for row in described)
+    assert session.arrow(f"hive.{schema}.closed").read_all().num_rows == 2
+    with pytest.raises(NotSupportedError, match=r"access type none\): a reader needs the abilities EXTREAD"):
+        session.arrow(f"hive.{schema}.secret")
 
 
 def test_a_filter_on_partitions_is_answered_by_the_metastore(
