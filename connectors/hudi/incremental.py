@@ -151,7 +151,9 @@ def plan_writes(
         data = parse_listing((info.path, info.size, info.modified_millis) for info in contents)
         gone = frozenset(replaced.get(path, ()))
         names = partial(snapshot.written_names, path)
-        slices = latest_file_slices(data, snapshot.view, snapshot.config.layout, gone, names)
+        slices = latest_file_slices(
+            data, snapshot.view, snapshot.config.layout, gone, names, snapshot.archived_completion
+        )
         partitions.append(PartitionSlices(path, tuple(item for item in slices if is_asked(item))))
     return ScanPlan(tuple(partitions), walk.pruned)
 

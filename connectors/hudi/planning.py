@@ -175,6 +175,7 @@ def slices_of(
             snapshot.config.layout,
             replaced,
             lambda requested: snapshot.written_names(path, requested),
+            snapshot.archived_completion,
         )
     )
 

@@ -14,7 +14,7 @@ from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE
 from connectors.hudi.merge.config import is_merge_property
 from connectors.hudi.schema import arrow_schema, table_schema
 from connectors.hudi.table_config import TableConfig, read_table_config
-from connectors.hudi.timeline.archive import ArchivedTimeline, read_archive
+from connectors.hudi.timeline.archive import ArchivedCompletions, ArchivedTimeline, read_archive
 from connectors.hudi.timeline.commit_metadata import CommitMetadata
 from connectors.hudi.timeline.instant import Instant
 from connectors.hudi.timeline.loader import list_instants, read_commit_metadata
@@ -51,6 +51,7 @@ class HudiSnapshot:
         self.view = view
         self.active = active
         self._archive: ArchivedTimeline | None = None
+        self._completions = ArchivedCompletions(files, location, config)
         self._commits: dict[str, CommitMetadata] = {}
         self._schemas: dict[str, pa.Schema | None] = {}
         self._replaced: dict[str, frozenset[str]] | None = None
@@ -85,10 +86,19 @@ class HudiSnapshot:
                 self._archive = read_archive(self.files, self.location, self.config)
             return self._archive
 
+    def archived_completion(self, requested: str) -> str | None:
+        """When a write that is no longer on the active timeline of layout 2 was complete; ``None`` is unknown.
+
+        Raises:
+            CorruptFileError: The archived timeline is damaged.
+        """
+        return self._completions.of(requested)
+
     def with_view(self, view: TimelineView) -> HudiSnapshot:
         """The same table, seen at another view."""
         other = HudiSnapshot(self.files, self.location, self.config, view, self.active)
         other._archive = self._archive
+        other._completions = self._completions
         return other
 
     def commits_at(self, requested: str) -> list[CommitMetadata]:

@@ -18,7 +18,14 @@ from connectors.hudi.error_codes import (
 from connectors.hudi.java_properties import parse_java_properties
 from connectors.toolkit.filesystem import FileSystem, join_path
 
-__all__ = ["SUPPORTED_TABLE_VERSIONS", "TableConfig", "is_hudi_table", "parse_table_config", "read_table_config"]
+__all__ = [
+    "SUPPORTED_TABLE_VERSIONS",
+    "TableConfig",
+    "is_hudi_table",
+    "parse_table_config",
+    "read_table_config",
+    "timeline_folders",
+]
 
 SUPPORTED_TABLE_VERSIONS = (5, 6, 8, 9)
 _LAYOUT_OF_VERSION = {5: 1, 6: 1, 8: 2, 9: 2}
@@ -149,7 +156,7 @@ def parse_table_config(properties: Mapping[str, str], location: str) -> TableCon
     _refuse_formats(properties, location)
     version = _version(properties, location)
     layout = _layout(properties, version, location)
-    timeline, archive = _timeline_folders(properties, layout)
+    timeline, archive = timeline_folders(properties, layout)
     return TableConfig(
         name=properties["hoodie.table.name"],
         merge_on_read=_merge_on_read(properties, location),
@@ -171,6 +178,19 @@ def parse_table_config(properties: Mapping[str, str], location: str) -> TableCon
         properties=tuple(sorted(properties.items())),
         bootstrapped=_BOOTSTRAP in properties,
     )
+
+
+def timeline_folders(properties: Mapping[str, str], layout: int) -> tuple[str, str]:
+    """The folders of the active and the archived timeline, relative to the table.
+
+    Args:
+        properties: Parsed ``hoodie.properties``.
+        layout: Timeline layout, 1 or 2.
+    """
+    if layout == 1:
+        return ".hoodie", f".hoodie/{properties.get('hoodie.archivelog.folder', 'archived').strip('/')}"
+    active = f".hoodie/{properties.get('hoodie.timeline.path', 'timeline').strip('/')}"
+    return active, f"{active}/{properties.get('hoodie.timeline.history.path', 'history').strip('/')}"
 
 
 def _flag(properties: Mapping[str, str], key: str, default: bool) -> bool:
@@ -204,7 +224,8 @@ def _version(properties: Mapping[str, str], location: str) -> int:
     version = _number(text, "hoodie.table.version", location)
     if version not in SUPPORTED_TABLE_VERSIONS:
         raise NotSupportedError(
-            f"{location}: hoodie.table.version is {version}; versions {supported} can be read",
+            f"{location}: hoodie.table.version is {version}; versions {supported} can be read: bring the "
+            "table to one of them with Hudi",
             HUDI_UNSUPPORTED_TABLE_VERSION,
         )
     return version
@@ -219,14 +240,6 @@ def _layout(properties: Mapping[str, str], version: int, location: str) -> int:
             HUDI_UNSUPPORTED_TABLE_VERSION,
         )
     return layout
-
-
-def _timeline_folders(properties: Mapping[str, str], layout: int) -> tuple[str, str]:
-    """Of the active and the archived timeline."""
-    if layout == 1:
-        return ".hoodie", f".hoodie/{properties.get('hoodie.archivelog.folder', 'archived').strip('/')}"
-    active = f".hoodie/{properties.get('hoodie.timeline.path', 'timeline').strip('/')}"
-    return active, f"{active}/{properties.get('hoodie.timeline.history.path', 'history').strip('/')}"
 
 
 def _number(text: str, key: str, location: str) -> int:

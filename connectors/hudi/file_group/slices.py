@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from connector_spi.errors import CorruptFileError
 from connector_spi.plain_data import PlainData
@@ -24,6 +25,8 @@ __all__ = ["DataFile", "FileSlice", "data_files", "latest_base_files", "latest_f
 _METADATA_BOOTSTRAP_INSTANT = "00000000000001"
 
 WrittenNames = Callable[[str], Collection[str] | None]
+ArchivedCompletion = Callable[[str], str | None]
+_Attach = Callable[[Collection["DataFile"], Mapping[str, "DataFile"], TimelineView], Mapping[str, list["DataFile"]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ def latest_file_slices(
     layout: int,
     replaced: Collection[str],
     written_names: WrittenNames,
+    archived_completion: ArchivedCompletion,
 ) -> list[FileSlice]:
     """The newest visible slice of each file group of a partition, sorted by file id.
 
@@ -113,11 +117,14 @@ def latest_file_slices(
         replaced: Ids of the file groups that visible writes replaced in this partition.
         written_names: Names of the files that an instant's metadata says it wrote, ``None`` when the instant is
             no longer on the active timeline; decides between base files that differ only in the write token.
+        archived_completion: Completion time of a write that the view does not have, in layout 2, ``None`` where it is
+            unknown; asked only of logs that were requested before a base file of their group.
 
     Raises:
         CorruptFileError: Two base files of one group and instant, and nothing says which one is true.
     """
     is_committed = committed_test(view)
+    attach = _attach_by_name if layout == 1 else partial(_attach_by_completion, archived_completion=archived_completion)
     bases: dict[str, list[DataFile]] = defaultdict(list)
     logs: dict[str, list[DataFile]] = defaultdict(list)
     for file in files:
@@ -130,7 +137,7 @@ def latest_file_slices(
         elif not name.change_data and (layout == 1 or is_committed(name.instant)):
             logs[name.file_id].append(file)
     slices = (
-        _latest_slice(file_id, _by_instant(bases[file_id], written_names), logs[file_id], view, layout)
+        _latest_slice(file_id, _by_instant(bases[file_id], written_names), logs[file_id], view, attach)
         for file_id in sorted(bases.keys() | logs.keys())
     )
     return [found for found in slices if found is not None]
@@ -159,10 +166,10 @@ def latest_base_files(
 
 
 def _latest_slice(
-    file_id: str, bases: Mapping[str, DataFile], logs: Collection[DataFile], view: TimelineView, layout: int
+    file_id: str, bases: Mapping[str, DataFile], logs: Collection[DataFile], view: TimelineView, attach: _Attach
 ) -> FileSlice | None:
     """The newest slice of a file group; ``None`` where none is visible."""
-    attached = _attach(logs, bases, view, layout)
+    attached = dict(attach(logs, bases, view))
     compacting = [attached.pop(key) for key in sorted(attached) if key in view.pending_compactions]
     newest = max((*bases, *attached), default=None)
     if newest is None and compacting:
@@ -194,28 +201,38 @@ def _true_file(instant: str, candidates: list[DataFile], written_names: WrittenN
     )
 
 
-def _attach(
-    logs: Collection[DataFile], bases: Mapping[str, DataFile], view: TimelineView, layout: int
+def _attach_by_name(
+    logs: Collection[DataFile], bases: Mapping[str, DataFile], view: TimelineView
 ) -> dict[str, list[DataFile]]:
-    """Gives each log its slice, by the slice's base instant."""
+    """Gives each log of layout 1 its slice, by the slice's base instant: the log's name says it."""
     attached: dict[str, list[DataFile]] = defaultdict(list)
-    if not logs:
-        return attached
-    if layout == 1:
-        is_committed = committed_test(view)
-        for log in logs:
-            # The name says the slice; a log-only slice shows nothing until its instant is complete.
-            named = log.name.instant
-            if named in bases or is_committed(named) or named in view.pending_compactions:
-                attached[log.name.instant].append(log)
-        return attached
-    # HoodieFileGroup.getBaseInstantTime: the newest base file requested before the log was complete.
+    is_committed = committed_test(view)
+    for log in logs:
+        named = log.name.instant
+        # A slice of logs alone shows nothing until its instant is complete.
+        if named in bases or is_committed(named) or named in view.pending_compactions:
+            attached[named].append(log)
+    return attached
+
+
+def _attach_by_completion(
+    logs: Collection[DataFile],
+    bases: Mapping[str, DataFile],
+    view: TimelineView,
+    archived_completion: ArchivedCompletion,
+) -> dict[str, list[DataFile]]:
+    """Gives each log of layout 2 its slice: that of the newest base file requested before the log was complete
+    (HoodieFileGroup.getBaseInstantTime)."""
+    attached: dict[str, list[DataFile]] = defaultdict(list)
     completions = view.completions
     keys = set(bases)
     for log in sorted(logs, key=_log_order):
-        completion = completions.get(log.name.instant, log.name.instant)
-        earlier = [key for key in keys if key <= completion]
-        key = max(earlier) if earlier else log.name.instant
+        requested = log.name.instant
+        completion = completions.get(requested)
+        if completion is None and any(key > requested for key in bases):
+            # A write and a compaction can overlap: which of them was there first, only the archive still knows.
+            completion = archived_completion(requested)
+        key = max((key for key in keys if key <= (completion or requested)), default=requested)
         keys.add(key)
         attached[key].append(log)
     return attached

@@ -67,7 +67,8 @@ class ColumnStats:
 
     def widened(self, other: ColumnStats) -> ColumnStats:
         """Both taken together, the other being the newer."""
-        bounded = bool(self.low or not self._has_values) and bool(other.low or not other._has_values)
+        # Where values have no bounds, even if all are said to be NULL, those of the others say nothing of them.
+        bounded = bool(self.low or not self.value_count) and bool(other.low or not other.value_count)
         return replace(
             self,
             low=self.low + other.low if bounded else (),
@@ -76,10 +77,6 @@ class ColumnStats:
             null_count=self.null_count + other.null_count,
             tight=other.tight,
         )
-
-    @property
-    def _has_values(self) -> bool:
-        return self.value_count > self.null_count
 
 
 @dataclass(frozen=True, slots=True)

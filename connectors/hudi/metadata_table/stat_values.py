@@ -42,11 +42,13 @@ def column_bounds(arrow: pa.DataType, stats: ColumnStats) -> list[ColumnBounds]:
 
     A time is a number of milliseconds or microseconds, as the file has it, and not every writer told them apart.
     """
-    rows = stats.value_count if stats.value_count > 0 else None
     if not stats.low or not stats.high:
-        # Without bounds the counts are trusted only where they agree that there is nothing but NULL.
-        only_null = rows is not None and rows == stats.null_count and not stats.low and not stats.high
-        return [ColumnBounds(None, None, rows, rows) if only_null else _counted(stats, None, None)]
+        # Hudi counts NULLs where a Parquet file tells no bounds (ParquetUtils.readColumnStatsFromMetadata), and none
+        # does of texts that are long: "nothing but NULL" may be said of values.
+        return [ColumnBounds()]
+    if pa.types.is_string(arrow) and stats.null_count:
+        # Some of them may be the values of a row group without bounds.
+        return [ColumnBounds()]
     if pa.types.is_timestamp(arrow):
         return [_timestamp_bounds(arrow, stats, factor) for factor in (1, _MICROS_OF_A_MILLI)]
     convert = _converter(arrow)
@@ -54,11 +56,18 @@ def column_bounds(arrow: pa.DataType, stats: ColumnStats) -> list[ColumnBounds]:
         return [_counted(stats, None, None)]
     low = _outer([convert(value, False) for value in stats.low], min)
     high = _outer([convert(value, True) for value in stats.high], max)
+    if pa.types.is_floating(arrow) and not _excludes_zero(low, high):
+        # parquet-mr reads the bounds of values with a NaN among them as 0.0, and Hudi notes that.
+        low = high = None
     return [_counted(stats, low, high)]
 
 
 def _counted(stats: ColumnStats, low: Value | None, high: Value | None) -> ColumnBounds:
     return ColumnBounds(low, high, stats.null_count, None)
+
+
+def _excludes_zero(low: Value | None, high: Value | None) -> bool:
+    return isinstance(low, float) and isinstance(high, float) and (low > 0 or high < 0)
 
 
 def _outer(values: Sequence[Value | None], choose: Callable[[Sequence[Value]], Value]) -> Value | None:

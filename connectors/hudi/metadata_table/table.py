@@ -15,7 +15,8 @@ from connectors.hudi.file_group.slices import FileSlice, latest_file_slices, par
 from connectors.hudi.java_properties import parse_java_properties
 from connectors.hudi.metadata_table.file_groups import MetadataFileGroups
 from connectors.hudi.snapshot import HudiSnapshot
-from connectors.hudi.table_config import TableConfig
+from connectors.hudi.table_config import TableConfig, timeline_folders
+from connectors.hudi.timeline.archive import ArchivedCompletions
 from connectors.hudi.timeline.instant import Instant, InstantState
 from connectors.hudi.timeline.loader import list_instants, read_commit_metadata
 from connectors.hudi.timeline.view import TimelineView, committed_test, timeline_view
@@ -59,6 +60,7 @@ class MetadataTable:
         self._view = view
         self._pool = pool
         self._newest_known = _newest_known(snapshot)
+        self._completions = ArchivedCompletions(snapshot.files, snapshot.location, config)
         self._partitions: dict[str, MetadataFileGroups] = {}
 
     @property
@@ -109,7 +111,9 @@ class MetadataTable:
         snapshot = self._snapshot
         listing = snapshot.files.list(join_path(snapshot.location, f"{_FOLDER}/{name}"))
         data = parse_listing((info.path, info.size, info.modified_millis) for info in listing if not info.is_directory)
-        slices = latest_file_slices(data, self._view, self._config.layout, (), lambda requested: None)
+        slices = latest_file_slices(
+            data, self._view, self._config.layout, (), lambda requested: None, self._completions.of
+        )
         if not slices or not all(_is_whole(item, name) for item in slices):
             raise UnusableMetadataTableError(f"its partition {name} lacks files")
         groups = MetadataFileGroups(snapshot.files, slices, self._valid_test(), self._pool)
@@ -191,10 +195,8 @@ def _read_config(snapshot: HudiSnapshot) -> TableConfig:
     layout = int(properties.get("hoodie.timeline.layout.version", config.layout))
     if layout != config.layout:
         raise UnusableMetadataTableError(f"its timeline layout is {layout}, that of the table {config.layout}")
-    folder = f"{_FOLDER}/.hoodie"
-    if layout == 2:
-        folder = f"{folder}/{properties.get('hoodie.timeline.path', 'timeline').strip('/')}"
-    return replace(config, timeline_folder=folder)
+    active, archive = timeline_folders(properties, layout)
+    return replace(config, timeline_folder=f"{_FOLDER}/{active}", archive_folder=f"{_FOLDER}/{archive}")
 
 
 def _check_covers(snapshot: HudiSnapshot, view: TimelineView) -> None:

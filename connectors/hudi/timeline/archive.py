@@ -10,6 +10,7 @@ import io
 import json
 import re
 import struct
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -26,9 +27,9 @@ from connectors.hudi.timeline.commit_metadata import CommitMetadata, commit_meta
 from connectors.hudi.timeline.instant import Instant, InstantState
 from connectors.toolkit.avro_errors import AVRO_ERRORS
 from connectors.toolkit.filesystem import FileSystem, join_path
-from connectors.toolkit.parquet_reader import parquet_errors
+from connectors.toolkit.parquet_reader import open_parquet, parquet_errors
 
-__all__ = ["ArchivedTimeline", "read_archive"]
+__all__ = ["ArchivedCompletions", "ArchivedTimeline", "read_archive"]
 
 _ARCHIVE_NAME = re.compile(r"\.commits_\.archive\.(\d+)(?:_[\d-]+)?")
 _HISTORY_NAME = re.compile(r"(\d+)_(\d+)_(\d+)\.parquet")
@@ -67,25 +68,66 @@ class ArchivedTimeline:
         raise _damaged(instant.file_name, f"instant {instant.requested} has no commit metadata")
 
 
-def read_archive(files: FileSystem, location: str, config: TableConfig, since: str = "") -> ArchivedTimeline:
+class ArchivedCompletions:
+    """When archived writes of a table of layout 2 were complete. Reads what is asked for. Used by several threads.
+
+    Args:
+        files: Storage.
+        location: The table's folder.
+        config: Where its archived timeline is.
+    """
+
+    def __init__(self, files: FileSystem, location: str, config: TableConfig) -> None:
+        self._files = files
+        self._folder = join_path(location, config.archive_folder)
+        self._names: list[str] | None = None
+        self._read: dict[str, dict[str, str | None]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, requested: str) -> str | None:
+        """The completion time of a write; ``None`` where the archive does not know it.
+
+        Args:
+            requested: The write.
+
+        Raises:
+            CorruptFileError: A file of the archive is damaged.
+            FileMissingError: One went away while it was read.
+        """
+        with self._lock:
+            if self._names is None:
+                self._names = _manifest(self._files, self._folder, _file_names(self._files, self._folder))
+            for name in self._names:
+                first, last = _range(self._folder, name)
+                if first <= requested <= last and requested in self._times(name):
+                    return self._times(name)[requested]
+        return None
+
+    def _times(self, name: str) -> dict[str, str | None]:
+        if name not in self._read:
+            path = join_path(self._folder, name)
+            with open_parquet(self._files, path) as file, parquet_errors(path):
+                rows = file.read(_COLUMNS[:2])
+                columns = (rows.column(column).to_pylist() for column in _COLUMNS[:2])
+                self._read[name] = dict(zip(*columns, strict=True))
+        return self._read[name]
+
+
+def read_archive(files: FileSystem, location: str, config: TableConfig) -> ArchivedTimeline:
     """Reads the archived timeline; empty where the table has none.
 
     Args:
         files: Storage.
         location: The table's folder.
         config: The table's properties.
-        since: Instants requested before it may be left out; only layout 2 has files that can be skipped.
 
     Raises:
         CorruptFileError: A file of it is damaged.
         FileMissingError: A file went away while it was read.
     """
     folder = join_path(location, config.archive_folder)
-    try:
-        names = sorted(info.name for info in files.list(folder) if not info.is_directory)
-    except FileMissingError:
-        return ArchivedTimeline((), {})
-    read = _read_logs(files, folder, names) if config.layout == 1 else _read_history(files, folder, names, since)
+    names = _file_names(files, folder)
+    read = _read_logs(files, folder, names) if config.layout == 1 else _read_history(files, folder, names)
     instants: dict[tuple[str, str], Instant] = {}
     commits: dict[str, bytes | Mapping[str, object]] = {}
     for instant, commit in read:
@@ -95,15 +137,25 @@ def read_archive(files: FileSystem, location: str, config: TableConfig, since: s
     return ArchivedTimeline(tuple(sorted(instants.values(), key=lambda item: item.requested)), commits)
 
 
-def _read_history(
-    files: FileSystem, folder: str, names: list[str], since: str
-) -> Iterator[tuple[Instant, bytes | None]]:
+def _file_names(files: FileSystem, folder: str) -> list[str]:
+    """Names of the files of an archived timeline; none where the table has none."""
+    try:
+        return sorted(info.name for info in files.list(folder) if not info.is_directory)
+    except FileMissingError:
+        return []
+
+
+def _range(folder: str, name: str) -> tuple[str, str]:
+    """The first and the last instant of a file of layout 2, by its name."""
+    match = _HISTORY_NAME.fullmatch(name)
+    if match is None:
+        raise _damaged(join_path(folder, name), "it is named like no file of the archived timeline")
+    return match[1], match[2]
+
+
+def _read_history(files: FileSystem, folder: str, names: list[str]) -> Iterator[tuple[Instant, bytes | None]]:
     for name in _manifest(files, folder, names):
-        match = _HISTORY_NAME.fullmatch(name)
-        if match is None:
-            raise _damaged(join_path(folder, name), "it is named like no file of the archived timeline")
-        if match[2] < since:
-            continue
+        _range(folder, name)
         path = join_path(folder, name)
         try:
             data = files.read_bytes(path)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import pytest
 from hypothesis import given
@@ -22,11 +22,12 @@ def slices(
     layout: int = 1,
     replaced: Collection[str] = (),
     written: dict[str, Sequence[str]] | None = None,
+    archived: Callable[[str], str | None] = lambda _: None,
 ) -> list[FileSlice]:
     files = parse_listing((f"/t/p/{name}", 10, 0) for name in names)
     parsed = [parse_instant(name, layout) for name in instants]
     view = timeline_view([item for item in parsed if isinstance(item, Instant)])
-    return latest_file_slices(files, view, layout, replaced, (written or {}).get)
+    return latest_file_slices(files, view, layout, replaced, (written or {}).get, archived)
 
 
 def base(group: str, number: int, token: str = "0-1-1") -> str:
@@ -79,6 +80,23 @@ def test_a_log_of_layout_2_belongs_to_the_newest_base_before_its_completion() ->
     ]
     [met] = slices(found, done, layout=2)
     assert names(met) == (base("a", 5), [log("a", 4)])
+
+
+def test_the_archive_tells_of_which_slice_a_log_is() -> None:
+    """Its write overlapped a compaction and has left the active timeline since (CompletionTimeQueryViewV2)."""
+    found = [base("a", 1), base("a", 5), log("a", 2), log("a", 4), base("b", 1), log("b", 4)]
+    done = [f"{t(5)}_{t(6)}.commit", f"{t(8)}_{t(9)}.deltacommit"]
+    asked: list[str] = []
+
+    def archived(requested: str) -> str | None:
+        asked.append(requested)
+        return {t(2): t(3), t(4): t(7)}[requested]
+
+    one, other = slices(found, done, layout=2, archived=archived)
+    assert names(one) == (base("a", 5), [log("a", 4)])
+    assert names(other) == (base("b", 1), [log("b", 4)])
+    # Where no base file was requested later there is nothing to tell.
+    assert asked == [t(2), t(4)]
 
 
 def test_logs_alone_make_a_slice_that_later_logs_join() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from connector_spi.errors import FileMissingError, NotSupportedError
@@ -181,6 +184,39 @@ def test_writes_of_the_archived_timeline_are_seen(catalog: HudiCatalog, tmp_path
         if path.name.partition("_")[0].partition(".")[0] <= first:
             path.unlink()
     assert read(catalog, table) == {"k": "new", "n": "new"}
+
+
+def test_an_archived_log_that_was_completed_after_a_compaction_was_requested_is_of_the_new_slice(
+    catalog: HudiCatalog, tmp_path: Path
+) -> None:
+    """CompletionTimeQueryViewV2 looks into the archive; by its name the log would be of the older slice."""
+    table = writer(tmp_path)
+    first = table.base([row("a", 1, "old"), row("b", 1, "old")])
+    overlapping = table.table.next_instant()
+    before = table.log([Upsert([row("a", 2, "before")])])
+    table.base([row("a", 2, "before"), row("b", 1, "old")], action="commit")
+    table.log([Upsert([row("b", 2, "overlapping")])], instant=overlapping)
+    expected = {"a": "before", "b": "overlapping"}
+    assert read(catalog, table) == expected
+    archive(table, (first, before, overlapping))
+    assert catalog.read(columns=["key", "v"]).to_pylist() == [{"key": key, "v": v} for key, v in expected.items()]
+
+
+def archive(table: SliceWriter, instants: Sequence[str]) -> None:
+    """Moves writes to the archived timeline, as far as a reader of file slices looks into it."""
+    history = table.table.timeline / "history"
+    history.mkdir()
+    rows = []
+    for instant in sorted(instants):
+        [completed] = table.table.timeline.glob(f"{instant}_*")
+        times = {"instantTime": instant, "completionTime": completed.name[18:35]}
+        rows.append({**times, "action": "deltacommit", "metadata": completed.read_bytes()})
+        for path in table.table.timeline.glob(f"{instant}[_.]*"):
+            path.unlink()
+    name = f"{min(instants)}_{max(instants)}_0.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), history / name)
+    (history / "manifest_1").write_text(json.dumps({"files": [{"fileName": name, "fileLen": 1}]}))
+    (history / "_version_").write_text("1")
 
 
 def test_logs_behind_a_pending_compaction_belong_to_the_slice_before_it(catalog: HudiCatalog, tmp_path: Path) -> None:

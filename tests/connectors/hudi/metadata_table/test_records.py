@@ -61,11 +61,17 @@ def test_statistics_without_bounds_take_the_bounds_away() -> None:
     assert (merged.low, merged.high) == ((), ())
 
 
-def test_nulls_alone_leave_the_bounds() -> None:
+def test_what_is_said_to_be_nothing_but_nulls_takes_the_bounds_away() -> None:
+    """Hudi says so of values whose bounds nobody noted, too."""
     merged = merge_column_stats([stats(5, 9, 4, 1), stats(None, None, 3, 3)])
     assert merged is not None
-    assert len(merged.low) == 1
-    assert merged.null_count == 4
+    assert (merged.low, merged.high, merged.null_count) == ((), (), 4)
+
+
+def test_deletes_leave_the_bounds() -> None:
+    merged = merge_column_stats([stats(5, 9, 4, 1), stats(None, None, 0, 0)])
+    assert merged is not None
+    assert [value.value for value in (*merged.low, *merged.high)] == [5, 9]
 
 
 def test_tight_statistics_replace_and_deleted_ones_vanish() -> None:

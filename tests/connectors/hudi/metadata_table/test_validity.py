@@ -317,13 +317,13 @@ def test_a_damaged_index_skips_nothing(tmp_path: Path) -> None:
     assert told.notes[1].startswith("column_stats not used: ")
 
 
-def with_partition_stats(folder: Path, keys: int = 6) -> HudiWriter:
+def with_partition_stats(folder: Path, keys: int = 6, nulls: int = 0) -> HudiWriter:
     """Statistics of the partitions are narrower than the rows, to see when they are believed."""
     writer = table(folder)
     metadata = MetadataWriter(writer, ("files", "column_stats", "partition_stats")).create()
     noted: dict[bytes, object] = {}
     for number in range(3):
-        noted |= whole_stats("id", f"p=p{number}", 1000 * number, 1000 * number + 5, 6)
+        noted |= whole_stats("id", f"p=p{number}", 1000 * number, 1000 * number + 5, 6, nulls=nulls)
         noted |= whole_stats("_hoodie_record_key", f"p=p{number}", "a", "z", keys, "String")
     metadata.note(writer.commit({}), partition_stats=noted)  # type: ignore[arg-type]
     return writer
@@ -340,6 +340,12 @@ def test_partitions_are_skipped_by_their_statistics(tmp_path: Path) -> None:
 
 def test_statistics_that_are_not_of_all_rows_skip_no_partition(tmp_path: Path) -> None:
     writer = with_partition_stats(tmp_path, keys=7)
+    assert scan_summary(opened(tmp_path, writer), equal_to("id", 1003, pa.int64())).partitions_kept == 3
+
+
+def test_statistics_that_count_nulls_skip_no_partition(tmp_path: Path) -> None:
+    """Hudi counts values without bounds as NULL, and leaves them out of those of the partition."""
+    writer = with_partition_stats(tmp_path, nulls=1)
     assert scan_summary(opened(tmp_path, writer), equal_to("id", 1003, pa.int64())).partitions_kept == 3
 
 

@@ -245,9 +245,11 @@ def file_stats(column: str, partition: str, name: str, low: object, high: object
     return {column_stats_key(column, partition, name): stats(column, name, low, high, count)}
 
 
-def whole_stats(column: str, partition: str, low: object, high: object, count: int, wrapper: str = "Long") -> Records:
+def whole_stats(
+    column: str, partition: str, low: object, high: object, count: int, wrapper: str = "Long", nulls: int = 0
+) -> Records:
     """Statistics of a column in a partition."""
-    record = stats(column, partition or ".", low, high, count, wrapper=wrapper)
+    record = stats(column, partition or ".", low, high, count, nulls, wrapper)
     return {partition_stats_key(column, partition): record}
 
 

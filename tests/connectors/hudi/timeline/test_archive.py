@@ -12,7 +12,7 @@ import pytest
 
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.table_config import TableConfig, read_table_config
-from connectors.hudi.timeline.archive import ArchivedTimeline, read_archive
+from connectors.hudi.timeline.archive import ArchivedCompletions, ArchivedTimeline, read_archive
 from connectors.toolkit.filesystem import FileSystem
 from tests.connectors.hudi.corpus import CASES, HUDI
 from tests.connectors.hudi.writer import HudiWriter
@@ -29,8 +29,8 @@ def unpacked(case: str, folder: Path) -> tuple[str, TableConfig]:
     return location, read_table_config(FileSystem(), location)
 
 
-def read(location: str, config: TableConfig, since: str = "") -> ArchivedTimeline:
-    return read_archive(FileSystem(), location, config, since)
+def read(location: str, config: TableConfig) -> ArchivedTimeline:
+    return read_archive(FileSystem(), location, config)
 
 
 @real
@@ -55,12 +55,14 @@ def test_the_archive_and_the_active_timeline_are_the_whole_history(case: str, tm
 
 
 @real
-def test_files_before_the_wanted_instants_are_passed_over(tmp_path: Path) -> None:
-    location, config = unpacked("v9_archived_cow", tmp_path)
-    everything = read(location, config).instants
-    middle = everything[len(everything) // 2].requested
-    some = read(location, config, middle).instants
-    assert {item for item in everything if item.requested >= middle} <= set(some) < set(everything)
+def test_completion_times_are_those_of_the_whole_archive(tmp_path: Path) -> None:
+    location, config = unpacked("v9_archived_mor", tmp_path)
+    times = ArchivedCompletions(FileSystem(), location, config)
+    archived = read(location, config).instants
+    assert archived
+    assert [times.of(item.requested) for item in archived] == [item.completion for item in archived]
+    assert times.of("20000101000000000") is None
+    assert times.of("29990101000000000") is None
 
 
 @real
@@ -101,4 +103,6 @@ def test_a_damaged_archive_is_an_error(case: str, name: str, tmp_path: Path) -> 
 def test_a_table_without_an_archive(version: int, tmp_path: Path) -> None:
     writer = HudiWriter(tmp_path / "table", version).create()
     location = str(writer.folder)
-    assert read(location, read_table_config(FileSystem(), location)).instants == ()
+    config = read_table_config(FileSystem(), location)
+    assert read(location, config).instants == ()
+    assert ArchivedCompletions(FileSystem(), location, config).of("20240101000000000") is None
