@@ -43,7 +43,8 @@ class ColumnHandle(PlainData):
 class PlainFile(PlainData):
     """A range of a data file whose rows are the table's rows as they stand: no deletes, logs or coercions.
 
-    The engine may read it with a reader of its own.
+    The engine may read it with a reader of its own. A time without zone is the number in the file, taken for a time of
+    UTC, whatever the file says of zones and calendars.
 
     Attributes:
         format: ``parquet`` or ``orc``.

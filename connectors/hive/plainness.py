@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import pyarrow as pa
 
@@ -11,23 +12,32 @@ from connector_spi.handles import ColumnHandle
 from connectors.hive.file_columns import file_sources, has_position_names
 from connectors.hive.handles import HiveTableHandle
 from connectors.toolkit.filesystem import FileSystem
-from connectors.toolkit.orc_reader import read_orc_schema
+from connectors.toolkit.orc_footer import read_orc_footer
+from connectors.toolkit.orc_plain_times import has_modern_times, is_of_utc
+from connectors.toolkit.orc_reader import orc_errors, read_orc_schema
 from connectors.toolkit.parquet_footer import typed_schema
 from connectors.toolkit.parquet_reader import open_parquet, parquet_errors
 from connectors.toolkit.schema_adapter import find_column
-from connectors.toolkit.time_conventions import parquet_conventions
+from connectors.toolkit.time_conventions import INT96, TimeConventions, parquet_conventions
 
 __all__ = ["PlainFiles"]
 
 _FEW_FILES = 64
+_SameLeaf = Callable[[pa.DataType, pa.DataType], bool]
+_UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z"})
 
 
 class PlainFiles:
     """Decides for the files of one scan. Used by several threads.
 
     The footers of the first files are read; the files after them are taken to be like those of their kind (format and
-    partition schema), since the engine's reader fails rather than errs where a type differs. With dates it could err,
-    for the calendar before 1582 is up to each writer: past the first files a scan with dates is not plain.
+    partition schema), since the engine's reader fails rather than errs where a type differs. With dates and timestamps
+    it could err, for the calendar before 1582 and the zone are up to each writer: past the first files a scan with
+    either is not plain.
+
+    The engine takes the number of a timestamp as it stands in a file for a time of UTC. That is the table's value where
+    a Parquet file's times are wall-clock times, or instants that are shown in UTC, and where an ORC file was written in
+    UTC. Dates and times of ORC have to be of days that all calendars name alike, by the file's statistics.
 
     Args:
         files: Storage.
@@ -35,6 +45,7 @@ class PlainFiles:
         columns: Columns that are read.
         orc_by_name: Columns of ORC files are found by name.
         parquet_by_name: Columns of Parquet files are found by name.
+        parquet_zone: Zone in which instants of Parquet files are shown where the file names none.
     """
 
     def __init__(
@@ -45,6 +56,7 @@ class PlainFiles:
         *,
         orc_by_name: bool,
         parquet_by_name: bool,
+        parquet_zone: str,
     ) -> None:
         self._files = files
         self._table = table
@@ -52,8 +64,12 @@ class PlainFiles:
         self._columns = [column for column in columns if column.name in data_names]
         self._by_name = {"orc": orc_by_name, "parquet": parquet_by_name}
         rules = dict(table.text_rules)
-        self._never = any(column.name in rules or _has_timestamp(column.type) for column in columns)
-        self._has_dates = any(_has_date(column.type) for column in self._columns)
+        self._parquet_zone = parquet_zone
+        self._never = any(
+            column.name in rules or (column.name not in data_names and _holds(column.type, pa.types.is_timestamp))
+            for column in columns
+        )
+        self._has_times = any(_holds(column.type, _is_time) for column in self._columns)
         self._lock = threading.Lock()
         self._known: dict[tuple[str, tuple[str, ...] | None], bool] = {}
         self._seen = 0
@@ -68,14 +84,12 @@ class PlainFiles:
         """
         if self._never or partition_columns is not None or not self._by_name.get(file_format, False):
             return False
-        if self._has_dates and file_format == "orc":
-            return False
         if self._files.has_settings(path):
             return False
         key = (file_format, partition_columns)
         with self._lock:
             self._seen += 1
-            if self._known.get(key) is False or (self._has_dates and self._seen > _FEW_FILES):
+            if self._known.get(key) is False or (self._has_times and self._seen > _FEW_FILES):
                 return False
             if self._seen > _FEW_FILES and key in self._known:
                 return True
@@ -85,37 +99,50 @@ class PlainFiles:
             return plain
 
     def _looks_plain(self, path: str, file_format: str) -> bool:
-        if file_format == "orc":
-            schema, hybrid = read_orc_schema(self._files, path), False
-            if has_position_names(schema):
-                return False
-        else:
-            file = open_parquet(self._files, path)
-            try:
-                with parquet_errors(path):
-                    schema = typed_schema(file)
-                    told = file.metadata
-                    hybrid = parquet_conventions(told.metadata, told.created_by, "UTC").hybrid_dates
-            finally:
-                file.close(force=True)
+        schema, same = self._orc(path) if file_format == "orc" else self._parquet(path)
         lowered = [name.lower() for name in schema.names]
-        if len(set(lowered)) < len(lowered) or (hybrid and self._has_dates):
+        if len(set(lowered)) < len(lowered) or (file_format == "orc" and has_position_names(schema)):
             return False
         names = [column.name for column in self._table.data_columns]
         sources = file_sources(schema, names, None, by_name=True)
-        for column in self._columns:
-            position = find_column(schema, sources[column.name])
-            if position is not None and not _same(schema.field(position).type, column.type, file_format):
+        found = [(column, find_column(schema, sources[column.name])) for column in self._columns]
+        known = [(column.type, position) for column, position in found if position is not None]
+        if not all(_same(schema.field(position).type, arrow, same) for arrow, position in known):
+            return False
+        return file_format != "orc" or self._has_plain_orc_times(path, known)
+
+    def _orc(self, path: str) -> tuple[pa.Schema, _SameLeaf]:
+        return read_orc_schema(self._files, path), _same_in_orc
+
+    def _parquet(self, path: str) -> tuple[pa.Schema, _SameLeaf]:
+        file = open_parquet(self._files, path)
+        try:
+            with parquet_errors(path):
+                schema, told = typed_schema(file), file.metadata
+                conventions = parquet_conventions(told.metadata, told.created_by, self._parquet_zone)
+                parquet_mr = (told.created_by or "").startswith("parquet-mr")
+                return schema, partial(_same_in_parquet, conventions, parquet_mr)
+        finally:
+            file.close(force=True)
+
+    def _has_plain_orc_times(self, path: str, known: Sequence[tuple[pa.DataType, int]]) -> bool:
+        timed = [(arrow, position) for arrow, position in known if _holds(arrow, _is_time)]
+        if not timed:
+            return True
+        with self._files.open(path) as source, orc_errors(path):
+            footer = read_orc_footer(source, path)
+            if not all(has_modern_times(footer, position) for _, position in timed):
                 return False
-        return True
+            zoned = any(_holds(arrow, pa.types.is_timestamp) for arrow, _ in timed)
+            return not zoned or is_of_utc(source, footer, path)
 
 
-def _same(source: pa.DataType, target: pa.DataType, file_format: str) -> bool:
+def _same(source: pa.DataType, target: pa.DataType, same_leaf: _SameLeaf) -> bool:
     if pa.types.is_list(source) and pa.types.is_list(target):
-        return _same(source.value_type, target.value_type, file_format)
+        return _same(source.value_type, target.value_type, same_leaf)
     if pa.types.is_map(source) and pa.types.is_map(target):
-        keys = _same(source.key_type, target.key_type, file_format)
-        return keys and _same(source.item_type, target.item_type, file_format)
+        keys = _same(source.key_type, target.key_type, same_leaf)
+        return keys and _same(source.item_type, target.item_type, same_leaf)
     if pa.types.is_struct(source) and pa.types.is_struct(target):
         names = [field.name.lower() for field in source]
         if len(set(names)) < len(names):
@@ -123,21 +150,36 @@ def _same(source: pa.DataType, target: pa.DataType, file_format: str) -> bool:
         known = dict(zip(names, (field.type for field in source), strict=True))
         # Spark and Hive do not agree on a struct of which the file has no field that is asked.
         return bool(target.num_fields) and all(
-            field.name.lower() in known and _same(known[field.name.lower()], field.type, file_format)
-            for field in target
+            field.name.lower() in known and _same(known[field.name.lower()], field.type, same_leaf) for field in target
         )
-    if pa.types.is_decimal(source):
-        return bool(source == target) and file_format == "parquet"
+    return same_leaf(source, target)
+
+
+def _same_in_orc(source: pa.DataType, target: pa.DataType) -> bool:
+    if pa.types.is_timestamp(source) and pa.types.is_timestamp(target):
+        return source.tz is None and target.tz is None
     return bool(source == target)
 
 
-def _has_timestamp(arrow: pa.DataType) -> bool:
-    return bool(pa.types.is_timestamp(arrow)) or any(_has_timestamp(child) for child in _children(arrow))
+def _same_in_parquet(told: TimeConventions, parquet_mr: bool, source: pa.DataType, target: pa.DataType) -> bool:
+    if pa.types.is_date(source):
+        return bool(source == target) and not told.hybrid_dates
+    if not pa.types.is_timestamp(source) or not pa.types.is_timestamp(target):
+        return bool(source == target)
+    if source == INT96:
+        # Spark can be told to shift the INT96 of other writers (spark.sql.parquet.int96TimestampConversion).
+        return parquet_mr and not told.hybrid_int96 and (target.tz is not None or told.int96_zone in _UTC)
+    if told.hybrid_timestamps or source.unit not in ("us", "ms"):
+        return False
+    if source.tz is None:
+        return target.tz is None
+    return target.tz is not None or told.zone in _UTC
 
 
-def _has_date(arrow: pa.DataType) -> bool:
-    return bool(pa.types.is_date(arrow)) or any(_has_date(child) for child in _children(arrow))
+def _is_time(arrow: pa.DataType) -> bool:
+    return bool(pa.types.is_date(arrow) or pa.types.is_timestamp(arrow))
 
 
-def _children(arrow: pa.DataType) -> list[pa.DataType]:
-    return [arrow.field(index).type for index in range(arrow.num_fields)]
+def _holds(arrow: pa.DataType, kind: Callable[[pa.DataType], bool]) -> bool:
+    children = (arrow.field(index).type for index in range(arrow.num_fields))
+    return bool(kind(arrow)) or any(_holds(child, kind) for child in children)

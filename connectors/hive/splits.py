@@ -130,6 +130,7 @@ class HiveSplitManager(SplitManager):
                 columns,
                 orc_by_name=self._config.orc_by_name,
                 parquet_by_name=self._config.parquet_by_name,
+                parquet_zone=self._config.parquet_zone or session.time_zone,
             ),
             cast(int, session.get_property(MAX_SPLIT_SIZE)),
             self._files,

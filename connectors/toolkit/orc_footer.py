@@ -55,6 +55,7 @@ class OrcFooter:
         types: All types, the root first; others name them by their place.
         codec: How blocks are compressed.
         block_size: Most bytes of a block when decompressed.
+        statistics: Those of the whole file by type, as messages (``OrcProto.ColumnStatistics``).
     """
 
     stripes: tuple[OrcStripe, ...]
@@ -66,6 +67,7 @@ class OrcFooter:
     types: tuple[OrcType, ...] = ()
     codec: str = "none"
     block_size: int = 1 << 18
+    statistics: tuple[bytes, ...] = ()
 
 
 def read_orc_footer(file: pa.NativeFile, path: str) -> OrcFooter:
@@ -158,6 +160,7 @@ def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:
     stripes: list[OrcStripe] = []
     metadata: list[tuple[str, bytes]] = []
     types: list[OrcType] = []
+    statistics: list[bytes] = []
     rows, stride, writer, calendar = 0, 0, _JAVA_WRITER, _UNKNOWN_CALENDAR
     for tag, value in message_fields(content):
         if tag == 3 and isinstance(value, bytes):
@@ -170,6 +173,8 @@ def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:
             metadata.append(_metadata_item(value))
         elif tag == 6:
             rows = _number(value)
+        elif tag == 7 and isinstance(value, bytes):
+            statistics.append(value)
         elif tag == 8:
             stride = _number(value)
         elif tag == 9:
@@ -177,7 +182,8 @@ def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:
         elif tag == 11:
             calendar = _number(value)
     hybrid = calendar == _HYBRID_CALENDAR or (calendar == _UNKNOWN_CALENDAR and writer == _JAVA_WRITER)
-    return OrcFooter(tuple(stripes), rows, writer, hybrid, stride, tuple(metadata), tuple(types), codec, block_size)
+    named, told = tuple(metadata), tuple(statistics)
+    return OrcFooter(tuple(stripes), rows, writer, hybrid, stride, named, tuple(types), codec, block_size, told)
 
 
 def _type(message: bytes) -> OrcType:

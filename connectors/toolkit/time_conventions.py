@@ -52,9 +52,11 @@ def parquet_conventions(
     """Reads a Parquet footer's words about dates and timestamps.
 
     Hive 3.1 and later say ``writer.date.proleptic`` and ``writer.time.zone`` (``DataWritableReadSupport``), Spark says
-    its version and ``legacyDateTime`` / ``legacyINT96`` (``DataSourceUtils``). A file of parquet-mr that says nothing
-    is by an older Hive: hybrid calendar, INT96 in the zone of its writer, which is taken to be ``default_zone``.
-    Other writers (Impala, Arrow) put wall-clock times into INT96 with no zone.
+    its version and, from 3.0 and for INT96 from 3.1, ``legacyDateTime`` / ``legacyINT96``; older ones wrote the hybrid
+    calendar without a word (``DataSourceUtils.getRebaseSpec``, which compares versions as texts).
+
+    A file of parquet-mr that says nothing is by an older Hive: hybrid calendar, INT96 in the zone of its writer, which
+    is taken to be ``default_zone``. Other writers (Impala, Arrow) put wall-clock times into INT96 with no zone.
 
     Args:
         metadata: Key-value metadata of the footer.
@@ -64,8 +66,9 @@ def parquet_conventions(
     told = metadata or {}
     parquet_mr = (created_by or "").startswith("parquet-mr")
     if b"org.apache.spark.version" in told:
-        legacy = b"org.apache.spark.legacyDateTime" in told
-        hybrid_int96 = b"org.apache.spark.legacyINT96" in told
+        version = told[b"org.apache.spark.version"]
+        legacy = b"org.apache.spark.legacyDateTime" in told or version < b"3.0.0"
+        hybrid_int96 = b"org.apache.spark.legacyINT96" in told or version < b"3.1.0"
         return TimeConventions(legacy, hybrid_int96, legacy, default_zone, default_zone)
     if b"writer.time.zone" in told or b"writer.date.proleptic" in told:
         hybrid = told.get(b"writer.date.proleptic") == b"false"

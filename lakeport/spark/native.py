@@ -2,10 +2,14 @@
 
 The reader comes from Spark's ``ParquetScan`` or ``OrcScan`` made over an empty file index; Spark's planning, listing
 and pruning of partitions take no part. See docs/adr/0003.
+
+Times without a zone are asked of the reader as times with one. Spark holds both as microseconds since 1970, and gives
+those of a file as they stand; its ORC reader has none without a zone (``OrcAtomicColumnVector.getLong``).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -19,10 +23,13 @@ from lakeport.spark.partitioned_files import make_files, take_files
 from lakeport.spark.rows import internal_row
 from lakeport.spark.versions import orc_scan, parquet_scan
 
-__all__ = ["NativeReader", "constant_names", "opened_by_spark"]
+__all__ = ["NativeReader", "constant_names", "has_zone_of_times", "opened_by_spark"]
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _FORMATS = ("parquet", "orc")
+_UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT")
+_USER_ZONE = re.compile(r"-Duser\.timezone=(\S+)")
+_WITHOUT_ZONE = re.compile(r'("(?:type|elementType|keyType|valueType)":)"timestamp_ntz"')
 
 
 def constant_names(splits: Sequence[Split], columns: pa.Schema) -> tuple[str, ...] | None:
@@ -50,6 +57,16 @@ def opened_by_spark(jvm: Jvm, splits: Sequence[Split]) -> bool:
     """Whether Spark has a file system for the paths of all splits; PySpark brings none for S3, GCS and Azure."""
     paths = (split.plain_file.path for split in splits if split.plain_file is not None)
     return all(_has_file_system(jvm, path.partition(":")[0].lower()) for path in paths if not path.startswith("/"))
+
+
+def has_zone_of_times(jvm: Jvm, splits: Sequence[Split], columns: pa.Schema) -> bool:
+    """Whether Spark's reader would give the times of all splits as they stand in the files.
+
+    That of ORC makes ``java.sql.Timestamp`` of them, in the zone of each task's JVM; only in UTC nothing is moved.
+    """
+    if not any(split.plain_file is not None and split.plain_file.format == "orc" for split in splits):
+        return True
+    return not any("timestamp" in str(column.type) for column in columns) or _tasks_are_in_utc(jvm)
 
 
 class NativeReader:
@@ -85,7 +102,7 @@ class NativeReader:
         struct_type = jvm.cls("org.apache.spark.sql.types.StructType")
         fields = list(read_schema.fields())
         at = len(fields) - len(constants)
-        self._data_schema = struct_type(jvm.array(field_class, fields[:at]))
+        self._data_schema = _with_zones(jvm, struct_type(jvm.array(field_class, fields[:at])), columns)
         self._constant_schema = struct_type(jvm.array(field_class, fields[at:]))
 
     def factory(self) -> JavaObject:
@@ -125,6 +142,23 @@ class NativeReader:
     def _constants_of(self, plain: PlainFile) -> tuple[object, ...]:
         values = dict(plain.constants)
         return tuple(values[name] for name in self._constants)
+
+
+def _with_zones(jvm: Jvm, struct: JavaObject, columns: pa.Schema) -> JavaObject:
+    if not any("timestamp" in str(column.type) for column in columns):
+        return struct
+    return jvm.data_type(_WITHOUT_ZONE.sub(r'\1"timestamp"', struct.json()))
+
+
+def _tasks_are_in_utc(jvm: Jvm) -> bool:
+    key = "tasks are in UTC"
+    if key not in jvm.shared:
+        conf = jvm.context._jsc.sc().conf()
+        told = _USER_ZONE.findall(str(conf.get("spark.executor.extraJavaOptions", "")))
+        is_local = bool(jvm.context._jsc.sc().isLocal())
+        here = str(jvm.cls("java.util.TimeZone").getDefault().getID())
+        jvm.shared[key] = here in _UTC and (is_local or (bool(told) and told[-1] in _UTC))
+    return bool(jvm.shared[key])
 
 
 def _has_file_system(jvm: Jvm, scheme: str) -> bool:

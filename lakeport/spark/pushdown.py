@@ -49,15 +49,16 @@ class Translated:
         exact: The predicate is true for every row for which the domain holds.
         text: The predicate in SQL.
         rows: The predicate as a task checks it, exactly as Spark would; ``None`` where only Spark can.
-        floating: It may touch a floating-point column. Statistics of files leave NaN out, and Spark's own readers
-            skip row groups by them although NaN is Spark's greatest value: rows go missing.
+        kept_from_files: It may touch a column by which Spark's own readers must not skip parts of files. Statistics of
+            floating-point columns leave NaN out, Spark's greatest value: rows go missing. Times without a zone are
+            asked of the readers as times with one, so that values and columns would not be of one type.
     """
 
     domain: TupleDomain[ColumnHandle]
     exact: bool
     text: str
     rows: RowPredicate | None
-    floating: bool
+    kept_from_files: bool
 
 
 def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandle]) -> Translated:
@@ -73,8 +74,8 @@ def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandl
     try:
         found = translator.predicate(predicate, negated=False)
     except _TooLarge:
-        return Translated(TupleDomain.all(), False, text, None, floating=True)
-    return Translated(found.domain, found.exact, text, found.rows, translator.floating)
+        return Translated(TupleDomain.all(), False, text, None, kept_from_files=True)
+    return Translated(found.domain, found.exact, text, found.rows, translator.kept_from_files)
 
 
 class _TooLarge(Exception):  # noqa: N818 - a signal
@@ -95,7 +96,7 @@ class _Translator:
         self._jvm = jvm
         self._columns = columns
         self._nodes = 0
-        self.floating = False
+        self.kept_from_files = False
 
     def predicate(self, node: JavaObject, negated: bool) -> _Found:
         """The domain of the rows for which ``node`` is true, or false when ``negated``."""
@@ -133,9 +134,9 @@ class _Translator:
             children = children[::-1]
         column = self._column(children[0]) if children else None
         if column is None:
-            self.floating = True  # whatever it is
+            self.kept_from_files = True  # whatever it is
             return _Found(TupleDomain.all(), False, None)
-        self.floating |= pa.types.is_floating(column.type)
+        self.kept_from_files |= pa.types.is_floating(column.type) or column.type == pa.timestamp("us")
         values = [self._literal(argument, column.type) for argument in children[1:]]
         if any(value is _NO_LITERAL for value in values):
             return _Found(TupleDomain.all(), False, None)

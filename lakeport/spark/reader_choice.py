@@ -15,7 +15,7 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle
 from lakeport.planning import PlannedSplits, ScanPlan, needs_connector, plan_plain_splits, plan_splits
 from lakeport.spark.jvm import Jvm
-from lakeport.spark.native import constant_names, opened_by_spark
+from lakeport.spark.native import constant_names, has_zone_of_times, opened_by_spark
 
 __all__ = ["EarlyPlanning", "PushdownRound", "in_reading_order"]
 
@@ -125,7 +125,8 @@ class EarlyPlanning:
     def _is_native(self, plan: ScanPlan, splits: PlannedSplits) -> bool:
         names = pa.schema([(column.name, column.type) for column in plan.columns])
         named = bool(splits.splits) and constant_names(splits.splits, names) is not None
-        return named and opened_by_spark(self._jvm, splits.splits)
+        opened = named and opened_by_spark(self._jvm, splits.splits)
+        return opened and has_zone_of_times(self._jvm, splits.splits, names)
 
 
 def in_reading_order(

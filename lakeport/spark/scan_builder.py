@@ -71,7 +71,7 @@ class ScanBuilderProxy(Proxy):
         done = [self._is_done(one) or (self._round.is_alone and one in checked) for one in translated]
         pairs = list(zip(offered, translated, strict=True))
         self._pushed = [predicate for predicate, one in pairs if not one.domain.is_all or one in checked]
-        self._for_files = [predicate for predicate, one in pairs if not one.domain.is_all and not one.floating]
+        self._for_files = [predicate for predicate, one in pairs if not one.domain.is_all and not one.kept_from_files]
         self._left = [one.text for one, is_done in zip(translated, done, strict=True) if not is_done]
         left = [predicate for predicate, is_done in zip(offered, done, strict=True) if not is_done]
         return predicates if len(left) == len(offered) else self._jvm.array(PREDICATE, left)

@@ -11,6 +11,7 @@ from lakeport.spark.jvm import CATALOG, READ, Jvm
 __all__ = ["check_version", "orc_scan", "parquet_scan", "python_reader_factory", "rows_need_a_column", "v2_columns"]
 
 _V2 = "org.apache.spark.sql.execution.datasources.v2."
+_AS_THEY_STAND = "options of Parquet"
 _OLDEST = (4, 0)
 _NEWEST_MAJOR = 4
 
@@ -34,8 +35,8 @@ def check_version(jvm: Jvm) -> tuple[int, int]:
 def parquet_scan(
     jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject, filters: JavaObject
 ) -> JavaObject:
-    """A ``ParquetScan`` of ``data`` columns followed by ``constants``."""
-    args = [*_file_scan_start(jvm, session, index, data, constants), filters, _no_options(jvm)]
+    """A ``ParquetScan`` of ``data`` columns followed by ``constants``, which takes dates and times as they stand."""
+    args = [*_file_scan_start(jvm, session, index, data, constants), filters, _as_they_stand(jvm)]
     args += [jvm.none, jvm.empty_seq, jvm.empty_seq]
     if check_version(jvm) >= (4, 1):
         args.append(jvm.array(READ + "VariantExtraction", []))
@@ -75,6 +76,15 @@ def _file_scan_start(
 ) -> list[object]:
     conf = session.sessionState().newHadoopConf()
     return [session, conf, index, data, data, constants]
+
+
+def _as_they_stand(jvm: Jvm) -> JavaObject:
+    """Options that keep a session's settings from moving dates and times (``ParquetOptions``)."""
+    if _AS_THEY_STAND not in jvm.shared:
+        options = [(name, "CORRECTED") for name in ("datetimeRebaseMode", "int96RebaseMode")]
+        made = jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap")(jvm.string_map(options))
+        jvm.shared[_AS_THEY_STAND] = made
+    return jvm.shared[_AS_THEY_STAND]
 
 
 def _no_options(jvm: Jvm) -> JavaObject:

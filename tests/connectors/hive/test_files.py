@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyorc
 import pytest
 from pyarrow import orc
 
@@ -100,16 +102,19 @@ def test_a_large_file_is_cut_and_each_row_read_once(hive: HiveConnector, tmp_pat
         ("parquet_alltypes", ["id", "ti", "si", "i", "bi", "f", "d", "de", "de2", "s", "bin", "b"], True),
         ("parquet_alltypes", ["ar", "m", "st"], True),
         ("parquet_alltypes", ["nested"], True),
+        # INT96 of Hive counts days of the Julian calendar.
         ("parquet_alltypes", ["ts"], False),
+        ("parquet_int64_alltypes", ["ts"], True),
         ("parquet_alltypes", ["vc"], False),
         ("parquet_alltypes", ["ch"], False),
         # Written by Hive with days of the Julian calendar.
         ("parquet_alltypes", ["dt"], False),
         ("parquet_alltypes", [], True),
         ("orc_alltypes", ["id", "f", "s", "bin", "b", "ar", "m", "st"], True),
+        # Days before 1582, and times before 1970.
         ("orc_alltypes", ["dt"], False),
         ("orc_alltypes", ["ts"], False),
-        ("orc_alltypes", ["de"], False),
+        ("orc_alltypes", ["de"], True),
         ("ext_orc_none_part", ["s", "id"], True),
         # The partition p=1 has other columns than the table.
         ("evolve_ext_orc", ["n"], False),
@@ -136,6 +141,41 @@ def test_dates_are_plain_where_the_writer_counts_as_today(hive: HiveConnector, t
     pq.write_table(old, path.with_name("000001_0"))
     plain = {split.path.rpartition("/")[2]: split.plain for split in scan_table(hive, "s", "t").splits}
     assert plain == {"000000_0": True, "000001_0": False}
+
+
+@pytest.mark.parametrize(
+    ("first", "zone", "writer", "plain"),
+    [
+        (datetime(1970, 1, 4), "UTC", None, True),
+        (datetime(1970, 1, 2), "UTC", None, False),
+        (datetime(2024, 1, 1), "Europe/Berlin", None, False),
+        # Without row groups there are no statistics.
+        (datetime(2024, 1, 1), "UTC", 0, False),
+    ],
+)
+def test_orc_times_are_plain_where_all_readers_agree(
+    hive: HiveConnector, tmp_path: Path, first: datetime, zone: str, writer: int | None, plain: bool
+) -> None:
+    path = _register(hive, tmp_path, [FieldSchema("t", "timestamp"), FieldSchema("i", "int")], "orc")
+    path.parent.mkdir(parents=True)
+    options = {} if writer is None else {"row_index_stride": writer}
+    with (
+        path.open("wb") as file,
+        pyorc.Writer(file, "struct<t:timestamp,i:int>", timezone=ZoneInfo(zone), **options) as rows,
+    ):
+        rows.writerows([(moment.replace(tzinfo=ZoneInfo(zone)), 1) for moment in (first, datetime(2024, 7, 1))])
+    assert [split.plain for split in scan_table(hive, "s", "t").splits] == [plain]
+    assert scan_table(hive, "s", "t", ["i"]).splits[0].plain
+
+
+def test_orc_dates_are_plain_where_all_calendars_agree(hive: HiveConnector, tmp_path: Path) -> None:
+    kind = [FieldSchema("d", "array<date>")]
+    path = _register(hive, tmp_path, kind, "orc")
+    path.parent.mkdir(parents=True)
+    for number, day in enumerate([date(1582, 10, 15), date(1582, 10, 4), date(2024, 1, 1)]):
+        orc.write_table(pa.table({"d": [[day, None]]}), str(path.with_name(f"00000{number}_0")))
+    found = {split.path[-len("0_0")]: split.plain for split in scan_table(hive, "s", "t").splits}
+    assert found == {"0": True, "1": False, "2": False}
 
 
 def test_plain_files_carry_keys_and_hidden_columns(hive: HiveConnector, tmp_path: Path) -> None:

@@ -75,7 +75,10 @@ def varied(rows: int, seed: int) -> pa.Table:
 
 @dataclass(frozen=True)
 class Tables:
-    """``varied``, and ``nothing`` with no rows: in catalogs ``mem`` and ``hive``, and as Spark's own views."""
+    """``varied``, ``legacy``, and ``nothing`` with no rows: in catalogs ``mem`` and ``hive``, and as Spark's own views.
+
+    The files of ``legacy`` say that a Spark with old settings wrote them.
+    """
 
     spark: SparkSession
 
@@ -117,10 +120,15 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     install(session, registry)
     memory = registry.get("mem")
     assert isinstance(memory, MemoryConnector)
-    for name, data in (("varied", varied(300, 1)), ("nothing", varied(1, 2).slice(0, 0))):
+    legacy = {"org.apache.spark.version": "3.5.0", "org.apache.spark.legacyDateTime": ""}
+    for name, data, told in (
+        ("varied", varied(300, 1), None),
+        ("nothing", varied(1, 2).slice(0, 0), None),
+        ("legacy", varied(50, 3), legacy),
+    ):
         memory.create_table(SchemaTableName("sales", name), data, ("part",), chunk_rows=40)
         (folder / name).mkdir()
-        pq.write_table(data, folder / name / "all.parquet")
+        pq.write_table(data.replace_schema_metadata(told), folder / name / "all.parquet")
         session.read.parquet(str(folder / name)).createOrReplaceTempView(f"plain_{name}")
         arguments = f"schema_name => 'sales', table_name => '{name}', table_location => '{folder / name}'"
         session.sql(f"CALL hive.system.register_table({arguments})")
@@ -291,10 +299,10 @@ def test_plain_files_stay_with_sparks_reader(tables: Tables, text: str) -> None:
 
 
 def test_files_that_only_tasks_can_read_are_found_out(tables: Tables) -> None:
-    """A timestamp column is never plain; whether it is read decides."""
+    """Times of a file that may count in the Julian calendar are never plain; whether they are read decides."""
     with tables.setting("spark.lakeport.hive.native_reader", "true"):
         for where in ("", " WHERE at > TIMESTAMP'2000-01-01 00:00:00Z'"):
             text = "SELECT max(at), count(*) FROM {t}" + where
-            assert "aggregated in tasks" in tables.plan(text.format(t="hive.sales.varied"))
-            tables.agree(text)
-        tables.agree("SELECT at, id FROM {t} WHERE id > 3")
+            assert "aggregated in tasks" in tables.plan(text.format(t="hive.sales.legacy"))
+            tables.agree(text, "legacy")
+        tables.agree("SELECT at, id FROM {t} WHERE id > 3", "legacy")
