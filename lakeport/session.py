@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "Session", "connect", "load_catalogs"]
 
-_block: ContextVar[tuple[Session, SharedTransactions] | None] = ContextVar("lakeport_transaction", default=None)
-"""The session and the transactions of the block that a thread is in."""
+_blocks: ContextVar[tuple[tuple[Session, SharedTransactions], ...]] = ContextVar("lakeport_transactions", default=())
+"""The sessions and the transactions of the blocks that a thread is in, one of each session."""
 
 
 def connect(
@@ -197,7 +197,7 @@ class Session:
             return
         shared = SharedTransactions(self._catalogs)
         shared.group.hold()
-        token = _block.set((self, shared))
+        token = _blocks.set((*_blocks.get(), (self, shared)))
         failed = True
         try:
             with ExitStack() as stack:
@@ -206,7 +206,7 @@ class Session:
                 yield
             failed = False
         finally:
-            _block.reset(token)
+            _blocks.reset(token)
             shared.group.close_block(failed=failed)
 
     def arrow(
@@ -351,8 +351,7 @@ class Session:
     @property
     def shared_transactions(self) -> SharedTransactions | None:
         """Those of the block that this thread is in; ``None`` outside of one."""
-        block = _block.get()
-        return block[1] if block is not None and block[0] is self else None
+        return next((shared for session, shared in _blocks.get() if session is self), None)
 
     def _current_names(self) -> tuple[str, str]:
         return self.engine.current_catalog(), self.engine.current_schema()

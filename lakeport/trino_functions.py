@@ -30,6 +30,7 @@ SAME_NAMES = frozenset({"MAP_KEYS", "MAP_VALUES", "CBRT", "DEGREES", "RADIANS", 
 _CODES = (*range(9, 14), *range(28, 33), 5760, *range(8192, 8199), *range(8200, 8203), 8232, 8233, 8287, 12288)
 _WHITE_SPACE = "".join(map(chr, _CODES))
 _UNITS = {"DAY": "DAY", "WEEK": "WEEK", "MONTH": "MONTH", "QUARTER": "QUARTER", "YEAR": "YEAR"}
+_MAX_ROUNDED_DIGITS = 15
 _PLAIN_PATTERN = re.compile(r"[\w \-.^$+*?|()\[\],;:/@#%=<>!~\"']*|(?:\\[dwsDWS.]|[\w \-.^$+*?|()\[\]])*")
 _DATE_FORMAT = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|[-/:. ])*")
 
@@ -89,16 +90,24 @@ def _regexp_like(node: Expr) -> Expr | None:
 
 
 def _round(node: Expr) -> Expr | None:
-    decimals = node.args.get("decimals")
-    if decimals is None or (isinstance(decimals, exp.Literal) and not decimals.is_string):
-        if kind_of(node.this) in (Kind.FLOAT, Kind.INTEGER):
-            return None
+    """Trino multiplies a double, rounds, and divides; Spark rounds the digits that are shown: 1.005 is 1.0 and 1.01."""
+    decimals, kind = node.args.get("decimals"), kind_of(node.this)
+    if kind not in (Kind.FLOAT, Kind.INTEGER):
         raise DifferentError(
             node,
             "the type is not known here, and rounded decimals have other digits in Spark",
             "cast the value to DOUBLE",
         )
-    raise DifferentError(node, "the number of digits has to be a literal", "")
+    if decimals is None or decimals.name == "0":
+        return None
+    if decimals.is_string or not decimals.name.isdigit() or int(decimals.name) > _MAX_ROUNDED_DIGITS:
+        raise DifferentError(node, f"the number of digits has to be a literal from 0 to {_MAX_ROUNDED_DIGITS}", "")
+    if kind is Kind.INTEGER:
+        return None
+    factor = exp.Literal.number(f"1e{decimals.name}")
+    rounded = _call("ROUND", exp.Mul(this=exp.Paren(this=node.this.copy()), expression=factor))
+    shortened = exp.Paren(this=exp.Div(this=rounded, expression=factor.copy()))
+    return exp.cast(shortened, "REAL") if node.this.type.this.name == "FLOAT" else shortened
 
 
 def _logarithm(node: Expr) -> Expr:

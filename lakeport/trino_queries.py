@@ -14,6 +14,7 @@ from sqlglot.expressions import Expr
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from lakeport.columns_of import ColumnsOf
 from lakeport.error_codes import UNSUPPORTED_TRINO_SQL
+from lakeport.trino_decimals import decimal_digits, loses_digits
 from lakeport.trino_functions import FUNCTION_RULES, SAME_FUNCTIONS, SAME_NAMES
 from lakeport.trino_rules import DifferentError, Rule
 from lakeport.trino_types import Kind, kind_of, with_types
@@ -22,10 +23,10 @@ from lakeport.trino_unnest import generated_query, unnest_as_lateral
 __all__ = ["translate_query"]
 
 _SAME_CLASSES = (
-    "Add Alias And Array Between Boolean CTE Case Column ColumnDef Cube DPipe DataType DataTypeParam Distinct Dot EQ "
+    "Alias And Array Between Boolean CTE Case Column ColumnDef Cube DPipe DataType DataTypeParam Distinct Dot EQ "
     "Escape Except Exists Fetch Filter GT GTE Group GroupingSets Having HexString Identifier If In Intersect Interval "
-    "Is LT LTE Lambda Lateral Limit LimitOptions Literal Mod Mul NEQ Neg Not Null NullSafeEQ NullSafeNEQ Offset Or "
-    "Order Ordered Paren Rollup Select Star Sub Subquery TableAlias Tuple Union Unnest Values Var Where Window "
+    "Is LT LTE Lambda Lateral Limit LimitOptions Literal Mod NEQ Neg Not Null NullSafeEQ NullSafeNEQ Offset Or "
+    "Order Ordered Paren Rollup Select Star Subquery TableAlias Tuple Union Unnest Values Var Where Window "
     "WindowSpec"
 )
 _SAME = frozenset(_SAME_CLASSES.split())
@@ -107,6 +108,20 @@ def _division(node: Expr) -> Expr | None:
     else:
         why = "Trino divides whole numbers to whole numbers, and the types are not known here"
     raise DifferentError(node, why, "cast one side to DOUBLE, or both to BIGINT")
+
+
+def _arithmetic(node: Expr) -> Expr | None:
+    kinds = (kind_of(node.this), kind_of(node.args["expression"]))
+    if Kind.DECIMAL not in kinds or Kind.FLOAT in kinds:
+        return None
+    digits = decimal_digits(node)
+    if digits is not None and not loses_digits(digits):
+        return None
+    if digits is None:
+        why = "the number of digits is not known here, and of large decimals Spark keeps fewer than Trino"
+    else:
+        why = f"of a result of {digits[0]} digits Spark keeps fewer after the point than Trino"
+    raise DifferentError(node, why, "cast both sides to decimals of fewer digits, or to DOUBLE")
 
 
 def _cast(node: Expr) -> Expr | None:
@@ -207,11 +222,14 @@ def _from(node: Expr) -> Expr | None:
 
 
 _RULES: dict[str, Rule] = {
+    "Add": _arithmetic,
     "Cast": _cast,
     "Div": _division,
     "From": _from,
     "Like": _like,
+    "Mul": _arithmetic,
     "Struct": _struct,
+    "Sub": _arithmetic,
     "Table": _table,
     "Try": _try,
     "TryCast": _cast,

@@ -6,12 +6,14 @@ from enum import Enum
 
 import pyarrow as pa
 from sqlglot import exp
+from sqlglot.dialects.trino import Trino
 from sqlglot.expressions import Expr
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
 from lakeport.columns_of import ColumnsOf
+from lakeport.trino_decimals import with_decimal_digits
 
 __all__ = ["Kind", "kind_of", "with_types"]
 
@@ -93,7 +95,8 @@ def with_types(query: Expr, columns_of: ColumnsOf) -> Expr:
         expand_stars=False,
         expand_alias_refs=False,
     )
-    typed = annotate_types(qualified, schema=schema, dialect="trino")
+    rules = with_decimal_digits(Trino.EXPRESSION_METADATA)
+    typed = annotate_types(qualified, schema=schema, expression_metadata=rules, dialect="trino")
     for table in typed.find_all(exp.Table):
         if table.name in tables:
             original = tables[table.name]

@@ -256,6 +256,17 @@ def test_columns_that_are_not_there(opened: tuple[Session, MemoryConnector]) -> 
         session.arrow("mem.s.trips", columns="amount")
 
 
+def test_blocks_of_two_sessions_are_kept_apart(opened: tuple[Session, MemoryConnector]) -> None:
+    session, connector = opened
+    with memory_session() as (other, _), session.transaction():
+        assert session.arrow("mem.s.trips").read_all().num_rows == 4
+        with other.transaction():
+            connector.insert(SchemaTableName("s", "trips"), TRIPS)
+            assert session.arrow("mem.s.trips").read_all().num_rows == 4
+        assert session.arrow("mem.s.trips").read_all().num_rows == 4
+    assert session.arrow("mem.s.trips").read_all().num_rows == 8
+
+
 def test_a_folder_in_the_place_of_spark() -> None:
     with pytest.raises(InvalidArgumentError, match=r"named as connect\(catalogs='etc/catalog'\)"):
         lakeport.connect("etc/catalog")  # type: ignore[arg-type]

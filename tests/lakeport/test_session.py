@@ -104,6 +104,17 @@ def test_arrow_and_spark_give_the_same_rows(opened: tuple[Session, MemoryConnect
     assert by_arrow
 
 
+@pytest.mark.parametrize("test", ["IN", "NOT IN"])
+def test_a_list_too_long_to_be_offered_whole_is_checked_by_spark(
+    opened: tuple[Session, MemoryConnector], test: str
+) -> None:
+    session, connector = opened
+    put(connector, "days", pa.table({"day": pa.array(range(5), pa.int64())}), "day")
+    listed = ", ".join(map(str, range(0, 4000, 2)))
+    found = session.sql(f"SELECT day FROM mem.s.days WHERE day {test} ({listed}) ORDER BY day").collect()
+    assert [row[0] for row in found] == ([0, 2, 4] if test == "IN" else [1, 3])
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "says"),
     [

@@ -25,6 +25,9 @@ def session(spark: SparkSession) -> Iterator[Session]:
         numbers = {
             "n": pa.array([7, -7, None], pa.int32()),
             "d": pa.array([1, 2, 3], pa.float64()),
+            "price": pa.array([D("8230452.1234"), None, None], pa.decimal128(12, 4)),
+            "huge": pa.array([D("1.0000000001"), None, None], pa.decimal128(38, 10)),
+            "whole": pa.array([D(3), None, None], pa.decimal128(38, 0)),
             "tags": pa.array([["a", "b"], [], None], pa.list_(pa.string())),
         }
         put(memory, "t", pa.table(numbers))
@@ -114,6 +117,14 @@ QUERIES: list[tuple[str, list[tuple[object, ...]]]] = [
     ("SELECT CAST(TIMESTAMP '2024-02-29 13:05:09' AS date), TIMESTAMP '2024-02-29 13:05:09'",
      [(DAY, dt.datetime(2024, 2, 29, 13, 5, 9))]),
     ("SELECT ceil(1.2e0), floor(-1.2e0), round(2.5e0), round(-2.5e0), abs(-3)", [(2.0, -2.0, 3.0, -3.0, 3)]),
+    # MathFunctions.round: Math.round(num * 10^digits) / 10^digits, and 1.005e0 * 100 is 100.49999999999999.
+    ("SELECT round(1.005e0, 2), round(-1.005e0, 2), round(2.675e0, 2), round(1.15e0, 1), round(7, 1)",
+     [(1.0, -1.0, 2.68, 1.2, 7)]),
+    # Of the same scale in both, for as long as 38 digits hold them.
+    ("SELECT price * 1.5, price + 1.5, 2 * (price - 1), sum(price * 2) + 1 FROM mem.s.t WHERE n = 7 GROUP BY price",
+     [(D("12345678.18510"), D("8230453.6234"), D("16460902.2468"), D("16460905.2468"))]),
+    ("SELECT whole * whole, whole + 1, whole * price, coalesce(huge, 1), max(whole) OVER () * 2 FROM mem.s.t LIMIT 1",
+     [(9, 4, D("24691356.3702"), D("1.0000000001"), 6)]),
     ("SELECT ln(0), log10(1000), log2(8), power(2, 3), sqrt(4)", [(-math.inf, 3.0, 3.0, 8.0, 2.0)]),
     ("SELECT bitwise_and(6, 3), bitwise_or(6, 3), bitwise_xor(6, 3)", [(2, 7, 5)]),
 ]  # fmt: skip
@@ -131,6 +142,10 @@ def test_answers_are_trinos(session: Session, text: str, expected: list[tuple[ob
         ("SELECT approx_distinct(x) FROM (VALUES 1) t(x)", "APPROX_DISTINCT(t.x)", "count(DISTINCT"),
         ("SELECT a / b FROM nowhere.at.all", "a / b", "cast one side to DOUBLE"),
         ("SELECT 1.5 / 2", "CAST('1.5' AS DECIMAL(2, 1)) / 2", "digits"),
+        ("SELECT huge + 1 FROM mem.s.t", '"t".huge + 1', "39 digits"),
+        ("SELECT p * p FROM (SELECT price * price AS p FROM mem.s.t)", ".p * ", "51 digits"),
+        ("SELECT a * 1.5 FROM nowhere.at.all", "a * CAST('1.5' AS DECIMAL(2, 1))", "not known"),
+        ("SELECT round(2.5e0, d) FROM mem.s.t", 'ROUND(2.5e0, "t".d)', "a literal from 0 to 15"),
         ("SELECT CAST(1e0 AS varchar)", "CAST(1e0 AS VARCHAR)", "other text"),
         ("SELECT TRY(1 / 0)", "TRY(", "NULLIF"),
         ("SELECT json_extract_scalar('{}', '$.a')", "", "no translation"),
@@ -171,7 +186,7 @@ def test_other_statements(session: Session) -> None:
     session.sql("RESET SESSION mem.task_pushdown", dialect="trino")
     assert session.spark.conf.get("spark.lakeport.mem.task_pushdown", None) is None
     columns = [row[0] for row in session.sql("SHOW COLUMNS FROM mem.s.t", dialect="trino").collect()]
-    assert columns[:3] == ["n", "d", "tags"]
+    assert columns[:3] == ["n", "d", "price"]
     assert "t$files" not in columns
 
 
