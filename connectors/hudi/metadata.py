@@ -24,6 +24,7 @@ from connector_spi.statistics import TableStatistics
 from connector_spi.streaming import StreamStart
 from connector_spi.system_tables import SystemTable
 from connectors.hudi.change_handles import FEED_COLUMNS, HudiChangesHandle
+from connectors.hudi.column_statistics import exact_column_statistics
 from connectors.hudi.config import READ_OPTIMIZED, index_use
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
@@ -216,6 +217,20 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
             return TableStatistics(size_bytes=sum(file.size for file in files))
         snapshot = self._transaction.snapshot(handle)
         return scan_statistics(snapshot, plan, self._transaction.metadata_table(handle))
+
+    def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
+        """With the columns that the metadata table tells exactly."""
+        found = self.get_table_statistics(session, table)
+        if isinstance(table, HudiChangesHandle):
+            return found
+        handle = _hudi(table)
+        if handle.constraint.is_none or handle.written_in is not None or not handle.indexes.column_stats:
+            return found
+        metadata = self._transaction.metadata_table(handle)
+        if metadata is None:
+            return found
+        plan = self._transaction.plan(handle, handle.constraint)
+        return replace(found, columns=exact_column_statistics(metadata, plan, handle.schema))
 
     def list_partitions(
         self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
