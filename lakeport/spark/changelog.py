@@ -95,6 +95,12 @@ class ChangelogProxy(Proxy):
         found, rest = stream_options(self._table.name, given, {}, access.session.time_zone)
         if rest:
             refuse_options(self._table.name, options, frozenset({*_SPARKS_OPTIONS, *found.given}))
+        if "startingoffset" in found.given:
+            # Spark asks for changes by a range, which does not know it.
+            raise InvalidArgumentError(
+                f"changes of table {self._table.name} are read with the option startingoffset; expected "
+                "startingVersion, with startingBoundInclusive=false for what comes after it"
+            )
         start = StreamStart(self._range.start, self._range.start_inclusive)
         stream = streamed_table(
             self._table, self._resolved.table, replace(found, start=start), (), changes=True, ends=self._range.end

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from connectors.hive.connector import HiveConnector
 from tests.hive_corpus import canonical_rows, expected_answer, require_corpus
+from tests.lakeport.spark.test_hive_changes import folded
 from tests.lakeport.spark.warehouse import Warehouse
 
 
@@ -29,4 +31,23 @@ def test_a_table_of_hives(spark: SparkSession, tmp_path: Path) -> None:
     hive = warehouse.registry.get("hive")
     assert isinstance(hive, HiveConnector)
     assert hive.metastore.transactions.show_locks("acid", "acid_flat") == []
+    warehouse.registry.shutdown()
+
+
+def test_changes_of_a_table_of_hives(spark: SparkSession, tmp_path: Path) -> None:
+    """An update is a delete and an insert; together all changes make the rows that Hive has in the end."""
+    require_corpus()
+    if not hasattr(spark.readStream, "changes"):
+        pytest.skip(f"Spark {spark.version} has no changes of streams")
+    warehouse = Warehouse(spark, tmp_path)
+    warehouse.add_hive_corpus("acid", ["acid_flat"])
+    reader = warehouse.spark.readStream.options(startingVersion="1", maxVersionsPerTrigger="1")
+    frame = reader.changes("hive.acid.acid_flat")
+    writer = frame.writeStream.format("memory").queryName("flat_changes").trigger(availableNow=True)
+    query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    query.awaitTermination()
+    told = warehouse.spark.table("flat_changes").toArrow()
+    assert folded(told) == expected_answer("acid_flat").rows
+    sizes = [progress.numInputRows for progress in query.recentProgress if progress.numInputRows]
+    assert sizes == [10, 2, 4, 2, 2]
     warehouse.registry.shutdown()

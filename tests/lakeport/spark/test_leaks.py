@@ -6,7 +6,11 @@ import gc
 import os
 import threading
 import time
+from pathlib import Path
 
+import pyarrow as pa
+
+from connector_spi.names import SchemaTableName
 from tests.lakeport.spark.conftest import Lake
 
 
@@ -57,3 +61,40 @@ def test_statements_leave_no_proxies_and_no_open_transactions(lake: Lake) -> Non
     counts = lake.memory.transactions
     assert counts.rolled_back + counts.committed + counts.open == counts.begun
     assert counts.open < 60
+
+
+def test_the_batches_of_a_stream_leave_nothing(lake: Lake, tmp_path: Path) -> None:
+    """One query of 10 batches, then one of 100: a batch each for a version of the table."""
+
+    def left() -> tuple[int, int, int, int]:
+        objects = sum(
+            str(type(one).__module__).startswith(("lakeport", "connector", "py4j")) for one in gc.get_objects()
+        )
+        return proxies(lake), threading.active_count(), len(os.listdir("/proc/self/fd")), objects
+
+    def run(count: int) -> None:
+        name = SchemaTableName("sales", f"streamed_{count}")
+        lake.memory.create_table(name, pa.table({"id": [0]}))
+        for number in range(count):
+            lake.memory.insert(name, pa.table({"id": [number]}))
+        seen: list[int] = []
+        frame = lake.spark.readStream.options(startingVersion="2", maxVersionsPerTrigger="1").table(
+            f"mem.{name.schema}.{name.table}"
+        )
+        writer = frame.writeStream.foreachBatch(lambda batch, number: seen.append(batch.count()))
+        writer = writer.option("checkpointLocation", str(tmp_path / name.table)).trigger(availableNow=True)
+        query = writer.start()
+        query.awaitTermination()
+        lake.memory.drop_table(name)
+        assert seen == [1] * count
+
+    begun = lake.memory.transactions.open
+    run(10)
+    before = left()
+    run(100)
+    after = left()
+    for what, most, one, other in zip(
+        ("proxies", "threads", "files", "objects"), (30, 24, 24, 500), before, after, strict=True
+    ):
+        assert other <= one + most, what
+    assert lake.memory.transactions.open <= begun + 1

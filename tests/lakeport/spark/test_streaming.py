@@ -16,6 +16,7 @@ from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connector_spi.names import SchemaTableName
 from connectors.memory.connector import MemoryConnector, MemoryPlugin
+from lakeport.session import Session
 from lakeport.spark.install import install
 
 NAME = SchemaTableName("s", "t")
@@ -246,6 +247,33 @@ def test_changes_as_a_stream(streams: Streams) -> None:
     assert run() == [(1, "a", "update_preimage", 2), (1, "b", "update_postimage", 2), (2, "a", "delete", 2)]
     streams.memory.insert(NAME, rows(3))
     assert run() == [(3, "a", "insert", 3)]
+    frame = streams.spark.readStream.option("startingOffset", "2").changes("mem.s.t")
+    with pytest.raises(Exception, match="option startingoffset; expected startingVersion"):
+        frame.writeStream.format("noop").trigger(availableNow=True).start().awaitTermination()
+
+
+def test_a_stream_in_sql(streams: Streams) -> None:
+    """``STREAM t`` makes a streaming frame of a statement; options are written behind it."""
+    streams.memory.create_table(NAME, rows(1, 2), ["p"])
+    streams.memory.insert(NAME, rows(3, 4))
+    text = "SELECT id FROM STREAM mem.s.t WITH ('maxVersionsPerTrigger' = '1', 'startingVersion' = '2') WHERE id > 3"
+    batches: list[list[Row]] = []
+
+    def run(session: Session | SparkSession) -> None:
+        frame = session.sql(text)
+        assert frame.isStreaming
+        writer = frame.writeStream.foreachBatch(
+            lambda batch, _: batches.append([tuple(row) for row in batch.collect()])
+        )
+        writer.option("checkpointLocation", str(streams.checkpoint)).trigger(
+            availableNow=True
+        ).start().awaitTermination()
+
+    run(streams.spark)
+    streams.memory.insert(NAME, rows(5))
+    streams.memory.insert(NAME, rows(6))
+    run(Session(streams.registry, streams.spark))
+    assert batches == [[(4,)], [(5,)], [(6,)]]
 
 
 def test_a_stream_joined_with_a_table_and_with_itself(streams: Streams) -> None:
