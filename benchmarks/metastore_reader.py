@@ -1,6 +1,6 @@
 """Reads from a metastore in a process of its own, so that its memory is told apart: the naive way, and Lakeport's.
 
-``python -m benchmarks.metastore_reader naive|keep|all URI DATABASE TABLE VALUE`` prints one line of JSON:
+``python -m benchmarks.metastore_reader naive|keep|all|list URI DATABASE TABLE VALUE`` prints one line of JSON:
 seconds, megabytes above what the process held before, and calls.
 """
 
@@ -52,7 +52,7 @@ def read_in_process(way: str, uri: str, table: tuple[str, str], value: str) -> R
 
     Args:
         way: ``naive``: all partitions in one call, chosen here. ``keep``: Lakeport, those of ``value``. ``all``:
-            Lakeport, every partition.
+            Lakeport, every partition. ``list``: Lakeport, the values of every partition and nothing of it.
         uri: The metastore.
         table: Database and table, whose first key is ``ds``.
         value: What ``ds`` has to be.
@@ -75,9 +75,12 @@ def _naive(uri: str, database: str, table: str, value: str) -> int:
     return 1
 
 
-def _lakeport(session: Session, database: str, table: str, value: str | None) -> int:
-    where = None if value is None else [("ds", "=", value)]
-    session.arrow(f"hive.{database}.{table}", ["ds"], where).read_all()
+def _lakeport(session: Session, way: str, schema: str, table: str, value: str) -> int:
+    if way == "list":
+        session.arrow(f"{schema}.`{table}$partitions`").read_all()
+    else:
+        where = [("ds", "=", value)] if way == "keep" else None
+        session.arrow(f"{schema}.{table}", ["ds"], where).read_all()
     rows = session.arrow("hive.system.metastore_calls").read_all()
     return int(sum(rows["calls"].to_pylist()))
 
@@ -93,7 +96,7 @@ def _main(way: str, uri: str, database: str, table: str, value: str) -> Reading:
         if way == "naive":
             calls = _naive(uri, database, table, value)
         else:
-            calls = _lakeport(session, database, table, value if way == "keep" else None)
+            calls = _lakeport(session, way, f"hive.{database}", table, value)
         seconds = time.perf_counter() - started
     # Kilobytes, as Linux tells them.
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
