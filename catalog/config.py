@@ -41,12 +41,14 @@ class CatalogProperty:
         text: Value with its placeholders.
         file: The file that it stands in; ``None`` when it came from Python.
         line: Its line in the file, from 1.
+        literal: The text is the value, and nothing in it a placeholder: it was filled before.
     """
 
     key: str
     text: str = field(repr=False)
     file: str | None = None
     line: int | None = None
+    literal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +70,23 @@ class CatalogConfig:
     connector_line: int | None = None
 
     @classmethod
-    def from_mapping(cls, name: str, connector_name: str, properties: Mapping[str, str]) -> CatalogConfig:
+    def from_mapping(
+        cls, name: str, connector_name: str, properties: Mapping[str, str], *, literal: bool = False
+    ) -> CatalogConfig:
         """A catalog described in Python.
+
+        Args:
+            name: Name of the catalog.
+            connector_name: Its connector.
+            properties: All others.
+            literal: The values hold no placeholders.
 
         Raises:
             InvalidPropertyError: The name cannot be a catalog's name.
         """
         check_catalog_name(name, f"catalog '{name}'")
-        return cls(name, connector_name, tuple(CatalogProperty(key, text) for key, text in properties.items()))
+        given = tuple(CatalogProperty(key, text, literal=literal) for key, text in properties.items())
+        return cls(name, connector_name, given)
 
     def where(self, key: str) -> str:
         """The place of a property, for messages: file and line, or the catalog's name."""
@@ -108,6 +119,8 @@ class CatalogConfig:
         return parse_properties(known, filled, self.where)
 
     def _fill(self, prop: CatalogProperty) -> str:
+        if prop.literal:
+            return prop.text
         where = f"{self.where(prop.key)}: property '{prop.key}'"
         folder = Path(prop.file).parent if prop.file else Path()
 

@@ -51,7 +51,8 @@ class CatalogEntry:
         with self._lock:
             self._refuse_if_closed()
             if key not in self._siblings:
-                config = CatalogConfig.from_mapping(self._config.name, connector_name, properties)
+                # They come from a connector, whose own placeholders are filled: a secret may look like one.
+                config = CatalogConfig.from_mapping(self._config.name, connector_name, properties, literal=True)
                 self._siblings[key] = _build(config, plugins, context)
             return self._siblings[key]
 

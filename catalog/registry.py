@@ -190,7 +190,7 @@ class CatalogRegistry:
         Args:
             name: The catalog.
             connector_name: Kind of the other connector.
-            properties: Its properties, as a catalog file has them.
+            properties: Its properties, as a catalog file has them, placeholders filled.
 
         Raises:
             CatalogNotFoundError: There is no catalog of this name.

@@ -48,6 +48,17 @@ def test_a_catalog_is_built_on_first_use_and_once(registry: CatalogRegistry, fac
     assert factory.made[0].properties["server.retries"] == 5
 
 
+def test_a_secret_that_looks_like_a_placeholder_reaches_another_connector_as_it_is(
+    registry: CatalogRegistry, factory: CountingFactory, tmp_path: Path
+) -> None:
+    secret = "a${ENV:LAKEPORT_TEST_NEVER_SET}b"
+    (tmp_path / "password").write_text(secret)
+    registry.register("a", "counting", {"server.password": f"${{FILE:{tmp_path / 'password'}}}"})
+    registry.get("a")
+    registry.sibling("a", "counting", {"server.password": str(factory.made[0].properties["server.password"])})
+    assert [one.properties["server.password"] for one in factory.made] == [secret, secret]
+
+
 def test_a_slow_catalog_does_not_hold_the_others_back(registry: CatalogRegistry, factory: CountingFactory) -> None:
     factory.gates["slow"] = threading.Event()
     registry.register("slow", "counting", {})
