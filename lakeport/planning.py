@@ -44,6 +44,8 @@ class ScanPlan:
     def with_filter(self, constraint: Constraint) -> ScanPlan:
         """Offers a filter until the connector says that nothing changes.
 
+        Of very long lists the ranges that span them are offered; the lists themselves remain to be checked.
+
         Raises:
             InternalError: The connector keeps changing its handle.
         """

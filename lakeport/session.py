@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
 from connector_spi.changes import ChangeRange
-from connector_spi.errors import InvalidArgumentError
+from connector_spi.errors import InvalidArgumentError, UserError
 from lakeport.arrow import open_changes, open_scan
 from lakeport.arrow_reads import ArrowReads
 from lakeport.default_catalogs import DEFAULT_CATALOGS, DEFAULT_WAREHOUSE, load_catalogs
@@ -347,6 +347,12 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        try:
+            return f"<lakeport.Session of {', '.join(self._catalogs.names()) or 'no catalogs'}>"
+        except UserError:
+            return "<lakeport.Session, closed>"
 
     @property
     def shared_transactions(self) -> SharedTransactions | None:

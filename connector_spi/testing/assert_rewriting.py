@@ -2,6 +2,15 @@
 
 import pytest
 
-_CHECKS = ("base", "lifecycle_checks", "metadata_checks", "pushdown_checks", "reading_checks", "task_checks")
+_CHECKS = (
+    "base",
+    "changes_checks",
+    "lifecycle_checks",
+    "metadata_checks",
+    "pushdown_checks",
+    "reading_checks",
+    "streaming_checks",
+    "task_checks",
+)
 
 pytest.register_assert_rewrite(*(f"connector_spi.testing.{module}" for module in _CHECKS))

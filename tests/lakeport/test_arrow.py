@@ -114,7 +114,9 @@ def test_a_closed_session_does_not_cut_a_table_short(opened: tuple[Session, Memo
     session, _ = opened
     reader = session.arrow("mem.s.trips")
     next(reader)
+    assert repr(session) == "<lakeport.Session of mem>"
     session.close()
+    assert repr(session) == "<lakeport.Session, closed>"
     with pytest.raises(UserError, match="closed while the table was read"):
         next(reader)
     with pytest.raises(UserError, match="connect again"):
