@@ -7,13 +7,11 @@ Hudi reads the one by partition.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-import fastavro
-
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
+from connectors.hudi.avro_record import container_record
 from connectors.hudi.error_codes import HUDI_BAD_HFILE, HUDI_BOOTSTRAP
 from connectors.hudi.file_group.slices import DataFile, FileSlice
 from connectors.hudi.handles import SourceFile
@@ -123,14 +121,12 @@ def _source_file(status: Json, moved: _Moved, path: str) -> SourceFile:
 def _record(data: bytes, path: str) -> Json:
     """The one record of an Avro container file, as which each value of the index is written."""
     try:
-        record = next(iter(fastavro.reader(io.BytesIO(data))))
+        return container_record(data)
     except AVRO_ERRORS as error:
         raise CorruptFileError(
-            f"{path} holds a value that is no Avro file ({type(error).__name__})", HUDI_BAD_HFILE
+            f"{path} holds a value that is no Avro file of a record ({type(error).__name__}); restore the file",
+            HUDI_BAD_HFILE,
         ) from error
-    if not isinstance(record, dict):
-        raise CorruptFileError(f"{path} holds a value that is no record", HUDI_BAD_HFILE)
-    return record
 
 
 class _Moved:

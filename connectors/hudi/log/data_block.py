@@ -16,6 +16,7 @@ from connectors.hudi.error_codes import HUDI_UNSUPPORTED_LOG_BLOCK
 from connectors.hudi.hfile.reader import HFile
 from connectors.hudi.log.block import BlockType, LogBlock, damaged
 from connectors.hudi.log.positions import POSITION, positions_column
+from connectors.hudi.row_columns import combined
 from connectors.hudi.schema import RECORD_KEY, arrow_schema
 from connectors.toolkit.avro_records import (
     AvroRecords,
@@ -267,10 +268,5 @@ def _read_parquet_columns(content: pa.Buffer, target: pa.Schema, where: str) -> 
         # By index, since a dotted path does not tell a nested field from a name that holds a dot.
         table = file.reader.read_all(column_indices=leaves) if leaves else None
         rows = file.metadata.num_rows
-    arrays = [_one_array(table.column(read.index(at))) for at in found] if table is not None else []
+    arrays = [combined(table.column(read.index(at))) for at in found] if table is not None else []
     return pa.Table.from_arrays(adapter.adapt(arrays, rows), schema=target)
-
-
-def _one_array(column: pa.ChunkedArray) -> pa.Array:
-    combined = column.combine_chunks()
-    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_KEY
+from connectors.hudi.row_columns import field_values
 
 __all__ = ["virtual_record_keys"]
 
@@ -55,18 +56,14 @@ def virtual_record_keys(rows: pa.Table, key_fields: Sequence[str], *, complex_ke
 
 
 def _column(rows: pa.Table, field: str, where: str) -> pa.Array:
-    if field in rows.column_names:
-        column = rows.column(field).combine_chunks()
-    else:
-        first, *inner = field.split(".")
-        if first not in rows.column_names:
-            raise CorruptFileError(
-                f"{where}: its key field '{field}' is not among the columns {', '.join(rows.column_names)}; restore "
-                "hoodie.table.recordkey.fields in its hoodie.properties",
-                HUDI_BAD_LOG_FILE,
-            )
-        column = pc.struct_field(rows.column(first).combine_chunks(), inner)
-    return pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+    found = field_values(rows, field)
+    if found is None:
+        raise CorruptFileError(
+            f"{where}: its key field '{field}' is not among the columns {', '.join(rows.column_names)}; restore "
+            "hoodie.table.recordkey.fields in its hoodie.properties",
+            HUDI_BAD_LOG_FILE,
+        )
+    return found
 
 
 def _text(column: pa.Array, field: str, where: str) -> pa.Array:

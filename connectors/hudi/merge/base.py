@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from connectors.hudi.merge.key_index import key_index
 from connectors.hudi.merge.ordering import OrderingKeys
+from connectors.hudi.row_columns import combined
 
 __all__ = ["LogMerge", "MergedLog"]
 
@@ -141,13 +142,3 @@ class LogMerge:
 def _choose(first: np.ndarray, one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
     chosen = pc.if_else(pa.array(first), one, other)
     return combined(chosen)
-
-
-def combined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """One array of a column's chunks."""
-    if isinstance(column, pa.Array):
-        return column
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    made = column.combine_chunks()
-    return pa.concat_arrays(made.chunks) if isinstance(made, pa.ChunkedArray) else made

@@ -14,8 +14,8 @@ from connector_spi.handles import ColumnHandle
 from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 from connectors.hudi.log.block import LogBlock
 from connectors.hudi.log.record_key import virtual_record_keys
-from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.config import MergeConfig, PartialUpdates
+from connectors.hudi.row_columns import combined, field_values
 from connectors.hudi.schema import COMMIT_TIME as META_COMMIT_TIME
 from connectors.hudi.schema import META_COLUMNS, RECORD_KEY
 from connectors.hudi.timestamp_unit import check_unit
@@ -124,7 +124,7 @@ class MergeColumns:
         """The values of the ordering fields of rows of ``read``; none where they do not count."""
         if not self.ordering_types:
             return []
-        return [_field(rows, name) for name in self.config.ordering_fields]
+        return [field_values(rows, name) for name in self.config.ordering_fields]
 
     def shape(self, present: frozenset[str] | None) -> int | None:
         """The number of a set of columns; ``None`` for all of them.
@@ -224,10 +224,3 @@ def _type(schema: pa.Schema, name: str, where: str) -> pa.DataType:
             HUDI_UNSUPPORTED_MERGE,
         )
     return kind
-
-
-def _field(rows: pa.Table, name: str) -> pa.Array:
-    if name in rows.column_names:
-        return combined(rows.column(name))
-    first, *inner = name.split(".")
-    return combined(pc.struct_field(combined(rows.column(first)), inner))

@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from connectors.hudi.log.block import BlockType, LogBlock, damaged
 from connectors.hudi.log.data_block import PART_BYTES, POSITION, read_data_block_parts, read_data_blocks
 from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECORD_KEY, read_delete_block
-from connectors.hudi.merge.base import combined
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
 from connectors.hudi.merge.ordering import as_table_type, is_default
+from connectors.hudi.row_columns import combined
 from connectors.hudi.schema_evolution import EvolvedColumn
 from connectors.hudi.timestamp_unit import check_unit
 from connectors.toolkit.avro_records import ByteRange

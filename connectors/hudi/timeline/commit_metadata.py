@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import fastavro
-
 from connector_spi.errors import CorruptFileError
 from connector_spi.plain_data import PlainData
+from connectors.hudi.avro_record import container_record
 from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
 from connectors.toolkit.avro_errors import AVRO_ERRORS
 
@@ -93,7 +91,7 @@ def parse_commit_metadata(data: bytes, where: str) -> CommitMetadata:
         CorruptFileError: It is neither, or is cut off.
     """
     try:
-        record = _avro_record(data) if data.startswith(_AVRO_MAGIC) else json.loads(data)
+        record = container_record(data) if data.startswith(_AVRO_MAGIC) else json.loads(data)
         return commit_metadata(record)
     except AVRO_ERRORS as error:
         raise CorruptFileError(
@@ -120,14 +118,6 @@ def commit_metadata(record: Mapping[str, object]) -> CommitMetadata:
         ),
         extra=tuple((key, str(value)) for key, value in extra.items() if value is not None),
     )
-
-
-def _avro_record(data: bytes) -> Mapping[str, object]:
-    # The embedded writer schema decides: unions come in either order, and fields were added over time.
-    record = next(iter(fastavro.reader(io.BytesIO(data))))
-    if not isinstance(record, dict):
-        raise TypeError("not a record")
-    return record
 
 
 def _write_stat(partition: str, stat: object) -> WriteStat:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
-
-import fastavro
-
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
+from connectors.hudi.avro_record import container_record
 from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
@@ -66,8 +63,7 @@ def read_clean_horizon(files: FileSystem, location: str, config: TableConfig, in
     """
     data = read_instant(files, location, config, instant)
     try:
-        record = next(iter(fastavro.reader(io.BytesIO(data))))
-        told = record.get("earliestCommitToRetain") if isinstance(record, dict) else None
+        told = container_record(data).get("earliestCommitToRetain")
     except AVRO_ERRORS as error:
         raise CorruptFileError(
             f"{_path(location, config, instant.file_name)} is no clean metadata in Avro ({type(error).__name__}); "
@@ -80,10 +76,9 @@ def read_clean_horizon(files: FileSystem, location: str, config: TableConfig, in
 def is_clustering_plan(data: bytes) -> bool:
     """Whether a requested replacecommit is a clustering; an overwrite has no plan (HoodieRequestedReplaceMetadata)."""
     try:
-        record = next(iter(fastavro.reader(io.BytesIO(data)))) if data else None
+        return bool(data) and container_record(data).get("clusteringPlan") is not None
     except AVRO_ERRORS:
         return False
-    return isinstance(record, dict) and record.get("clusteringPlan") is not None
 
 
 def read_instant(files: FileSystem, location: str, config: TableConfig, instant: Instant) -> bytes:
