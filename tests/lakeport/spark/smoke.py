@@ -6,11 +6,13 @@ statement its rows, sorted.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import sys
 import tempfile
 import time
+from decimal import Decimal
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -34,6 +36,7 @@ STATEMENTS = [
     "SELECT DISTINCT p FROM hive.s.{t} WHERE id >= 6",
     "SELECT p FROM hive.s.{t} WHERE name LIKE '%1' AND id < 5",
     "SELECT count(*) + 1 FROM (SELECT name FROM hive.s.{t} WHERE id > 3 LIMIT 5)",
+    "SELECT id, at, day, price FROM hive.s.{t} WHERE at > TIMESTAMP_NTZ'2024-03-10 02:30:00' AND day < '2024-03-12'",
     "SELECT id, point.x FROM hive.s.{t} WHERE point.x > 10 LIMIT 3",
     "SELECT a.id FROM hive.s.{t} a JOIN hive.s.{t} b ON a.id = b.id + 1 WHERE b.p = 'b'",
     "SELECT count(*) FROM hive.s.`{t}$partitions`",
@@ -45,7 +48,11 @@ def main(master: str) -> None:
     """Builds two tables, and asks."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
-    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+    builder = (
+        builder.config("spark.sql.session.timeZone", "UTC")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+    )
     spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     with tempfile.TemporaryDirectory() as folder:
@@ -64,8 +71,15 @@ def main(master: str) -> None:
 
 
 def _answers(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]:
-    rows = [(n, f"name {n}", (n, str(n)), "abc"[n % 3]) for n in range(12)]
-    frame = spark.createDataFrame(rows, "id int, name string, point struct<x: int, y: string>, p string")
+    begin = dt.datetime(2024, 3, 10, 0, 30, 0, 123456)
+    times = [
+        (begin + dt.timedelta(hours=6 * n), dt.date(2024, 3, 10 + n // 4), Decimal(n).scaleb(-1)) for n in range(12)
+    ]
+    rows = [(n, f"name {n}", (n, str(n)), *times[n], "abc"[n % 3]) for n in range(12)]
+    columns = (
+        "id int, name string, point struct<x: int, y: string>, at timestamp, day date, price decimal(5, 2), p string"
+    )
+    frame = spark.createDataFrame(rows, columns)
     answers: dict[str, list[list[object]]] = {"spark": [[spark.version]]}
     for file_format in ("parquet", "orc"):
         location = folder / file_format
