@@ -129,7 +129,7 @@ def _use(shell: ShellSession, name: str) -> None:
 
 
 COMMANDS = (
-    Command(("\\?",), "", "this help", Argument.NOTHING, _help),
+    Command(("\\?",), "", "shows this help; so does help", Argument.NOTHING, _help),
     Command(("\\h",), "[STATEMENT]", "how a statement of SQL is written", Argument.NOTHING, _sql_help),
     Command(("\\q",), "", "leaves the shell; so do quit, exit and Ctrl-D", Argument.NOTHING, _leave),
     Command(("\\l",), "", "catalogs", Argument.NOTHING, describe_commands.catalogs),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from catalog.resolver import ResolvedSystemTable
+from catalog.resolver import ResolvedSystemTable, resolve_schema
 from connector_spi.errors import ConnectorError
 from connector_spi.names import CatalogSchemaTableName, quote_identifier
 from connector_spi.schema import ColumnMetadata
@@ -68,10 +68,17 @@ def schema_rows(session: Session, catalog: str, pattern: str) -> Description:
 
 
 def table_rows(session: Session, catalog: str, schema: str, pattern: str) -> Description:
-    """Tables and views of a schema; ``pattern`` as in ``schema_rows``."""
+    """Tables and views of a schema; ``pattern`` as in ``schema_rows``.
+
+    Raises:
+        SchemaNotFoundError: There is no such schema; says what is close.
+    """
     access = plain_statement(session.catalogs).access(catalog)
+    about = [one.metadata.name.table for one in access.connector.system_tables if one.metadata.name.schema == schema]
     with access.lock:
-        names = [name.table for name in access.metadata.list_tables(access.session, schema)]
+        names = about or [name.table for name in access.metadata.list_tables(access.session, schema)]
+        if not names:
+            resolve_schema(access.session, access.metadata, catalog, schema)
     return Description(
         f"Tables of {quote_identifier(catalog)}.{quote_identifier(schema)}",
         _table(["table"], [(name,) for name in _matching(names, pattern)]),

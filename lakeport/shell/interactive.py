@@ -32,7 +32,8 @@ from lakeport.version import VERSION
 
 __all__ = ["is_complete", "run_shell"]
 
-_LEAVE = frozenset({"quit", "exit"})
+_COMMANDS = {"quit": "\\q", "exit": "\\q", "help": "\\?", "?": "\\?"}
+"""What people type who do not know the shell yet."""
 
 
 def run_shell(arguments: argparse.Namespace) -> int:
@@ -97,10 +98,8 @@ class _Shell:
                 continue
             except EOFError:
                 return
-            if text.rstrip("; ").lower() in _LEAVE:
-                return
             try:
-                self._shell.run_input(text)
+                self._shell.run_input(_COMMANDS.get(_word(text), text))
             except LeaveShell:
                 return
             if text and not text.startswith("\\"):
@@ -147,10 +146,14 @@ class _Shell:
 def is_complete(text: str) -> bool:
     """Whether Enter runs the text; else it begins a new line."""
     stripped = text.strip()
-    if not stripped or stripped.rstrip("; ").lower() in _LEAVE:
+    if not stripped or _word(text) in _COMMANDS:
         return True
     parts = split_input(text)
     return not parts or parts[-1].kind is not PartKind.UNFINISHED
+
+
+def _word(text: str) -> str:
+    return text.strip().rstrip("; ").lower()
 
 
 def _keys() -> KeyBindings:

@@ -19,7 +19,7 @@ __all__ = ["NO_NAMES", "NameCache", "SortedNames"]
 
 _FRESH_SECONDS = 60.0
 _FAILED_SECONDS = 5.0
-_WAIT_SECONDS = 0.02
+_WAIT_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ NO_NAMES = SortedNames((), ())
 class NameCache:
     """Names, fetched by threads of its own and kept for a minute; older ones are shown while they are fetched anew.
 
-    No method waits for longer than its patience: what is not there by then is told by ``on_arrival`` when it comes. A catalog
-    that fails has no names, and is asked again some seconds later.
+    No method waits for longer than its patience: what is not there by then is told by ``on_arrival`` when it comes. A
+    catalog that fails has no names, and is asked again some seconds later.
 
     Args:
         session: Its catalogs are asked.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
+import textwrap
 import traceback
 from typing import TextIO
 
@@ -93,24 +95,28 @@ def report(
     if debug:
         traceback.print_exception(error)
     if source is not None:
-        print(render(diagnose(error, source), source, colours=_takes_colours(sys.stderr)), file=sys.stderr, flush=True)
+        shown = render(
+            diagnose(error, source), source, colours=_takes_colours(sys.stderr), columns=_columns(sys.stderr)
+        )
+        print(shown, file=sys.stderr, flush=True)
         return
-    print(f"{prefix}{headline(error)}", file=sys.stderr, flush=True)
-    for note in getattr(error, "__notes__", ()):
-        print(note, file=sys.stderr, flush=True)
+    for line in (f"{prefix}{headline(error)}", *getattr(error, "__notes__", ())):
+        print(_fitted(line, _columns(sys.stderr)), file=sys.stderr, flush=True)
 
 
-def render(diagnosis: Diagnosis, source: SourceText, *, colours: bool = False) -> str:
+def render(diagnosis: Diagnosis, source: SourceText, *, colours: bool = False, columns: int | None = None) -> str:
     """The text of a diagnosis as Rust's compiler would write it: message, place, line, caret, help.
 
     Args:
         diagnosis: Of an error.
         source: The statement.
         colours: With escape sequences of a terminal.
+        columns: Of a terminal, for which long texts are broken between words.
     """
     red, blue, bold, plain = ("\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m") if colours else ("", "", "", "")
     code = f"[{diagnosis.code}]" if diagnosis.code else ""
-    lines = [f"{red}error{code}{plain}{bold}: {_bounded(diagnosis.message)}{plain}"]
+    head = _fitted(f"error{code}: {_bounded(diagnosis.message)}", columns).removeprefix(f"error{code}")
+    lines = [f"{red}error{code}{plain}{bold}{head}{plain}"]
     gutter = "  "
     if diagnosis.span is not None:
         excerpt = source.excerpt(diagnosis.span)
@@ -123,12 +129,26 @@ def render(diagnosis: Diagnosis, source: SourceText, *, colours: bool = False) -
             f"{blue}{number} |{plain} {excerpt.line}",
             f"{gutter}{blue}|{plain} {' ' * excerpt.indent}{red}{'^' * excerpt.carets}{plain}",
         ]
-    lines += [f"{gutter}{blue}={plain} {bold}help{plain}: {_bounded(one)}" for one in diagnosis.helps]
+    for one in diagnosis.helps:
+        said = _fitted(f"{gutter}= help: {_bounded(one)}", columns, len(gutter) + 2).removeprefix(f"{gutter}= help")
+        lines.append(f"{gutter}{blue}={plain} {bold}help{plain}{said}")
     return "\n".join(lines)
 
 
 def _bounded(line: str) -> str:
     return line if len(line) <= _MAX_LINE else line[: _MAX_LINE - 3] + "..."
+
+
+def _fitted(text: str, columns: int | None, indent: int = 2) -> str:
+    """A text in lines that a terminal need not break inside of words."""
+    if columns is None or len(text) <= columns:
+        return text
+    lines = textwrap.wrap(text, columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def _columns(stream: TextIO) -> int | None:
+    return shutil.get_terminal_size((80, 24)).columns if stream.isatty() else None
 
 
 def _takes_colours(stream: TextIO) -> bool:

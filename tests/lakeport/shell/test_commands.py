@@ -50,6 +50,7 @@ def test_what_there_is(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.Ca
     assert lines[4].endswith("partition key")
     assert "Partition keys: day" in lines
     assert "did you mean" in said(shell, "\\d trps", capsys)
+    assert "no schema defalt in catalog mem; did you mean default?" in said(shell, "\\dt mem.defalt.*", capsys)
     assert said(shell, "\\c", capsys) == "mem.s\n"
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pyspark.sql import SparkSession
 
 from connector_spi.errors import InvalidArgumentError, StorageError, TableNotFoundError
-from lakeport.shell.diagnosis import diagnose
+from lakeport.shell.diagnosis import Diagnosis, diagnose
 from lakeport.shell.problems import exit_code, render
 from lakeport.shell.source_text import SourceText, Span
 
@@ -133,3 +135,17 @@ def test_colours_are_asked_for() -> None:
     diagnosis = diagnose(TableNotFoundError("no table 't'"), source)
     assert "\x1b[" in render(diagnosis, source, colours=True)
     assert "\x1b" not in render(diagnosis, source)
+
+
+def test_long_texts_are_broken_between_words_for_a_terminal() -> None:
+    source = SourceText("SELECT a", 0, "SELECT a", None)
+    diagnosis = Diagnosis("X", "a message of some words", None, ("help of some more words",))
+    assert render(diagnosis, source, columns=20).splitlines() == [
+        "error[X]: a message",
+        "  of some words",
+        "  = help: help of",
+        "    some more words",
+    ]
+    assert len(render(diagnosis, source).splitlines()) == 2
+    coloured = render(diagnosis, source, columns=20, colours=True)
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == render(diagnosis, source, columns=20)

@@ -102,6 +102,8 @@ def test_the_history_of_another_session_is_searched(tmp_path: Path) -> None:
         shell.wait_for(r"mem\.s> *$")
         shell.send("\\l\r")
         shell.wait_for(r" mem +\| memory")
+        shell.send("help\r")
+        shell.wait_for(r"Ctrl-X Ctrl-E")
         shell.send("\\q\r")
 
 
