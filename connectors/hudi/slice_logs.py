@@ -12,7 +12,7 @@ from connectors.hudi.handles import LogFile
 from connectors.hudi.log.block import LogBlock
 from connectors.hudi.log.reader import BlockContent, read_log_blocks
 from connectors.toolkit.avro_records import ByteRange
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.filesystem import FileSystem, storage_errors
 
 __all__ = ["SliceLogs"]
 
@@ -55,7 +55,7 @@ class SliceLogs:
         file = self._files.open(log.path)
         if log.size <= self._room:
             self._room -= log.size
-            with file:
+            with file, storage_errors(log.path):
                 # What a writer appended since is left; of a file that is too short its reader tells.
                 file = pa.BufferReader(file.read_buffer(log.size))
         self._opened[log.path] = self._stack.enter_context(file)

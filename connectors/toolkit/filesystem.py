@@ -19,7 +19,7 @@ from connector_spi.errors import FileMissingError, InvalidPropertyError, Storage
 from connector_spi.plain_data import PlainData
 from connectors.toolkit.remote_storage import open_storage, setting_prefixes, storage_path
 
-__all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path"]
+__all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path", "storage_errors"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?")
 
@@ -69,7 +69,7 @@ class FileSystem(PlainData):
             StorageError: Storage refused, or cannot be reached.
         """
         storage, path = self._resolve(uri)
-        with _storage_errors(uri):
+        with storage_errors(uri):
             found = storage.get_file_info(pafs.FileSelector(path, recursive=recursive))
         root, base = uri.rstrip("/"), path.rstrip("/")
         infos = [_file_info(f"{root}{info.path[len(base) :]}", info) for info in found]
@@ -78,7 +78,7 @@ class FileSystem(PlainData):
     def info(self, uri: str) -> FileInfo | None:
         """What is at the path, or ``None``."""
         storage, path = self._resolve(uri)
-        with _storage_errors(uri):
+        with storage_errors(uri):
             info = storage.get_file_info(path)
         return None if info.type == pafs.FileType.NotFound else _file_info(uri, info)
 
@@ -94,12 +94,12 @@ class FileSystem(PlainData):
             StorageError: Storage refused, or cannot be reached.
         """
         storage, path = self._resolve(uri)
-        with _storage_errors(uri):
+        with storage_errors(uri):
             return storage.open_input_file(path)
 
     def read_bytes(self, uri: str) -> bytes:
         """All bytes of a file."""
-        with self.open(uri) as file, _storage_errors(uri):
+        with self.open(uri) as file, storage_errors(uri):
             content: bytes = file.read()
         return content
 
@@ -116,7 +116,7 @@ class FileSystem(PlainData):
         storage, path = self._resolve(uri)
         if not path.strip("/"):
             raise StorageError(f"{uri} is the root of a storage, which is not deleted")
-        with _storage_errors(uri):
+        with storage_errors(uri):
             if storage.get_file_info(path).type == pafs.FileType.Directory:
                 storage.delete_dir(path)
 
@@ -129,7 +129,7 @@ class FileSystem(PlainData):
         scheme, authority, path = _split(uri)
         if scheme in ("", "file"):
             return _local(), path
-        with _storage_errors(uri):
+        with storage_errors(uri):
             return open_storage(scheme, authority, self.options), storage_path(scheme, authority, path)
 
 
@@ -165,7 +165,13 @@ def _local() -> pafs.FileSystem:
 
 
 @contextmanager
-def _storage_errors(uri: str) -> Iterator[None]:
+def storage_errors(uri: str) -> Iterator[None]:
+    """What storage fails with while a file or folder is read, as errors of ours that name it.
+
+    Raises:
+        FileMissingError: It is not there.
+        StorageError: Anything else.
+    """
     try:
         yield
     except FileNotFoundError as error:

@@ -10,6 +10,7 @@ from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.log.block import LogBlock, parse_log_blocks
 from connectors.toolkit.byte_source import FileSource
+from connectors.toolkit.filesystem import storage_errors
 
 __all__ = ["BlockContent", "block_content", "read_log_blocks"]
 
@@ -25,14 +26,16 @@ def read_log_blocks(file: pa.NativeFile, path: str, size: int | None = None) -> 
     Raises:
         CorruptFileError: The file is shorter than planned, is no log file, or holds a damaged block.
         NotSupportedError: A block that is not understood.
+        StorageError: Storage failed.
     """
-    source = FileSource(file, size)
-    if size is not None and source.size < size:
-        raise CorruptFileError(
-            f"{path} has {source.size} bytes, and had {size} when the query was planned; run the query again",
-            HUDI_BAD_LOG_FILE,
-        )
-    return parse_log_blocks(source, path)
+    with storage_errors(path):
+        source = FileSource(file, size)
+        if size is not None and source.size < size:
+            raise CorruptFileError(
+                f"{path} has {source.size} bytes, and had {size} when the query was planned; run the query again",
+                HUDI_BAD_LOG_FILE,
+            )
+        yield from parse_log_blocks(source, path)
 
 
 class BlockContent:
@@ -56,9 +59,11 @@ class BlockContent:
 
         Raises:
             CorruptFileError: The file has become shorter.
+            StorageError: Storage failed.
         """
-        self._file.seek(self._block.content_offset + offset)
-        content = self._file.read_buffer(length)
+        with storage_errors(self._block.path):
+            self._file.seek(self._block.content_offset + offset)
+            content = self._file.read_buffer(length)
         if content.size != length:
             raise CorruptFileError(
                 f"{self._block.path} ends in the block at byte {self._block.offset}; it was cut off while it was read",
@@ -76,5 +81,6 @@ def block_content(file: pa.NativeFile, block: LogBlock) -> pa.Buffer:
 
     Raises:
         CorruptFileError: The file has become shorter.
+        StorageError: Storage failed.
     """
     return BlockContent(file, block).slice(0, block.content_length)

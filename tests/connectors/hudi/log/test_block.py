@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import struct
 
 import pyarrow as pa
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connector_spi.errors import CorruptFileError, NotSupportedError
+from connector_spi.errors import CorruptFileError, NotSupportedError, StorageError
 from connectors.hudi.log.block import MAGIC, BlockType, HeaderKey, LogBlock, parse_log_blocks
 from connectors.hudi.log.reader import block_content, read_log_blocks
 from connectors.toolkit.byte_source import FileSource, MemorySource
@@ -161,6 +162,28 @@ def test_what_a_writer_appends_after_the_listing_is_not_read() -> None:
     assert block_content(file, block).to_pybytes() == b"one"
     with pytest.raises(CorruptFileError, match="run the query again"):
         list(read_log_blocks(file, "log", len(first + second) + 1))
+
+
+class FailingFile(io.BytesIO):
+    """A file whose storage goes away."""
+
+    gone = False
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.gone:
+            raise OSError("connection reset")
+        return super().read(size)
+
+
+def test_storage_that_fails_between_blocks_is_named() -> None:
+    written = FailingFile(log_block(BlockType.DELETE, {0: "1"}, bytes(200_000)))
+    file = pa.PythonFile(written, mode="r")
+    [block] = read_log_blocks(file, "s3://lake/t/.f1.log.1")
+    written.gone = True
+    with pytest.raises(StorageError, match=r"s3://lake/t/\.f1\.log\.1: connection reset"):
+        block_content(file, block)
+    with pytest.raises(StorageError, match=r"s3://lake/t/\.f1\.log\.1: connection reset"):
+        list(read_log_blocks(file, "s3://lake/t/.f1.log.1"))
 
 
 def test_header_keys_are_those_of_hudi() -> None:
