@@ -15,7 +15,7 @@ from functools import lru_cache
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from connector_spi.errors import FileMissingError, InvalidPropertyError, StorageError
+from connector_spi.errors import ConnectorError, FileMissingError, StorageError
 from connector_spi.plain_data import PlainData
 from connectors.toolkit.remote_storage import open_storage, setting_prefixes, storage_path
 
@@ -174,10 +174,10 @@ def storage_errors(uri: str) -> Iterator[None]:
     """
     try:
         yield
+    except ConnectorError:
+        raise
     except FileNotFoundError as error:
         raise FileMissingError(f"{uri} is not there; it was moved or deleted, or its location is wrong") from error
-    except (StorageError, InvalidPropertyError):
-        raise
     except NotADirectoryError as error:
         raise FileMissingError(f"{uri} is no folder") from error
     except (OSError, pa.ArrowException) as error:
