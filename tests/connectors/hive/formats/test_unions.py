@@ -1,5 +1,8 @@
 """Columns of uniontype: ORC files that pyorc and Arrow wrote, and Avro files of fastavro.
 
+Those of pyorc lie in ``union_files``, written once by a process of their own and read again by pyorc: where unions are
+NULL it writes what its memory happens to hold, and can take all of the memory or end the process.
+
 What is expected is what was written, with Hive's numbers: the branches of the table's type, null left out
 (``AvroDeserializer.deserializeUnion``). A union is shown as Hive prints it, ``{number:value}``.
 """
@@ -9,10 +12,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import copyfile
 from typing import cast
 
 import pyarrow as pa
-import pyorc
 import pytest
 from pyarrow import orc
 
@@ -23,6 +26,7 @@ from tests.connectors.hive.formats.test_avro_tables import Row, field, make_tabl
 from tests.connectors.hive.reading import read_table
 from tests.connectors.hive.table_writer import storage
 
+_FILES = Path(__file__).with_name("union_files")
 _TYPE = "uniontype<int,string,struct<x:int>>"
 
 
@@ -63,15 +67,7 @@ def test_orc_at_the_top_and_inside_of_others(hive: HiveConnector, tmp_path: Path
         "m": "map<string,uniontype<int,string>>",
         "s": f"struct<a:int,u:{nested}>",
     }
-    schema = "struct<" + ",".join(f"{name}:{kind}" for name, kind in columns.items()) + ">"
-    with orc_table(hive, tmp_path, columns).open("wb") as file, pyorc.Writer(file, schema) as writer:
-        rows: list[tuple[object, ...]] = [
-            (5, [1, "a", (7,), None], {"k": 1, "l": "v"}, (1, 2)),
-            ("x", [], None, (2, ["q", 1.5, None])),
-            ((3,), None, {}, (3, None)),
-            (None, [None], {"k": None}, None),
-        ]
-        writer.writerows(rows)
+    copyfile(_FILES / "nested.orc", orc_table(hive, tmp_path, columns))
     assert shown(hive) == [
         {"u": {0: 5}, "l": [{0: 1}, {1: "a"}, {2: {"x": 7}}, None], "m": [("k", {0: 1}), ("l", {1: "v"})],
          "s": {"a": 1, "u": {0: 2}}},
@@ -87,16 +83,13 @@ def test_orc_tells_null_from_a_branch_that_is_null(hive: HiveConnector, tmp_path
     tags = pa.array([0, 1, 1, 0], pa.int8())
     values = pa.UnionArray.from_sparse(tags, [pa.array([1, None, None, None]), pa.array([None, "x", None, None])])
     orc.write_table(pa.table({"u": values}), str(path))
-    with (path.parent / "000001_0").open("wb") as file, pyorc.Writer(file, "struct<u:uniontype<int,string>>") as writer:
-        writer.write((None,))
+    copyfile(_FILES / "null.orc", path.parent / "000001_0")
     found = cast("list[dict[str, object]]", shown(hive))
     assert sorted(str(row["u"]) for row in found) == ["None", "{0: 1}", "{0: None}", "{1: 'x'}", "{1: None}"]
 
 
 def test_orc_of_one_branch_with_null_is_refused(hive: HiveConnector, tmp_path: Path) -> None:
-    path = orc_table(hive, tmp_path, {"u": "uniontype<int>"})
-    with path.open("wb") as file, pyorc.Writer(file, "struct<u:uniontype<int>>") as writer:
-        writer.writerows([(1,), (None,)])
+    copyfile(_FILES / "one_branch.orc", orc_table(hive, tmp_path, {"u": "uniontype<int>"}))
     with pytest.raises(NotSupportedError, match="union of one type"):
         shown(hive)
 
@@ -144,8 +137,5 @@ def test_avro_of_other_branches_is_refused(hive: HiveConnector, tmp_path: Path, 
 
 
 def test_texts_inside_of_a_union_keep_their_length(hive: HiveConnector, tmp_path: Path) -> None:
-    path = orc_table(hive, tmp_path, {"u": "uniontype<int,char(3),varchar(2)>"})
-    kind = "struct<u:uniontype<int,char(3),varchar(2)>>"
-    with path.open("wb") as file, pyorc.Writer(file, kind) as writer:
-        writer.writerows([("a",), (1,)])
+    copyfile(_FILES / "texts.orc", orc_table(hive, tmp_path, {"u": "uniontype<int,char(3),varchar(2)>"}))
     assert shown(hive) == [{"u": {1: "a  "}}, {"u": {0: 1}}]
