@@ -45,6 +45,14 @@ TRIPS = pa.table(
 )
 
 
+def run_apart(program: str) -> None:
+    """Runs a program in a process of its own, which is given a folder with no catalogs."""
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "."], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
 @pytest.fixture
 def opened() -> Iterator[tuple[Session, MemoryConnector]]:
     with memory_session() as (session, connector):
@@ -220,10 +228,7 @@ def test_a_forked_process_leaves_its_parents_session_alone() -> None:
         "assert os.waitpid(child, 0)[1] == 0\n"
         "assert scan.to_arrow().num_rows == 2\n"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program, "."], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
+    run_apart(program)
 
 
 @pytest.mark.parametrize(
@@ -286,10 +291,7 @@ def test_reading_arrow_loads_no_spark() -> None:
         "loaded = [name for name in ('pyspark', 'py4j', 'lakeport.spark.install') if name in sys.modules]\n"
         "assert not loaded, loaded\n"
     )
-    empty = subprocess.run(
-        [sys.executable, "-c", program, "."], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert empty.returncode == 0, empty.stderr
+    run_apart(program)
 
 
 @pytest.fixture

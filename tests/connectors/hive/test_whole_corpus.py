@@ -13,12 +13,14 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.types import parse_hive_type
+from connector_spi.names import SchemaTableName
 from connectors.hive.connector import HiveConnector
-from tests.connectors.hive.reading import make_connector, read_table, scan_table
+from tests.connectors.hive.reading import make_connector, make_session, open_metadata, read_table, scan_table
 from tests.hive_corpus import (
     FULL_ACID_CASES,
     INSERT_ONLY_CASES,
     INSERT_ONLY_TEXT_CASES,
+    PLAIN_CASES,
     TEXT_CASES,
     canonical_rows,
     expected_answer,
@@ -29,8 +31,7 @@ from tests.hive_corpus import (
 )
 from tests.paths import CORPUS
 
-# Read by decoders of ours, which choose columns by themselves.
-DECODED_CASES = (*TEXT_CASES, *INSERT_ONLY_TEXT_CASES, *FULL_ACID_CASES, *INSERT_ONLY_CASES)
+CHOSEN_CASES = (*PLAIN_CASES, *TEXT_CASES, *INSERT_ONLY_TEXT_CASES, *FULL_ACID_CASES, *INSERT_ONLY_CASES)
 CASES = sorted(one.parent.name for one in (CORPUS / "hive").glob("*/expected.json")) or ["no corpus"]
 # Tables of Avro files have columns of tinyint and smallint, which Hive itself shows as int.
 _WIDER_IN_HIVE = {"avro_alltypes": {"ti", "si"}, "avro_alltypes_ny": {"ti", "si"}}
@@ -58,14 +59,14 @@ def test_rows_and_types_are_hives(connector: HiveConnector, case: str) -> None:
     assert canonical_rows(rows) == with_null_keys(answer.rows)
 
 
-@pytest.mark.parametrize("case", DECODED_CASES)
+@pytest.mark.parametrize("case", CHOSEN_CASES)
 def test_every_column_alone_is_the_same_as_among_all(connector: HiveConnector, case: str) -> None:
     rows = read_table(connector, "corpus", case)
     for name in rows.schema.names:
         assert canonical_rows(read_table(connector, "corpus", case, [name])) == canonical_rows(rows.select([name]))
 
 
-@pytest.mark.parametrize("case", DECODED_CASES)
+@pytest.mark.parametrize("case", CHOSEN_CASES)
 def test_rows_are_counted_without_columns(connector: HiveConnector, case: str) -> None:
     assert scan_table(connector, "corpus", case, []).rows.num_rows == sum(expected_answer(case).rows.values())
 
@@ -79,3 +80,13 @@ def test_row_ids_are_hives(connector: HiveConnector, case: str) -> None:
     )
     answer = Counter({(*row[:3], f"file://{folder}{row[3]}"): count for row, count in expected_row_ids(case).items()})
     assert found == answer
+
+
+def test_declared_types_tell_char_and_varchar(connector: HiveConnector) -> None:
+    session = make_session(connector)
+    with open_metadata(connector, session) as metadata:
+        handle = metadata.get_table_handle(session, SchemaTableName("corpus", "orc_alltypes"))
+        assert handle is not None
+        columns = metadata.get_table_metadata(session, handle).visible_columns()
+    declared = {column.name: column.declared_type for column in columns if column.declared_type}
+    assert declared == {"vc": "varchar(20)", "ch": "char(10)"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import struct
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 
@@ -14,6 +13,7 @@ from catalog.metastore import error_codes
 from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.security.settings import Authentication, HttpAuthentication, SecuritySettings
 from connector_spi.errors import MetastoreError
+from tests.catalog.metastore.security.listening import listening
 
 PLAIN = SecuritySettings(authentication=Authentication.PLAIN, password="wrong")
 BEARER = SecuritySettings(http_authentication=HttpAuthentication.BEARER, bearer_token="wrong")
@@ -25,27 +25,14 @@ NO_HTTP = b"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"
 def refusing(answer: bytes) -> Iterator[tuple[int, list[int]]]:
     """Says the same to each who comes; the list grows with each."""
     seen: list[int] = []
-    listener = socket.create_server(("127.0.0.1", 0))
 
-    def serve() -> None:
-        while True:
-            try:
-                handle, _ = listener.accept()
-            except OSError:
-                return
-            with handle:
-                seen.append(1)
-                handle.recv(1000)
-                handle.sendall(answer)
+    def talk(handle: socket.socket) -> None:
+        seen.append(1)
+        handle.recv(1000)
+        handle.sendall(answer)
 
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
-        yield listener.getsockname()[1], seen
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()
+    with listening(talk) as port:
+        yield port, seen
 
 
 @pytest.mark.parametrize(

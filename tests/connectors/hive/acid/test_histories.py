@@ -14,11 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import ConnectorError
 from connector_spi.handles import ColumnHandle, TableHandle
-from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Constraint, Domain, Range, TupleDomain, Value, ValueSet
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
@@ -26,15 +24,14 @@ from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.config import MAX_SPLIT_SIZE
 from connectors.hive.connector import HiveConnector
 from connectors.hive.handles import HiveTableHandle
+from tests.connectors.hive.acid.conftest import TABLE
 from tests.connectors.hive.acid_history import FIELDS, History
 from tests.connectors.hive.acid_model import Snapshot
 from tests.connectors.hive.acid_snapshots import acid_snapshot
 from tests.connectors.hive.acid_steps import KNOWN_TRAPS, Step, insert_only_step_lists, original_counts, step_lists
 from tests.connectors.hive.acid_writer import AcidFolder, InsertOnlyFolder, OrcLayout, Row, RowKey, bucket_property
-from tests.connectors.hive.reading import make_connector, make_session
-from tests.connectors.hive.table_writer import storage
+from tests.connectors.hive.reading import make_session
 
-_NAME = SchemaTableName("s", "t")
 _GONE = (error_codes.HIVE_ACID_HISTORY, error_codes.HIVE_FILE_CLEANED)
 
 
@@ -129,21 +126,14 @@ def _properties() -> st.SearchStrategy[dict[str, int]]:
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Table]:
-    folder = tmp_path_factory.mktemp("metastore")
-    connector = make_connector(folder)
-    writes = connector.metastore.writes
-    writes.create_database(Database(_NAME.schema))
-    place = storage([FieldSchema("k", "int"), FieldSchema("v", "string")], folder, "orc")
-    parameters = Parameters.of({"transactional": "true", "transactional_properties": "default"})
-    writes.create_table(Table(_NAME.schema, _NAME.table, place, (), parameters, "MANAGED_TABLE"))
+def table(acid_connector: HiveConnector) -> Iterator[_Table]:
+    connector = acid_connector
     session = make_session(connector)
     transaction = connector.begin_transaction(session)
-    handle = connector.get_metadata(transaction).get_table_handle(session, _NAME)
+    handle = connector.get_metadata(transaction).get_table_handle(session, TABLE)
     assert isinstance(handle, HiveTableHandle)
     yield _Table(connector, transaction, session, handle)
     transaction.commit()
-    connector.shutdown()
 
 
 @pytest.mark.parametrize("originals", [[], [2, 3, 1]], ids=["born", "converted"])
