@@ -1,11 +1,14 @@
 """Tables of every format of Hive, written by Spark: full and selective scans, against Spark's own readers of the files.
 
-Spark reads ORC and Parquet by its own readers, JSON by ``spark.read.json`` (its Hive has no JSON SerDe), all others
-by Hive's SerDes. The scan of all columns ends in a sink that takes rows and does nothing with them.
+Spark reads ORC and Parquet by its own readers, JSON by ``spark.read.json``, all others by Hive's SerDes. Its Hive comes
+without a SerDe for JSON: where ``BENCHMARK_JSON_SERDE`` names a folder with the jars ``hive-hcatalog-core`` 2.3.10,
+``jackson-core-asl`` and ``jackson-mapper-asl`` 1.9.13, JSON is compared with that, too. The scan of all columns ends in
+a sink that takes rows and does nothing with them.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +44,7 @@ class _Format:
     stored: str
     input_format: str
     serde: str
-    aim: float
+    aim: float | None
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -61,7 +64,7 @@ _FORMATS = {
         {"field.delim": "|"},
     ),
     "csv": _Format(f"ROW FORMAT SERDE '{_SERDE}OpenCSVSerde'", _TEXT, f"{_SERDE}OpenCSVSerde", 1.0),
-    "json": _Format("", _TEXT, f"{_SERDE}JsonSerDe", 1.0),
+    "json": _Format("", _TEXT, f"{_SERDE}JsonSerDe", None),
     "avro": _Format("STORED AS AVRO", f"{_IO}avro.AvroContainerInputFormat", f"{_SERDE}avro.AvroSerDe", 1.0),
     "rcfile": _Format("STORED AS RCFILE", f"{_IO}RCFileInputFormat", f"{_SERDE}columnar.LazyBinaryColumnarSerDe", 2.0),
     "sequence": _Format(
@@ -71,6 +74,8 @@ _FORMATS = {
         2.0,
     ),
 }
+_HCATALOG = "org.apache.hive.hcatalog.data.JsonSerDe"
+_JSON_SERDE = _Format(f"ROW FORMAT SERDE '{_HCATALOG}'", _TEXT, _HCATALOG, 1.0)
 
 Run = Callable[[], object]
 
@@ -86,11 +91,15 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC -Dderby.system.home={folder}",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     }
+    formats = dict(_FORMATS)
+    if jars := os.environ.get("BENCHMARK_JSON_SERDE"):
+        settings["spark.driver.extraClassPath"] = str(Path(jars, "*"))
+        formats["json_serde"] = _JSON_SERDE
     figures = []
     with open_lake(folder, settings) as lake:
         lake.hive.metastore.writes.create_database(Database("bench"))
         lake.session.spark.sql(_ROWS.format(rows=rows, files=size.of(4, 2))).createOrReplaceTempView("written")
-        for name, kind in _FORMATS.items():
+        for name, kind in formats.items():
             _write(lake, folder / "tables" / name, name, kind)
             full, selective, alone = _contenders(lake, name, rows)
             figures += _figures(f"{name}, all columns", rows, take_turns({**full, **alone}, rounds), kind.aim)
@@ -149,7 +158,7 @@ def _contenders(lake: Lake, name: str, rows: int) -> tuple[dict[str, Run], dict[
     return full, selective, {"arrow": arrow}
 
 
-def _figures(what: str, rows: int, taken: Mapping[str, Taken[object]], aim: float) -> list[Figure]:
+def _figures(what: str, rows: int, taken: Mapping[str, Taken[object]], aim: float | None) -> list[Figure]:
     ours, theirs = taken["lakeport"], taken["spark"]
     assert ours.answer == theirs.answer, f"{what}: {ours.answer} and {theirs.answer}"
     ratios = {
