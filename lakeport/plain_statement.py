@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
-
+from catalog.metastore.process_user import process_user
 from catalog.registry import CatalogRegistry
 from lakeport.statement import Statement
 from lakeport.transactions import SharedTransactions
 
-__all__ = ["plain_statement", "process_user"]
+__all__ = ["plain_statement"]
 
 
 def plain_statement(registry: CatalogRegistry, shared: SharedTransactions | None = None) -> Statement:
@@ -19,11 +18,3 @@ def plain_statement(registry: CatalogRegistry, shared: SharedTransactions | None
         shared: Transactions to read in; ``None`` for transactions of its own.
     """
     return Statement(registry, process_user(), "UTC", lambda catalog: {}, shared)
-
-
-def process_user() -> str:
-    """The user whom statements ask for."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"  # a container's user id may have no name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from catalog.metastore.embedded_transactions import EmbeddedTransactions
 from catalog.metastore.endpoints import parse_uris
 from catalog.metastore.impersonation import PerUser
 from catalog.metastore.invalidating_writer import invalidating_writer
+from catalog.metastore.process_user import process_user
 from catalog.metastore.read_only import ReadOnlyWriter
 from catalog.metastore.retry import RetryPolicy
 from catalog.metastore.security.checks import check_security
@@ -135,7 +135,7 @@ def _allowed(config: MetastoreConfig, writer: MetastoreWriter, addresses: frozen
 def _connect_thrift(config: MetastoreConfig) -> Metastore:
     endpoints, settings, security = parse_uris(config.uri), _connection_settings(config), config.security
     check_security(security, endpoints)
-    username = config.username or getpass.getuser()
+    username = config.username or process_user()
     own = ThriftConnections(endpoints, settings, identity_of(security, username), security)
     addresses = frozenset(str(endpoint).lower() for endpoint in endpoints)
     metastore = _over(own, config, username, addresses)

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 
+from catalog.metastore.process_user import process_user
 from catalog.registry import CatalogRegistry
-from lakeport.plain_statement import process_user
 from lakeport.spark.jvm import Jvm
 from lakeport.spark.queries import query_reads
 from lakeport.statement import Statement
