@@ -46,8 +46,9 @@ class BucketSelection:
 
         One file whose name tells no bucket may hold rows of all, and is a sign that others were not written by the
         table's buckets either: then all files are read. Hive before 2.0 left it to a setting whether rows were dealt
-        out (``hive.enforce.bucketing``): so of bucketing version 1 the first rows of files that a filter chooses are
-        checked, and where a bucket has no file to be checked, all are read.
+        out (``hive.enforce.bucketing``), and ALTER TABLE changes the number of buckets and the types of columns in the
+        metastore alone: so the first rows of files that a filter chooses are checked, and where a bucket has no file
+        to be checked, all are read.
 
         Args:
             paths: The files.
@@ -60,9 +61,9 @@ class BucketSelection:
         bucketing = self.table.bucketing
         if bucketing is None or not bucketed:
             return [None] * len(paths), None
-        buckets = file_buckets(paths, bucketing.count)
+        buckets = file_buckets(paths, bucketing.count, bucketing.version)
         if None not in buckets:
-            doubtful = bucketing.version == 1 and self.wanted is not None and not self.wanted.issubset(buckets)
+            doubtful = self.wanted is not None and not self.wanted.issubset(buckets)
             return buckets, None if doubtful else self.wanted
         if self.validate:
             where = f"partition {partition} of {self.table.name}" if partition else f"table {self.table.name}"
@@ -73,12 +74,16 @@ class BucketSelection:
             )
         return buckets, None
 
-    def check(self, bucket: int | None) -> BucketCheck:
-        """Which rows of a file of this bucket are checked while they are read."""
+    def check(self, bucket: int | None, *, chosen: bool) -> BucketCheck:
+        """Which rows of a file are checked while they are read.
+
+        Args:
+            bucket: The file's.
+            chosen: Files of other buckets of its folder are not read.
+        """
         bucketing = self.table.bucketing
         if bucketing is None or bucket is None or not bucketing.has_hashes:
             return BucketCheck.NONE
         if self.validate:
             return BucketCheck.ALL_ROWS
-        chosen = self.wanted is not None and bucket in self.wanted
-        return BucketCheck.FIRST_ROWS if chosen and bucketing.version == 1 else BucketCheck.NONE
+        return BucketCheck.FIRST_ROWS if chosen else BucketCheck.NONE

@@ -11,6 +11,7 @@ from enum import Enum
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.plain_data import PlainData
@@ -24,13 +25,15 @@ BUCKET_EXECUTION = "bucket_execution"
 VALIDATE_BUCKETING = "validate_bucketing"
 """Session property: rows are checked to be in their file's bucket."""
 
-# Hive: 000001_0, also with _copy_1 and an extension; Trino and Presto write the same with an id of the query; Spark,
-# into Hive's tables, 00001_0_part-...; transactional tables of Hive bucket_00001 and bucket_00001_0; Presto before 312.
+# Hive: 000001_0, also with _copy_1 and an extension; Trino and Presto write the same with an id of the query;
+# transactional tables of Hive bucket_00001 and bucket_00001_0; Presto before 312.
 _NAMES = (
     re.compile(r"bucket_([0-9]{5,})(?:_[0-9]+)?"),
     re.compile(r"(0[0-9]{4,})_[0-9]+(?:[_.].*)?"),
     re.compile(r"[0-9]{8}_[0-9]{6}_[0-9]{5}_[a-z0-9]{5}_bucket-([0-9]+)(?:[-_.].*)?"),
 )
+# Spark, into Hive's tables: by the hash of version 1 whatever the table says (V1WritesUtils.getWriterBucketSpec).
+_SPARK_NAME = re.compile(r"0[0-9]{4,}_0_part-.*")
 _MOST_COMBINATIONS = 1 << 16
 _GREGORIAN_START = date(1582, 10, 15)
 
@@ -65,21 +68,32 @@ class Bucketing(PlainData):
         return all(has_bucket_hash(column.type, self.version) for column in self.columns)
 
     def buckets(self, arrays: Sequence[pa.Array]) -> pa.Array:
-        """The bucket of each row, of arrays of the bucketing columns."""
+        """The bucket of each row, of arrays of the bucketing columns; NULL where a date is of another calendar."""
         hashes = [hash_column(array, self.version, text) for array, text in zip(arrays, self.texts, strict=True)]
-        return pa.array(bucket_numbers(join_hashes(hashes), self.count))
+        buckets = pa.array(bucket_numbers(join_hashes(hashes), self.count))
+        for array in arrays:
+            if pa.types.is_date32(array.type):
+                other = pc.fill_null(pc.less(array, pa.scalar(_GREGORIAN_START)), False)
+                buckets = pc.if_else(other, pa.scalar(None, buckets.type), buckets)
+        return buckets
 
 
-def file_buckets(paths: Sequence[str], count: int) -> list[int | None]:
-    """The bucket of each file, by its name; ``None`` where the name tells none of ``count`` buckets.
+def file_buckets(paths: Sequence[str], count: int, version: int) -> list[int | None]:
+    """The bucket of each file, by its name; ``None`` where the name tells none of the table's buckets.
 
     Any number of files may be of one bucket.
+
+    Args:
+        paths: The files.
+        count: Number of the table's buckets.
+        version: Its bucketing version.
     """
-    return [_file_bucket(path.rpartition("/")[2], count) for path in paths]
+    names = [path.rpartition("/")[2] for path in paths]
+    return [None if version != 1 and _SPARK_NAME.fullmatch(name) else _file_bucket(name, count) for name in names]
 
 
 def wanted_buckets(bucketing: Bucketing, constraint: TupleDomain[ColumnHandle]) -> frozenset[int] | None:
-    """The buckets in which rows of a filter may be; ``None`` where they can be in any.
+    """The buckets in which rows of a filter may be; ``None`` where they can be in any, or are in all.
 
     That takes an equality, IS NULL or a list on every bucketing column, and not too many combinations of them.
     """
@@ -95,7 +109,8 @@ def wanted_buckets(bucketing: Bucketing, constraint: TupleDomain[ColumnHandle]) 
     joined = hashes[0]
     for more in hashes[1:]:
         joined = join_hashes([np.repeat(joined, len(more)), np.tile(more, len(joined))])
-    return frozenset(bucket_numbers(joined, bucketing.count).tolist())
+    wanted = frozenset(bucket_numbers(joined, bucketing.count).tolist())
+    return None if len(wanted) == bucketing.count else wanted
 
 
 def _values(domain: Domain) -> list[Value | None] | None:

@@ -189,7 +189,8 @@ class _Scan:
             if wanted is not None and bucket not in wanted:
                 others += 1
                 continue
-            made = self._file_splits(folder, file, bucket)
+            check = self.buckets.check(bucket, chosen=wanted is not None)
+            made = self._file_splits(folder, file, bucket, check)
             splits += made
             kept += bool(made)
             deletes += bool(made and file.acid and file.acid.deletes)
@@ -227,7 +228,7 @@ class _Scan:
             rules,
         )
 
-    def _file_splits(self, folder: _Folder, file: DataFile, bucket: int | None) -> list[HiveSplit]:
+    def _file_splits(self, folder: _Folder, file: DataFile, bucket: int | None, check: BucketCheck) -> list[HiveSplit]:
         info = file.info
         whole = HiveSplit(
             info.path,
@@ -245,7 +246,7 @@ class _Scan:
             acid=file.acid,
             changes=file.changes,
             bucket=bucket,
-            bucket_check=self.buckets.check(bucket) if file.changes is None else BucketCheck.NONE,
+            bucket_check=check if file.changes is None else BucketCheck.NONE,
         )
         constants = whole.constants()
         domains = dict(self.constraint.domains or {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -118,6 +119,60 @@ def test_rows_that_old_hive_did_not_deal_out_are_not_lost(hive: HiveConnector, t
     assert {4, 25} <= set(scan_table(hive, "s", "t", constraint=_ids(4, 25), session=off).rows["id"].to_pylist())
 
 
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("change", ["count", "type"])
+def test_rows_that_were_dealt_out_before_alter_table_are_not_lost(
+    hive: HiveConnector, tmp_path: Path, version: int, change: str
+) -> None:
+    """ALTER TABLE ... INTO 3 BUCKETS, or CHANGE id id BIGINT, rewrites no file; Hive goes on to answer as before."""
+    rows = pa.table({"id": pa.array(range(-20, 20), pa.int32()), "s": ["k"] * 40})
+    files = {f"{at:06}_0": part for at, part in enumerate(_dealt_out(version, 2 if change == "count" else 4, rows))}
+    table = _register(hive.metastore, tmp_path, files, version=version)
+    columns = table.storage.columns
+    if change == "count":
+        storage = replace(table.storage, bucket_count=3)
+    else:
+        storage = replace(table.storage, columns=(FieldSchema("id", "bigint"), *columns[1:]))
+    hive.metastore.writes.drop_table("s", "t")
+    hive.metastore.writes.create_table(replace(table, storage=storage))
+    kind = pa.int64() if change == "type" else pa.int32()
+    told = 0
+    for value in range(-20, 20):
+        wanted = TupleDomain.with_column_domains({"id": Domain.single_value(kind, value)})
+        try:
+            rows = scan_table(hive, "s", "t", constraint=wanted).rows
+        except CorruptFileError:
+            told += 1
+        else:
+            assert value in rows["id"].to_pylist()
+    assert told
+
+
+def test_files_of_spark_in_a_table_of_version_2_are_all_read(hive: HiveConnector, tmp_path: Path) -> None:
+    """Spark writes them by the hash of version 1 whatever the table says."""
+    files = {f"{at:06}_0": part for at, part in enumerate(_dealt_out(2, 4))}
+    files |= {f"{at:05}_0_part-00000-3e0b8a4a.c000": part for at, part in enumerate(_dealt_out(1, 4))}
+    _register(hive.metastore, tmp_path, files)
+    for value in range(40):
+        scan = scan_table(hive, "s", "t", constraint=_ids(value))
+        assert scan.rows["id"].to_pylist().count(value) == 2
+
+
+def test_a_filter_on_all_buckets_checks_none(hive: HiveConnector, tmp_path: Path) -> None:
+    files = {f"{at:06}_0": _DATA.slice(at * 10, 10) for at in range(4)}
+    _register(hive.metastore, tmp_path, files, version=1)
+    scan = scan_table(hive, "s", "t", constraint=_ids(*range(40)))
+    assert sorted(scan.rows["id"].to_pylist()) == list(range(40))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_dates_of_another_calendar_are_in_no_wrong_bucket(version: int) -> None:
+    bucketing = Bucketing((ColumnHandle("d", pa.date32()),), ("",), 5, version)
+    days = [date(1582, 10, 14), None, date(1582, 10, 15)]
+    buckets = bucketing.buckets([pa.array(days, pa.date32())]).to_pylist()
+    assert [bucket is None for bucket in buckets] == [True, False, False]
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -178,7 +233,11 @@ def test_names_of_files_tell_buckets() -> None:
         "data.orc": None,
         "00_1": None,
     }
-    assert file_buckets([f"/x/y_0/{name}" for name in known], 4) == list(known.values())
+    paths = [f"/x/y_0/{name}" for name in known]
+    assert file_buckets(paths, 4, 1) == list(known.values())
+    # Spark has the hash of version 1 alone.
+    of_spark = {"00003_0_part-00000-3e0b8a4a-0000.c000.orc": None}
+    assert file_buckets(paths, 4, 2) == list((known | of_spark).values())
 
 
 _VALUES: dict[pa.DataType, st.SearchStrategy[Value]] = {
@@ -240,11 +299,11 @@ def _ids(*values: int | None) -> TupleDomain[str]:
     return TupleDomain.with_column_domains({"id": Domain.create(present, None in values)})
 
 
-def _dealt_out(version: int, count: int) -> list[pa.Table]:
+def _dealt_out(version: int, count: int, rows: pa.Table = _DATA) -> list[pa.Table]:
     """The rows of each bucket; the hashes are proven elsewhere."""
     bucketing = Bucketing((ColumnHandle("id", pa.int32()),), ("",), count, version)
-    buckets = bucketing.buckets([_DATA["id"].combine_chunks()])
-    return [_DATA.filter(pc.equal(buckets, bucket)) for bucket in range(count)]
+    buckets = bucketing.buckets([rows["id"].combine_chunks()])
+    return [rows.filter(pc.equal(buckets, bucket)) for bucket in range(count)]
 
 
 def _register(
