@@ -12,19 +12,18 @@ import bz2
 import io
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Protocol
 
 import pyarrow as pa
 
-from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError, StorageError
+from connector_spi.errors import CorruptFileError, NotSupportedError
+from connectors.toolkit.codec_streams import STEP, Readable, codec_errors, file_of_parts
 
-__all__ = ["Readable", "codec_of_class", "codec_of_path", "decompress_block", "decompress_stream"]
+__all__ = ["codec_of_class", "codec_of_path", "decompress_block", "decompress_stream"]
 
 MAX_BLOCK_BYTES = 1 << 28
 """Most bytes that a block inside of a file may have, compressed or not, unless the caller says otherwise."""
 
-_STEP = 1 << 20
 _CLASSES = {
     "DefaultCodec": "zlib",
     "DeflateCodec": "zlib",
@@ -50,13 +49,6 @@ _LZ4_HEADER = _LZ4_FRAME + b"\x60\x70\x73"
 _LZ4_CHUNK = 1 << 22
 # The longest match of Snappy makes 64 bytes from 2, and a chunk of LZ4 grows by 255 at most.
 _SNAPPY_GROWTH = 32
-
-
-class Readable(Protocol):
-    """What can be read from the front to the end."""
-
-    def read(self, size: int, /) -> bytes:
-        """At most so many bytes; none at the end."""
 
 
 def codec_of_class(name: str, where: str) -> str:
@@ -105,7 +97,7 @@ def decompress_stream(file: Readable, codec: str, where: str) -> io.BufferedRead
     Returns:
         A file whose ``read`` raises ``CorruptFileError`` where the data is damaged or ends too early.
     """
-    return io.BufferedReader(_Parts(_decompressed(file, codec, where)), _STEP)
+    return file_of_parts(_decompressed(file, codec, where))
 
 
 def decompress_block(
@@ -143,30 +135,9 @@ def decompress_block(
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-class _Parts(io.RawIOBase):
-    def __init__(self, parts: Iterator[bytes]) -> None:
-        super().__init__()
-        self._parts = parts
-        self._held = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._held:
-            part = next(self._parts, None)
-            if part is None:
-                return 0
-            self._held = memoryview(part)
-        taken = min(len(buffer), len(self._held))
-        buffer[:taken] = self._held[:taken]
-        self._held = self._held[taken:]
-        return taken
-
-
-def _decompressed(file: Readable, codec: str, where: str, step: int = _STEP) -> Iterator[bytes]:
+def _decompressed(file: Readable, codec: str, where: str, step: int = STEP) -> Iterator[bytes]:
     """The decompressed bytes, at most about ``step`` at a time but for single chunks of Snappy and LZ4."""
-    with _codec_errors(where, codec):
+    with codec_errors(where, codec):
         if codec in ("zlib", "gzip"):
             bits = zlib.MAX_WBITS + (16 if codec == "gzip" else 0)
             yield from _members(file, lambda: zlib.decompressobj(bits), step, where)
@@ -192,13 +163,13 @@ class _Decompressor(Protocol):
 
 def _members(file: Readable, make: Callable[[], _Decompressor], step: int, where: str) -> Iterator[bytes]:
     """Streams one behind the other, as concatenated files are."""
-    data = file.read(_STEP)
+    data = file.read(STEP)
     if not data:
         raise CorruptFileError(f"{where} is empty, where compressed data is expected")
     while data:
         member = make()
         yield from _member(member, data, file, step, where)
-        data = member.unused_data or file.read(_STEP)
+        data = member.unused_data or file.read(STEP)
 
 
 def _member(member: _Decompressor, data: bytes, file: Readable, step: int, where: str) -> Iterator[bytes]:
@@ -211,7 +182,7 @@ def _member(member: _Decompressor, data: bytes, file: Readable, step: int, where
         # zlib hands back what it has not looked at; bz2 keeps it.
         data = getattr(member, "unconsumed_tail", b"")
         if not data and getattr(member, "needs_input", len(part) < step):
-            data = file.read(_STEP)
+            data = file.read(STEP)
             if not data:
                 raise CorruptFileError(f"{where} ends in the middle of its compressed data")
         part = member.decompress(data, step)
@@ -220,7 +191,7 @@ def _member(member: _Decompressor, data: bytes, file: Readable, step: int, where
 def _arrow_stream(file: Readable, front: bytes, codec: str, step: int) -> Iterator[bytes]:
     source = pa.PythonFile(_Front(front, file), mode="r")
     with pa.CompressedInputStream(source, codec) as stream:
-        while part := stream.read(min(step, _STEP)):
+        while part := stream.read(min(step, STEP)):
             yield part
 
 
@@ -286,7 +257,7 @@ class _Exact:
         parts, self.front = [self.front[:size]], self.front[size:]
         missing = size - len(parts[0])
         # Not all at once: a damaged length must not ask for memory that the file cannot fill.
-        while missing and (part := self._file.read(min(missing, _STEP))):
+        while missing and (part := self._file.read(min(missing, STEP))):
             parts.append(part)
             missing -= len(part)
         return b"".join(parts)
@@ -362,18 +333,3 @@ def _varint(data: bytes) -> tuple[int, int]:
         if byte < 0x80:
             return value, at + 1
     raise ValueError("no Snappy length")
-
-
-@contextmanager
-def _codec_errors(where: str, codec: str) -> Iterator[None]:
-    try:
-        yield
-    except ConnectorError:
-        raise
-    except (zlib.error, pa.ArrowException, ValueError, EOFError) as error:
-        raise CorruptFileError(f"{where} is not compressed by {codec}, or damaged: {error}") from error
-    except OSError as error:
-        # The codecs of Arrow and bz2 raise it, too, for damaged data; those of storage carry a number.
-        if error.errno is not None:
-            raise StorageError(f"cannot read {where}: {error}") from error
-        raise CorruptFileError(f"{where} is not compressed by {codec}, or damaged: {error}") from error

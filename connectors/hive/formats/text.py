@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 
@@ -14,12 +15,15 @@ from connectors.hive.formats.file_format import DeclaredPageSource, FileRequest,
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout
 from connectors.hive.formats.row_serdes import find_row_serde, has_row_serde
-from connectors.hive.formats.text_lines import cut_lines, first_line_start, without_last
+from connectors.hive.formats.text_lines import cut_lines, first_line_start, whole_lines, without_last
+from connectors.toolkit.bzip2_blocks import RandomAccess, read_blocks
+from connectors.toolkit.codec_streams import file_of_parts
 from connectors.toolkit.file_page_source import BATCH_ROWS
 from connectors.toolkit.hadoop_codecs import codec_of_path, decompress_stream
 
 __all__ = ["TextFormat"]
 
+_SPLITTABLE = (None, "bzip2")
 _HEADER, _FOOTER = "skip.header.line.count", "skip.footer.line.count"
 
 
@@ -47,7 +51,7 @@ class TextFormat(HiveFileFormat):
 
     def splittable(self, path: str, storage: FileStorage) -> bool:
         # Which lines are the last is known at the end only.
-        return codec_of_path(path) is None and not _line_count(dict(storage.properties), _FOOTER, path)
+        return codec_of_path(path) in _SPLITTABLE and not _line_count(dict(storage.properties), _FOOTER, path)
 
     def page_source(self, request: FileRequest) -> PageSource:
         return TextPageSource(request)
@@ -68,11 +72,14 @@ class TextPageSource(DeclaredPageSource):
         path, start, end = self.where.path, self.where.start, self.where.start + self.where.length
         codec = codec_of_path(path)
         with self.files.open(path) as file:
+            size = file.size()
+            if codec == "bzip2" and (start or end < size):
+                yield from _bzip2_lines(file, path, start, end, header)
+                return
             if codec is not None:
                 stream = decompress_stream(file, codec, path)
                 yield from _skip(cut_lines(stream.read, path), header)
                 return
-            size = file.size()
             if start and header:
                 # Lines of the header may reach into this range.
                 behind = 0
@@ -93,6 +100,24 @@ def decoded(
         for at in range(0, len(array), BATCH_ROWS):
             records = array.slice(at, BATCH_ROWS)
             yield decode(records), len(records)
+
+
+def _bzip2_lines(file: RandomAccess, path: str, start: int, end: int, header: int) -> Generator[pa.Array, None, None]:
+    """The lines of the blocks that begin in a range."""
+    if start and header:
+        # Lines of the header may reach into this range. A block at a time, since one has mostly all of them.
+        with closing(cut_lines(_bzip2_stream(file, path, 0, start).read1, path)) as before:
+            for array in before:
+                header = max(0, header - len(array))
+                if not header:
+                    break
+    stream = _bzip2_stream(file, path, start, end)
+    yield from _skip(cut_lines(stream.read, path, mark=start == 0), header)
+
+
+def _bzip2_stream(file: RandomAccess, path: str, start: int, end: int) -> io.BufferedReader:
+    blocks = ((block.data, block.bit < 8 * end) for block in read_blocks(file, path, start, end))
+    return file_of_parts(whole_lines(blocks, first=start == 0))
 
 
 def _skip(lines: Generator[pa.Array, None, None], count: int) -> Generator[pa.Array, None, None]:

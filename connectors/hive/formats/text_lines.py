@@ -6,7 +6,7 @@ its first line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ import pyarrow as pa
 from connector_spi.errors import CorruptFileError
 from connectors.toolkit.cells import gather_cells
 
-__all__ = ["cut_lines", "first_line_start", "without_last"]
+__all__ = ["cut_lines", "first_line_start", "whole_lines", "without_last"]
 
 BLOCK = 8 << 20
 _STEP = 1 << 18
@@ -89,6 +89,26 @@ def first_line_start(read_at: Callable[[int, int], bytes], start: int, size: int
     return size
 
 
+def whole_lines(parts: Iterator[tuple[bytes, bool]], *, first: bool) -> Generator[bytes, None, None]:
+    """The bytes of the lines that belong to a stretch of a file, whose place in the file is not known.
+
+    Lines belong to it that begin behind its first byte, up to the one that begins right behind its last byte; to the
+    first stretch also the first line of all. So stretches that cover a file partition its lines, and none has to know
+    what is before it (``LineRecordReader``).
+
+    Args:
+        parts: Bytes from the first of the stretch on, each with whether they are in the stretch. Those behind it are
+            taken as far as the last line needs.
+        first: The stretch is the file's first.
+    """
+    for part, inside in parts if first else _behind_first_end(parts):
+        end = -1 if inside else _line_end(part)
+        if end >= 0:
+            yield part[: end + 1]
+            return
+        yield part
+
+
 def without_last(arrays: Generator[pa.Array, None, None], count: int) -> Generator[pa.Array, None, None]:
     """All lines but the last ``count``."""
     held = pa.array([], pa.binary())
@@ -97,6 +117,37 @@ def without_last(arrays: Generator[pa.Array, None, None], count: int) -> Generat
         if len(held) > count:
             yield held.slice(0, len(held) - count)
             held = held.slice(len(held) - count)
+
+
+def _behind_first_end(parts: Iterator[tuple[bytes, bool]]) -> Iterator[tuple[bytes, bool]]:
+    """What follows the first end of a line in a stretch; nothing where the next line begins farther behind it."""
+    found = after_return = False
+    for part, inside in parts:
+        if found:
+            yield part, inside
+            continue
+        if after_return:
+            # The end was a CR at the end of the part before: an LF here belongs to it.
+            if part.startswith(b"\n") and not inside:
+                return
+            found = True
+            yield part.removeprefix(b"\n"), inside
+            continue
+        if not inside:
+            return
+        end = _line_end(part)
+        if end >= 0:
+            after_return = part[end] == _CR and end + 1 == len(part)
+            found = not after_return
+            behind = part[end + 1 :]
+            yield behind.removeprefix(b"\n") if part[end] == _CR else behind, True
+
+
+def _line_end(data: bytes) -> int:
+    """The first CR or LF; -1 where there is none."""
+    feed = data.find(b"\n")
+    carriage = data.find(b"\r", 0, len(data) if feed < 0 else feed)
+    return feed if carriage < 0 else carriage
 
 
 def _without_mark(data: bytes) -> tuple[bytes, int, bool]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from connector_spi.errors import CorruptFileError
 from connectors.hive.formats import text_lines
-from connectors.hive.formats.text_lines import cut_lines, first_line_start, without_last
+from connectors.hive.formats.text_lines import cut_lines, first_line_start, whole_lines, without_last
 
 _TEXTS = st.lists(st.sampled_from([b"a", b"b", b"\n", b"\r", b"\r\n", b"\xc3\xa9"]), max_size=40).map(b"".join)
 
@@ -47,6 +47,19 @@ def test_ranges_that_cover_a_file_partition_its_lines(data: bytes, cuts: list[in
             arrays = cut_lines(source.read, "f", length=end - first, mark=first == 0)
             found += [line for array in arrays for line in array.to_pylist()]
     assert found == _model(data)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(_TEXTS.filter(bool), max_size=12), st.lists(st.integers(0, 12), max_size=6))
+def test_stretches_of_blocks_that_cover_a_file_partition_its_lines(blocks: list[bytes], cuts: list[int]) -> None:
+    bounds = [0, *sorted(min(cut, len(blocks)) for cut in cuts), len(blocks)]
+    found: list[bytes] = []
+    for start, end in itertools.pairwise(bounds):
+        parts = ((block, at < end) for at, block in enumerate(blocks) if at >= start)
+        # Only from the start of the file on is a stretch of no blocks the first one.
+        first = start == 0 and not found
+        found += _lines(b"".join(whole_lines(parts, first=first)))
+    assert found == _model(b"".join(blocks))
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import random
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -67,7 +68,7 @@ def test_splits_headers_and_footers(
     assert len(scan.splits) == 1 if footer or size == 1000 else len(scan.splits) > 1
 
 
-@pytest.mark.parametrize("kind", ["gz", "bz2", "deflate", "snappy", "lz4", "zst"])
+@pytest.mark.parametrize("kind", ["gz", "deflate", "snappy", "lz4", "zst"])
 def test_compressed_files_are_one_split(hive: HiveConnector, tmp_path: Path, kind: str) -> None:
     folder = _create(hive, _storage(tmp_path / "t", {"a": "int"}))
     data = b"".join(b"%d\n" % at for at in range(20_000))
@@ -78,7 +79,6 @@ def test_compressed_files_are_one_split(hive: HiveConnector, tmp_path: Path, kin
     else:
         makers: dict[str, Callable[[bytes], bytes]] = {
             "gz": gzip.compress,
-            "bz2": bz2.compress,
             "deflate": zlib.compress,
         }
         packed = makers[kind](data) if kind in makers else pa.Codec("zstd").compress(data, asbytes=True)
@@ -88,6 +88,65 @@ def test_compressed_files_are_one_split(hive: HiveConnector, tmp_path: Path, kin
     (folder / f"000000_0.{kind}").write_bytes(packed[: len(packed) // 2])
     with pytest.raises(CorruptFileError, match="000000_0"):
         read_table(hive, "s", "t")
+
+
+@pytest.mark.parametrize("size", [5_000, 30_000, 10_000_000])
+@pytest.mark.parametrize(
+    ("header", "footer", "end"),
+    [(0, 0, b"\r\n"), (0, 0, b"\r"), (2, 0, b"\n"), (15_000, 0, b"\n"), (1, 1, b"\n")],
+)
+def test_bzip2_files_are_split_at_blocks(
+    hive: HiveConnector, tmp_path: Path, size: int, header: int, footer: int, end: bytes
+) -> None:
+    counts = {"skip.header.line.count": str(header), "skip.footer.line.count": str(footer)}
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "int", "b": "string"}), counts)
+    chance = random.Random(size)
+    lines = [b"%d,%s" % (at, chance.randbytes(at % 13).hex().encode()) for at in range(20_000)]
+    # One line of many blocks.
+    lines[9_000] = b"9000," + b"ab" * 250_000
+    text = end.join(lines)
+    # Two streams of many blocks, an empty one, and one of a few bytes.
+    parts = [text[:300_000], b"", text[300_000:300_010], text[300_010:]]
+    (folder / "f.bz2").write_bytes(b"".join(bz2.compress(part, 1) for part in parts))
+    expected = [{"a": int(line.split(b",")[0]), "b": line.split(b",")[1].decode()} for line in lines]
+    scan = scan_table(hive, "s", "t", session=make_session(hive, max_split_size=size))
+    assert scan.rows.to_pylist() == expected[header : 20_000 - footer]
+    total = (folder / "f.bz2").stat().st_size
+    assert len(scan.splits) == 1 if footer or size > total else len(scan.splits) > 3
+    bounds = [(split.start, split.length) for split in scan.splits]
+    assert [start for start, _ in bounds] == [sum(length for _, length in bounds[:at]) for at in range(len(bounds))]
+    assert sum(split.size_bytes for split in scan.splits) == total
+
+
+@pytest.mark.parametrize(
+    ("serde", "properties", "line"),
+    [
+        (_CSV, {}, b'"%d","%s"'),
+        (_JSON, {}, b'{"a":"%d","b":"%s"}'),
+        ("org.apache.hadoop.hive.serde2.MultiDelimitSerDe", {"field.delim": "~|~"}, b"%d~|~%s"),
+        ("org.apache.hadoop.hive.serde2.RegexSerDe", {"input.regex": "([0-9]+) (.*)"}, b"%d %s"),
+    ],
+)
+def test_every_serde_of_text_reads_blocks_of_bzip2(
+    hive: HiveConnector, tmp_path: Path, serde: str, properties: Mapping[str, str], line: bytes
+) -> None:
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "string", "b": "string"}, serde, properties))
+    rows = [(at, random.Random(at).randbytes(20).hex()) for at in range(5_000)]
+    text = b"".join(line % (at, value.encode()) + b"\n" for at, value in rows)
+    (folder / "f.bz2").write_bytes(bz2.compress(text, 1))
+    scan = scan_table(hive, "s", "t", session=make_session(hive, max_split_size=30_000))
+    assert scan.rows.to_pylist() == [{"a": str(at), "b": value} for at, value in rows]
+    assert len(scan.splits) > 3
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.999])
+def test_a_bzip2_file_that_is_cut_off_is_an_error(hive: HiveConnector, tmp_path: Path, kept: float) -> None:
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "string"}))
+    packed = bz2.compress(b"\n".join(random.Random(1).randbytes(20).hex().encode() for _ in range(10_000)), 1)
+    (folder / "f.bz2").write_bytes(packed[: int(len(packed) * kept)])
+    for size in (10_000, 10_000_000):
+        with pytest.raises(CorruptFileError, match=r"f\.bz2"):
+            scan_table(hive, "s", "t", session=make_session(hive, max_split_size=size))
 
 
 def test_lzo_is_refused_by_name(hive: HiveConnector, tmp_path: Path) -> None:
