@@ -17,7 +17,7 @@ from statistics import median
 from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
 from benchmarks.lake import Lake, open_lake
-from benchmarks.processes import peak_of_python_tasks
+from benchmarks.processes import forget_peaks, peak_of_python_tasks
 from benchmarks.turns import Taken, take_turns
 from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 
@@ -102,11 +102,11 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         for name, kind in formats.items():
             _write(lake, folder / "tables" / name, name, kind)
             full, selective, alone = _contenders(lake, name, rows)
+            forget_peaks()
             figures += _figures(f"{name}, all columns", rows, take_turns({**full, **alone}, rounds), kind.aim)
             figures += _figures(f"{name}, 1 row of 2,000", rows, take_turns(selective, rounds), kind.aim)
-        peak = peak_of_python_tasks()
-    if peak is not None:
-        figures.append(Figure(_GROUP, "most memory of a Python task, all formats", peak, "MB"))
+            if (peak := peak_of_python_tasks()) is not None:
+                figures.append(Figure(_GROUP, f"{name}, most memory of a Python task", peak, "MB"))
     return figures
 
 

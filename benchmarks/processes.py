@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["peak_of_python_tasks"]
+__all__ = ["forget_peaks", "peak_of_python_tasks"]
 
 
 def peak_of_python_tasks() -> float | None:
@@ -14,16 +15,27 @@ def peak_of_python_tasks() -> float | None:
     Workers are used again, so those of the last query still live. What they share with the process that they were
     forked from is counted.
     """
+    return max((float(status["VmHWM"].split()[0]) / 1024 for status in _python_tasks().values()), default=None)
+
+
+def forget_peaks() -> None:
+    """Begins anew with what ``peak_of_python_tasks`` tells: from the memory that each process holds now."""
+    for pid in _python_tasks():
+        with suppress(OSError):
+            # Linux's proc(5): 5 sets the peak to the present size.
+            Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def _python_tasks() -> dict[int, dict[str, str]]:
     if not Path("/proc/self/status").exists():
-        return None
+        return {}
     statuses = {int(path.name): _status(path) for path in Path("/proc").iterdir() if path.name.isdigit()}
     own = os.getpid()
-    peaks = [
-        float(status["VmHWM"].split()[0]) / 1024
+    return {
+        pid: status
         for pid, status in statuses.items()
         if pid != own and "VmHWM" in status and status["Name"].startswith("python") and _descends(pid, own, statuses)
-    ]
-    return max(peaks, default=None)
+    }
 
 
 def _status(path: Path) -> dict[str, str]:
