@@ -6,16 +6,18 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connector_spi.errors import FileMissingError, InvalidArgumentError, MetastoreError, NotSupportedError
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
+from connectors.hive import error_codes
 from connectors.hive.acid.folder import AcidFolder, list_acid_folder
-from connectors.hive.acid.layout import AcidDirectory
+from connectors.hive.acid.folder_entries import folder_entries
 from connectors.hive.handles import HiveTableHandle
+from connectors.hive.listing import missing_folder
 from connectors.hive.partitions import get_partitions, prune_partitions
 from connectors.hive.transaction import HiveTransaction
 from connectors.toolkit.filesystem import FileSystem
@@ -70,9 +72,13 @@ class AcidTable(SystemTable):
             return
         snapshot = self._transaction.protect(self._table.name, self._table.snapshot)
         for partition, location in self._folders():
-            folder = list_acid_folder(self._files, location, snapshot, insert_only=self._table.insert_only)
-            rows = [{"partition": partition, **row} for row in _folder_rows(folder)]
-            yield pa.RecordBatch.from_pylist(rows, _SCHEMA)
+            try:
+                folder = list_acid_folder(self._files, location, snapshot, insert_only=self._table.insert_only)
+            except FileMissingError as error:
+                if error.code == error_codes.HIVE_FILE_CLEANED:
+                    raise
+                raise missing_folder(location, self._table.name, partition or "") from error
+            yield pa.RecordBatch.from_pylist(_rows(folder, partition), _SCHEMA)
 
     def _folders(self) -> Iterator[tuple[str | None, str]]:
         if not self._table.partition_keys:
@@ -83,7 +89,12 @@ class AcidTable(SystemTable):
         for start in range(0, len(names), _BATCH):
             batch = names[start : start + _BATCH]
             for name, partition in zip(batch, get_partitions(client, self._table, batch), strict=True):
-                yield name, partition.storage.location or ""
+                if not partition.storage.location:
+                    raise MetastoreError(
+                        f"the metastore has no location for partition {name} of {self._table.name}",
+                        error_codes.HIVE_BAD_PARTITION,
+                    )
+                yield name, partition.storage.location
 
 
 def version_write_id(name: SchemaTableName, version: TableVersion) -> int:
@@ -104,39 +115,20 @@ def version_write_id(name: SchemaTableName, version: TableVersion) -> int:
     return int(text)
 
 
-def _folder_rows(folder: AcidFolder) -> Iterator[dict[str, object]]:
-    state = folder.state
-    taken = [*([] if state.base is None else [state.base]), *state.directories]
-    rows = [_directory_row(folder, one, None) for one in taken]
-    rows += [_directory_row(folder, one.directory, f"{one.reason.value} {one.by}".strip()) for one in state.unread]
-    hidden = None if state.base is None else f"obsolete: its rows are in {state.base.name}"
-    for info in folder.listing.originals:
-        path = folder.listing.relative(info.path)
-        rows.append(
-            {
-                "path": path,
-                "kind": "original",
-                "files": 1,
-                "bytes": info.size,
-                "in_snapshot": hidden is None,
-                "reason": hidden,
-            }
-        )
-    yield from sorted(rows, key=lambda row: str(row["path"]))
-
-
-def _directory_row(folder: AcidFolder, directory: AcidDirectory, reason: str | None) -> dict[str, object]:
-    content = folder.listing.directories[directory.name]
-    partial = directory.name in folder.state.partial
-    return {
-        "path": directory.name,
-        "kind": directory.kind.value,
-        "first_write_id": directory.first,
-        "last_write_id": directory.last,
-        "statement": None if directory.statement < 0 else directory.statement,
-        "compaction_transaction": directory.visibility or None,
-        "files": len(content.files),
-        "bytes": sum(info.size for info in content.files),
-        "in_snapshot": reason is None,
-        "reason": "only rows of committed write ids" if partial else reason,
-    }
+def _rows(folder: AcidFolder, partition: str | None) -> list[dict[str, object]]:
+    return [
+        {
+            "partition": partition,
+            "path": one.path,
+            "kind": one.kind,
+            "first_write_id": one.first,
+            "last_write_id": one.last,
+            "statement": one.statement,
+            "compaction_transaction": one.visibility,
+            "files": one.files,
+            "bytes": one.size,
+            "in_snapshot": one.in_snapshot,
+            "reason": one.reason,
+        }
+        for one in folder_entries(folder)
+    ]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from connector_spi.errors import InternalError
 from connectors.hive.acid.folder import AcidFolder
-from connectors.hive.acid.layout import DirectoryKind, parse_directory
+from connectors.hive.acid.layout import DirectoryKind, is_flush_length_file, parse_directory
 from connectors.hive.acid.state import UnreadReason
-from connectors.toolkit.filesystem import FileInfo, join_path
+from connectors.toolkit.filesystem import FileInfo
 
 __all__ = ["ORIGINAL", "FolderEntry", "folder_entries"]
 
@@ -24,7 +25,7 @@ class FolderEntry:
 
     Attributes:
         kind: ``base``, ``delta``, ``delete_delta`` or ``original``.
-        path: The folder, or the file.
+        path: The folder, or the file, from the folder that all are in.
         first: The smallest write id; of a base and of an original file the same as ``last``.
         last: The greatest write id; 0 of an original file.
         statement: Number of the statement in its transaction, or ``None``.
@@ -54,26 +55,25 @@ def folder_entries(folder: AcidFolder) -> list[FolderEntry]:
     entries = []
     for name, content in folder.listing.directories.items():
         reason = reasons.get(name) or (_PARTLY if name in state.partial else None)
-        entries.append(_directory_entry(folder, name, content.files, name not in reasons, reason))
+        entries.append(_directory_entry(name, content.files, name not in reasons, reason))
         for nested in sorted(content.nested):
             why = f"{UnreadReason.NESTED.value} {name}"
-            entries.append(_directory_entry(folder, f"{name}/{nested}", (), False, why))
+            entries.append(_directory_entry(f"{name}/{nested}", (), False, why))
     hidden_by = None if state.base is None else f"{UnreadReason.OBSOLETE.value} {state.base.name}"
     for info in folder.listing.originals:
-        entries.append(FolderEntry(ORIGINAL, info.path, 0, 0, None, None, 1, info.size, state.base is None, hidden_by))
+        path = folder.listing.relative(info.path)
+        entries.append(FolderEntry(ORIGINAL, path, 0, 0, None, None, 1, info.size, state.base is None, hidden_by))
     return sorted(entries, key=lambda entry: entry.path)
 
 
-def _directory_entry(
-    folder: AcidFolder, path: str, files: Sequence[FileInfo], in_snapshot: bool, reason: str | None
-) -> FolderEntry:
+def _directory_entry(path: str, files: Sequence[FileInfo], in_snapshot: bool, reason: str | None) -> FolderEntry:
     directory = parse_directory(path.rpartition("/")[2])
     if directory is None:
-        raise ValueError(f"{path} is no folder of a transactional table")
-    with_rows = [info for info in files if info.size > 0]
+        raise InternalError(f"{path} is no folder of a transactional table")
+    with_rows = [info for info in files if info.size > 0 and not is_flush_length_file(info.name)]
     return FolderEntry(
         directory.kind.value,
-        join_path(folder.location, path),
+        path,
         directory.first,
         directory.last,
         None if directory.statement < 0 or directory.kind is DirectoryKind.BASE else directory.statement,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from catalog.metastore.embedded_transactions import EmbeddedTransactions
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from catalog.metastore.transactions import ValidWriteIds
-from connector_spi.errors import ConnectorError, NotSupportedError
+from connector_spi.errors import ConnectorError, FileMissingError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName, SystemTableName
@@ -144,6 +145,19 @@ def test_times_are_no_versions(hive: HiveConnector) -> None:
     session = make_session(hive)
     with open_metadata(hive, session) as metadata, pytest.raises(NotSupportedError, match="VERSION AS OF"):
         metadata.get_table_handle_at(session, NAME, TableVersion(VersionKind.TIMESTAMP, session.start))
+
+
+def test_a_folder_that_is_gone_is_named(hive: HiveConnector, tmp_path: Path) -> None:
+    hive.metastore.writes.create_database(Database("s"))
+    fields, parameters = [FieldSchema("id", "int")], Parameters.of({"transactional": "true"})
+    at = storage(fields, tmp_path / "gone", "orc")
+    hive.metastore.writes.create_table(Table("s", "t", at, (), parameters, "MANAGED_TABLE"))
+    session = make_session(hive)
+    with open_metadata(hive, session) as metadata:
+        table = metadata.get_system_table(session, SystemTableName(NAME, "acid"))
+        assert table is not None
+        with pytest.raises(FileMissingError, match=r"the folder of table s\.t is not there"):
+            list(table.read(session, TupleDomain.all()))
 
 
 def test_folders_are_shown(hive: HiveConnector) -> None:
