@@ -101,10 +101,14 @@ class Heartbeats:
                 return False
             heartbeat.lost = error
             self.remove(heartbeat)
+        except Exception:
+            # Such as a certificate that cannot be read just now: the thread keeps all other transactions alive, too.
+            return False
         return True
 
     def _half_of_timeout(self) -> float:
         try:
             return self._client.timeout_seconds() / 2
-        except MetastoreError:
+        except Exception:
+            # Whatever it is, heartbeats have to go on.
             return _FALLBACK_SECONDS

@@ -17,7 +17,14 @@ from catalog.metastore.embedded_transactions import EmbeddedTransactions
 from catalog.metastore.transactions import LockComponent, LockState, LockType, ValidWriteIds
 from connector_spi.connector import SPI_VERSION, ConnectorContext
 from connector_spi.connector_transaction import TransactionState
-from connector_spi.errors import ErrorCode, FileMissingError, InternalError, MetastoreError, NotSupportedError
+from connector_spi.errors import (
+    ErrorCode,
+    FileMissingError,
+    InternalError,
+    InvalidPropertyError,
+    MetastoreError,
+    NotSupportedError,
+)
 from connector_spi.names import SchemaTableName
 from connector_spi.properties import parse_properties
 from connectors.hive import error_codes
@@ -221,6 +228,32 @@ def test_heartbeats_keep_a_transaction_alive(tmp_path: Path) -> None:
     snapshots.check()
     snapshots.end(commit=True)
     assert client.get_valid_transactions().aborted == ()
+    heartbeats.close()
+
+
+class Unreadable(EmbeddedTransactions):
+    """Of a metastore whose certificate is being replaced: the first calls find no file."""
+
+    left = 3
+
+    def heartbeat(self, transaction: int) -> None:
+        if self.left:
+            self.left -= 1
+            raise InvalidPropertyError("hive.metastore.thrift.client.ssl.key names no file")
+        super().heartbeat(transaction)
+
+    def timeout_seconds(self) -> float:
+        raise InvalidPropertyError("hive.metastore.thrift.client.ssl.key names no file")
+
+
+def test_heartbeats_go_on_whatever_one_of_them_met(tmp_path: Path) -> None:
+    clock = Clock()
+    client = Unreadable(open_store(tmp_path / "metastore.db"), clock)
+    heartbeats = Heartbeats(client, 0.01)
+    transaction = client.open_transaction("ann", "q")
+    heartbeats.add(transaction)
+    clock.now += 200
+    until(lambda: beats(client) == [clock.now])
     heartbeats.close()
 
 
