@@ -68,9 +68,12 @@ def listing_policy(properties: Mapping[str, object]) -> ListingPolicy:
     )
 
 
+_Key = tuple[SchemaTableName, str, bool]
+"""Table, folder, and whether folders below are listed."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    table: SchemaTableName
     until: float
     infos: tuple[FileInfo, ...]
 
@@ -87,8 +90,9 @@ class ListingCache:
         self._policy = policy
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, bool], _Kept] = OrderedDict()
+        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._files = 0
+        self._flushes = 0
 
     def list(
         self, table: SchemaTableName, location: str, recursive: bool, read: Callable[[], list[FileInfo]]
@@ -96,8 +100,9 @@ class ListingCache:
         """What ``read`` gives, or gave not long ago for this folder."""
         if not self._policy.covers(table):
             return read()
-        key = (location, recursive)
+        key = (table, location, recursive)
         with self._lock:
+            flushes = self._flushes
             kept = self._kept.get(key)
             if kept is not None and self._clock() < kept.until:
                 self._kept.move_to_end(key)
@@ -105,8 +110,11 @@ class ListingCache:
         asked = self._clock()
         infos = read()
         with self._lock:
+            if flushes != self._flushes:
+                # What was listed before it was to be forgotten may lack what has come since.
+                return infos
             self._drop(key)
-            self._kept[key] = _Kept(table, asked + self._policy.expire_seconds, tuple(infos))
+            self._kept[key] = _Kept(asked + self._policy.expire_seconds, tuple(infos))
             self._files += max(len(infos), 1)
             while self._files > self._policy.max_files and self._kept:
                 self._drop(next(iter(self._kept)))
@@ -115,11 +123,12 @@ class ListingCache:
     def flush(self, schema: str | None = None, table: str | None = None) -> int:
         """Forgets listings of all tables, of a schema's or of one; tells of how many folders."""
         with self._lock:
+            self._flushes += 1
             found = [
                 key
-                for key, kept in self._kept.items()
-                if (schema is None or kept.table.schema == schema.lower())
-                and (table is None or kept.table.table == table.lower())
+                for key in self._kept
+                if (schema is None or key[0].schema == schema.lower())
+                and (table is None or key[0].table == table.lower())
             ]
             for key in found:
                 self._drop(key)
@@ -137,7 +146,7 @@ class ListingCache:
 
         return replace(procedure, function=flush)
 
-    def _drop(self, key: tuple[str, bool]) -> None:
+    def _drop(self, key: _Key) -> None:
         kept = self._kept.pop(key, None)
         if kept is not None:
             self._files -= max(len(kept.infos), 1)

@@ -72,6 +72,28 @@ def test_flushing() -> None:
     assert kept.flush() == 1
 
 
+def test_a_listing_that_was_under_way_when_it_was_to_be_forgotten_is_not_kept() -> None:
+    kept, storage = cache([0.0]), Storage(2)
+
+    def read() -> list[FileInfo]:
+        before = storage.read()
+        kept.flush("s", "t")
+        return before
+
+    assert kept.list(TABLE, "/f", True, read) == storage.infos
+    storage.infos = storage.infos[:1]
+    assert kept.list(TABLE, "/f", True, storage.read) == storage.infos
+
+
+def test_two_tables_over_one_folder_are_forgotten_each_for_itself() -> None:
+    kept, storage = cache([0.0]), Storage(1)
+    other = SchemaTableName("s", "view_of_t")
+    for name in (TABLE, other):
+        kept.list(name, "/f", True, storage.read)
+    assert kept.flush("s", "t") == 1
+    assert kept.flush("s", "view_of_t") == 1
+
+
 def test_a_catalog_keeps_listings_until_they_are_flushed(tmp_path: Path) -> None:
     connector = make_connector(tmp_path, hive_file__status__cache__tables="s.t")
     create_table(connector.metastore, tmp_path, "s", "t", pa.table({"id": [1, 2]}))
