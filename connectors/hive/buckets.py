@@ -104,7 +104,11 @@ def wanted_buckets(bucketing: Bucketing, constraint: TupleDomain[ColumnHandle]) 
     known = [values for values in chosen if values]
     if len(known) < len(chosen) or math.prod(map(len, known)) > _MOST_COMBINATIONS:
         return None
-    arrays = [pa.array(values, column.type) for values, column in zip(known, bucketing.columns, strict=True)]
+    try:
+        arrays = [pa.array(values, column.type) for values, column in zip(known, bucketing.columns, strict=True)]
+    except (pa.ArrowInvalid, OverflowError):
+        # A value is none of the column's type: no row has it, and no hash is known.
+        return None
     hashes = [hash_column(array, bucketing.version, text) for array, text in zip(arrays, bucketing.texts, strict=True)]
     joined = hashes[0]
     for more in hashes[1:]:

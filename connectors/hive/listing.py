@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from connector_spi.errors import FileMissingError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
+from connectors.hive.acid.layout import is_directory_name
 from connectors.hive.listing_cache import ListingCache, ListingPolicy
 from connectors.toolkit.filesystem import FileInfo, FileSystem, is_hidden
 
 __all__ = ["FolderLister", "file_ranges", "missing_folder"]
 
-# AcidUtils: what folders of transactional tables are called.
-_ACID_FOLDER = re.compile(r"(base|delta|delete_delta)_[0-9]+(_[0-9]+){0,2}(_v[0-9]+)?")
 _TOLERANCE = 1.1
 
 
@@ -89,7 +87,7 @@ def missing_folder(location: str, table: SchemaTableName, partition: str) -> Fil
 
 def _check_layout(folders: list[str], location: str, table: SchemaTableName) -> None:
     for folder in folders:
-        if _ACID_FOLDER.fullmatch(folder):
+        if is_directory_name(folder):
             raise NotSupportedError(
                 f"{location} holds the folder {folder} of a transactional table, but the metastore does not say that "
                 f"{table} is transactional; which of its rows are valid is not known: correct the table's property "

@@ -284,6 +284,9 @@ def test_a_filter_that_does_not_name_values_leaves_all_buckets() -> None:
     assert wanted_buckets(bucketing, TupleDomain.with_column_domains({one: above, two: text})) is None
     many = Domain.multiple_values(pa.int32(), range(70_000))
     assert wanted_buckets(bucketing, TupleDomain.with_column_domains({one: many, two: text})) is None
+    # What is none of the column's type, which a filter of Arrow may say, is in no bucket that could be told.
+    beyond = Domain.single_value(pa.int32(), 1 << 40)
+    assert wanted_buckets(bucketing, TupleDomain.with_column_domains({one: beyond, two: text})) is None
     both = wanted_buckets(bucketing, TupleDomain.with_column_domains({one: some, two: text}))
     assert both is not None
     assert 1 <= len(both) <= 2

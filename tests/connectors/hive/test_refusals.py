@@ -146,7 +146,10 @@ def test_a_union_in_files_that_have_none(hive: HiveConnector, tmp_path: Path) ->
     assert "parquet" in error.message
 
 
-@pytest.mark.parametrize("name", ["delta_0000001_0000001_0000", "base_0000002", "delete_delta_0000003_0000003"])
+@pytest.mark.parametrize(
+    "name",
+    ["delta_0000001_0000001_0000", "base_0000002", "delete_delta_0000003_0000003", "base_-9223372036854775808"],
+)
 def test_folders_of_a_transaction_in_a_plain_table(hive: HiveConnector, tmp_path: Path, name: str) -> None:
     create_table(hive.metastore, tmp_path, "s", "t", _DATA)
     write_file(tmp_path / "s" / "t" / name / "bucket_00000", _DATA, "parquet")
