@@ -13,6 +13,8 @@ from catalog.metastore.model import FieldSchema
 from catalog.metastore.types import hive_type_text
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.acid.key_columns import has_acid_columns
+from connectors.hive.acid.layout import is_acid_file_name
 from connectors.hive.transactional_discovery import TransactionFolders, table_schema, transaction_folders
 from connectors.toolkit.filesystem import FileInfo, FileSystem, is_hidden, join_path
 from connectors.toolkit.orc_reader import read_orc_schema
@@ -75,13 +77,12 @@ def discover_table(files: FileSystem, location: str, *, transactional: bool = Fa
                 "of that format",
                 error_codes.HIVE_HUDI_TABLE if folder == ".hoodie" else error_codes.HIVE_DELTA_LAKE_TABLE,
             )
-    newest = (
-        folders.newest_file(found) if transactional else max(found, key=lambda one: (one.modified_millis, one.path))
-    )
-    file_format, schema = _read_schema(files, newest)
+    newest = max(found, key=lambda one: (one.modified_millis, one.path))
     acid = False
     if transactional:
-        schema, acid = table_schema(schema, newest.path)
+        newest, file_format, schema, acid = _transactional_schema(files, folders.newest_files(found))
+    else:
+        file_format, schema = _read_schema(files, newest)
     keys, partitions = _partitions(found, location)
     columns = tuple(field for field in _columns(schema, newest.path) if field.name not in keys)
     values = [[partition[1][index] for partition in partitions] for index in range(len(keys))]
@@ -141,6 +142,22 @@ def _check_layout(folders: TransactionFolders, *, expected: bool) -> None:
             "transactional => true, which takes all that is on disk as committed",
             error_codes.HIVE_TRANSACTIONAL_TABLE,
         )
+
+
+def _transactional_schema(files: FileSystem, newest: Sequence[FileInfo]) -> tuple[FileInfo, str, pa.Schema, bool]:
+    """The file that tells the columns, its format, they, and whether it has the ACID columns around them.
+
+    INSERT OVERWRITE of nothing leaves a file without rows that has an ACID file's name, and not its columns: it tells
+    neither that the table is insert-only nor, for certain, how its columns are called.
+    """
+    named = [info for info in newest if is_acid_file_name(info.name)]
+    for info in named:
+        file_format, schema = _read_schema(files, info)
+        if has_acid_columns(schema):
+            return info, file_format, *table_schema(schema, info.path)
+    file_format, schema = _read_schema(files, newest[0])
+    inner, acid = table_schema(schema, newest[0].path)
+    return newest[0], file_format, inner, acid or bool(named)
 
 
 def _read_schema(files: FileSystem, info: FileInfo) -> tuple[str, pa.Schema]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.acid.key_columns import ROW, has_acid_columns
 from connectors.hive.acid.layout import (
     AcidDirectory,
     DirectoryKind,
@@ -21,9 +22,6 @@ from connectors.hive.file_columns import has_position_names
 from connectors.toolkit.filesystem import FileInfo, is_hidden
 
 __all__ = ["TransactionFolders", "table_schema", "transaction_folders"]
-
-_ROW = "row"
-_ACID_COLUMNS = ("operation", "originaltransaction", "bucket", "rowid", "currenttransaction", _ROW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +41,11 @@ class TransactionFolders:
         """Whether there are delete deltas, which only full ACID tables have."""
         return any(one.kind is DirectoryKind.DELETE_DELTA for one in self.directories.values())
 
-    def newest_file(self, found: Sequence[FileInfo]) -> FileInfo:
-        """The file that tells the table's columns.
+    def newest_files(self, found: Sequence[FileInfo]) -> list[FileInfo]:
+        """The files that can tell the table's columns, best first.
 
-        Of the files with the ACID columns, by their names, the one of the greatest write id; where there is none, of
-        the other files in these folders, and then of those outside of them.
+        Those with the ACID columns, by their names, from the greatest write id down; then the other files in these
+        folders, and then those outside of them.
 
         Args:
             found: Data files of the table, not empty.
@@ -64,7 +62,7 @@ class TransactionFolders:
                 f"{self.location} holds no files with rows that tell the table's columns; expected one in a base or "
                 "a delta that no writer holds open"
             )
-        return max(rows, key=lambda one: one[0])[1]
+        return [info for _, info in sorted(rows, key=lambda one: one[0], reverse=True)]
 
     def _age(self, info: FileInfo) -> tuple[bool, bool, int, int, str] | None:
         folder = _folder(info.path, self.location)
@@ -101,8 +99,8 @@ def table_schema(schema: pa.Schema, path: str) -> tuple[pa.Schema, bool]:
     Raises:
         NotSupportedError: Hive wrote the columns as ``_col0``, ``_col1``, ...
     """
-    acid = tuple(name.lower() for name in schema.names) == _ACID_COLUMNS
-    inner = pa.schema(list(schema.field(len(_ACID_COLUMNS) - 1).type)) if acid else schema
+    acid = has_acid_columns(schema)
+    inner = pa.schema(list(schema.field(ROW).type)) if acid else schema
     if has_position_names(inner):
         raise NotSupportedError(
             f"{path} calls the columns {inner.names[0]} to {inner.names[-1]}, as old Hive did, so their names are not "

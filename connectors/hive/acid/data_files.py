@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from connector_spi.errors import FileMissingError, NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.acid.acid_file import AcidFile, DeleteFile
+from connectors.hive.acid.key_columns import has_acid_columns
 from connectors.hive.acid.layout import (
     FLUSH_LENGTH_SUFFIX,
     AcidDirectory,
@@ -26,7 +27,6 @@ from connectors.toolkit.orc_reader import read_orc_schema
 
 __all__ = ["cleaned_away", "data_files"]
 
-_ACID_COLUMNS = ("operation", "originaltransaction", "bucket", "rowid", "currenttransaction", "row")
 _LENGTH_BYTES = 8
 
 DeletesByBucket = dict[int, tuple[DeleteFile, ...]]
@@ -122,8 +122,7 @@ def _is_raw(files: FileSystem, content: DirectoryContent, compacted: bool) -> bo
     if not one_write or mixed:
         raise _unknown_file(named[0], directory)
     # One file tells of all: a folder is written by one statement.
-    names = tuple(name.lower() for name in read_orc_schema(files, named[0].path).names)
-    if names == _ACID_COLUMNS:
+    if has_acid_columns(read_orc_schema(files, named[0].path)):
         raise _unknown_file(named[0], directory)
     return True
 

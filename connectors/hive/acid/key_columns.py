@@ -22,6 +22,7 @@ __all__ = [
     "ROW_ID",
     "acid_columns",
     "check_operations",
+    "has_acid_columns",
     "hidden_array",
     "int64_values",
     "tells_version",
@@ -56,7 +57,7 @@ def acid_columns(schema: pa.Schema, path: str) -> tuple[str, ...]:
     names: tuple[str, ...] = tuple(schema.names)
     types = [field.type for field in schema]
     if (
-        tuple(name.lower() for name in names) != _NAMES
+        not has_acid_columns(schema)
         or not all(pa.types.is_integer(arrow) for arrow in types[:ROW])
         or not pa.types.is_struct(types[ROW])
     ):
@@ -66,6 +67,11 @@ def acid_columns(schema: pa.Schema, path: str) -> tuple[str, ...]:
             error_codes.HIVE_ACID_LAYOUT,
         )
     return names
+
+
+def has_acid_columns(schema: pa.Schema) -> bool:
+    """Whether a file's columns are called as those of ACID files, in any case: the table's own are in the last."""
+    return tuple(name.lower() for name in schema.names) == _NAMES
 
 
 def tells_version(footer: OrcFooter) -> bool:

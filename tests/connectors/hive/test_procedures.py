@@ -24,6 +24,7 @@ from connector_spi.predicate import Value
 from connector_spi.properties import parse_properties
 from connectors.hive.config import HiveConfig
 from connectors.hive.connector import HiveConnector, HivePlugin
+from tests.connectors.hive.acid_writer import AcidFolder
 from tests.connectors.hive.reading import make_session, read_table
 from tests.connectors.hive.table_writer import write_file
 from tests.hive_corpus import canonical_rows, expected_answer, require_corpus
@@ -160,6 +161,28 @@ def test_a_transactional_folder_that_tells_no_columns(hive: HiveConnector, tmp_p
     (tmp_path / "open" / "delta_1_5" / "bucket_00000_flush_length").write_bytes(bytes(8))
     with pytest.raises(InvalidArgumentError, match="no writer holds open"):
         _register(hive, tmp_path / "open", transactional=True)
+
+
+def test_an_overwrite_of_nothing_makes_no_table_insert_only(hive: HiveConnector, tmp_path: Path) -> None:
+    """Hive 3 leaves an ACID file's name on a file without rows and without the ACID columns."""
+    folder = AcidFolder(tmp_path / "t", "k:int,v:string")
+    folder.path.mkdir()
+    folder.insert(1, {0: [(1, "a"), (2, "b")]})
+    folder.truncate(2, "flat file")
+    _register(hive, folder.path, transactional=True)
+    entry = _entry(hive, "t")
+    assert entry.parameters["transactional_properties"] == "default"
+    folder.insert(3, {0: [(3, "c")]})
+    assert read_table(hive, "new", "t").to_pylist() == [{"k": 3, "v": "c"}]
+
+
+def test_a_table_that_only_an_overwrite_of_nothing_wrote(hive: HiveConnector, tmp_path: Path) -> None:
+    folder = AcidFolder(tmp_path / "t", "k:int,v:string")
+    folder.path.mkdir()
+    folder.truncate(1, "flat file")
+    _register(hive, folder.path, transactional=True)
+    folder.insert(2, {0: [(3, "c")]})
+    assert read_table(hive, "new", "t").to_pylist() == [{"k": 3, "v": "c"}]
 
 
 def test_new_partitions_are_added(hive: HiveConnector, tmp_path: Path) -> None:
