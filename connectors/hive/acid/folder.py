@@ -10,6 +10,7 @@ from connectors.hive import error_codes
 from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.data_files import cleaned_away, data_files
 from connectors.hive.acid.history import check_merged, check_version, part_merged
+from connectors.hive.acid.key_columns import has_acid_columns
 from connectors.hive.acid.layout import (
     FLUSH_LENGTH_SUFFIX,
     AcidDirectory,
@@ -21,11 +22,13 @@ from connectors.hive.acid.listing import AcidListing, DirectoryContent, part_lis
 from connectors.hive.acid.state import AcidState, UnreadDirectory, UnreadReason, choose
 from connectors.hive.acid.valid_ids import AcidSnapshot, RangeValidity, ValidIds
 from connectors.toolkit.filesystem import FileInfo, FileSystem
+from connectors.toolkit.orc_reader import read_orc_schema
 
 __all__ = ["AcidFolder", "acid_files", "insert_only_files", "list_acid_folder"]
 
 _METADATA_VERSION = "0"
 _COMPACTED = "compacted"
+_ORC = b"ORC"
 # What the metastore leaves of TRUNCATE, and of a partition that was dropped without a lock: empty, and no history.
 _EMPTIED = ("truncated", "dropped")
 
@@ -67,7 +70,7 @@ def list_acid_folder(files: FileSystem, location: str, snapshot: AcidSnapshot, *
     directories = [one.directory for one in contents]
     merged: list[AcidDirectory] = []
     if insert_only:
-        _check_insert_only(listing)
+        _check_insert_only(files, listing)
         directories, merged = part_merged(directories, snapshot)
     state = choose(directories, compacted, snapshot, location)
     origin_known = not insert_only and not listing.originals
@@ -135,7 +138,7 @@ def _is_marked_compacted(files: FileSystem, content: DirectoryContent) -> bool:
     return data_format == _COMPACTED
 
 
-def _check_insert_only(listing: AcidListing) -> None:
+def _check_insert_only(files: FileSystem, listing: AcidListing) -> None:
     for content in listing.directories.values():
         name = content.directory.name
         if content.directory.kind is DirectoryKind.DELETE_DELTA:
@@ -147,6 +150,17 @@ def _check_insert_only(listing: AcidListing) -> None:
         for info in content.files:
             if is_flush_length_file(info.name) and is_acid_file_name(info.name.removesuffix(FLUSH_LENGTH_SUFFIX)):
                 raise _not_insert_only(listing, f"{name}/{info.name} is of a streaming writer of full ACID files")
+        # Rows of such files would come with NULL in all columns. One file tells of all: one statement wrote them.
+        named = next((info for info in content.files if is_acid_file_name(info.name) and info.size > 0), None)
+        if named is not None and _has_acid_columns(files, named.path, listing.location):
+            raise _not_insert_only(listing, f"{name}/{named.name} has the columns of full ACID files")
+
+
+def _has_acid_columns(files: FileSystem, path: str, location: str) -> bool:
+    with cleaned_away(location):
+        with files.open(path) as file:
+            is_orc = file.read(len(_ORC)) == _ORC
+        return is_orc and has_acid_columns(read_orc_schema(files, path))
 
 
 def _check_whole(state: AcidState, write_ids: ValidIds, location: str) -> None:

@@ -235,6 +235,16 @@ def test_insert_only_folders_have_no_deletes(tmp_path: Path, path: str) -> None:
     assert caught.value.code is error_codes.HIVE_ACID_LAYOUT
 
 
+def test_insert_only_folders_have_no_files_with_row_ids(tmp_path: Path) -> None:
+    """Of a full ACID table that says to be insert-only, every column of every row would come as NULL."""
+    write_flat_file(tmp_path / "delta_1_1_0000" / "000000_0", "k:int", [(1,)])
+    _put(tmp_path, "delta_1_1_0000/bucket_00000")
+    assert len(_insert_only_names(tmp_path)) == 2
+    write_acid_file(tmp_path / "delta_2_2_0000" / "bucket_00000_0", "k:int", inserts([RowKey(2, 0, 0)], [(1,)]))
+    with pytest.raises(NotSupportedError, match=r"delta_2_2_0000/bucket_00000_0 has the columns of full ACID files"):
+        _insert_only_names(tmp_path)
+
+
 def test_versions_of_insert_only_tables_are_cut_between_folders(tmp_path: Path) -> None:
     _put(tmp_path, "delta_1_1_0000/a", "delta_2_2_0000/b", "delta_3_3_0000/c", "delta_1_3_v9/d", "delta_4_4_0000/e")
     aborted = ValidIds(4, aborted=(2,))
