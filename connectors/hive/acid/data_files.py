@@ -52,6 +52,7 @@ def data_files(
             else:
                 found += _acid_format_files(files, content, directory.name in state.partial, deletes)
         if state.base is None and listing.originals:
+            _check_originals(files, listing)
             originals.append(OriginalFiles(tuple(listing.originals), "", 0, -1, deletes))
         found += keyed_files(originals, row_ids_needed=row_ids_needed, count_rows=lambda path: _count_rows(files, path))
     return sorted(found, key=lambda file: file.path)
@@ -125,6 +126,16 @@ def _is_raw(files: FileSystem, content: DirectoryContent, compacted: bool) -> bo
     if has_acid_columns(read_orc_schema(files, named[0].path)):
         raise _unknown_file(named[0], directory)
     return True
+
+
+def _check_originals(files: FileSystem, listing: AcidListing) -> None:
+    for info in listing.originals:
+        if is_acid_file_name(info.name) and has_acid_columns(read_orc_schema(files, info.path)):
+            raise NotSupportedError(
+                f"{info.path} has the ACID columns, and lies in no folder of a transaction: expected it in one such as "
+                f"delta_1_1_0000 below {listing.location}; which one nobody tells: move it there, or away",
+                error_codes.HIVE_ACID_LAYOUT,
+            )
 
 
 def _loaded_files(content: DirectoryContent, deletes: DeletesByBucket) -> OriginalFiles:

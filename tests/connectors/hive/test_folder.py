@@ -235,6 +235,15 @@ def test_insert_only_folders_have_no_deletes(tmp_path: Path, path: str) -> None:
     assert caught.value.code is error_codes.HIVE_ACID_LAYOUT
 
 
+def test_files_with_row_ids_lie_in_folders_of_transactions(tmp_path: Path) -> None:
+    """Read as one from before the transactions, every column of every row would come as NULL."""
+    write_flat_file(tmp_path / "bucket_00000", "k:int", [(1,)])
+    assert _names(tmp_path) == ["bucket_00000"]
+    write_acid_file(tmp_path / "bucket_00001", "k:int", inserts([RowKey(2, 0, 0)], [(1,)]))
+    with pytest.raises(NotSupportedError, match=r"bucket_00001 has the ACID columns.*move it there, or away"):
+        _names(tmp_path)
+
+
 def test_insert_only_folders_have_no_files_with_row_ids(tmp_path: Path) -> None:
     """Of a full ACID table that says to be insert-only, every column of every row would come as NULL."""
     write_flat_file(tmp_path / "delta_1_1_0000" / "000000_0", "k:int", [(1,)])
