@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from catalog.metastore.client import MetastoreClient
-from catalog.metastore.model import FieldSchema, Partition, Table
+from catalog.metastore.model import FieldSchema, Partition
 from catalog.metastore.partition_names import parse_partition_name, unescape_path_name
-from catalog.metastore.types import hive_type_text, parse_hive_type
-from connector_spi.errors import ExternalError, MetastoreError, NotSupportedError
+from catalog.metastore.types import hive_type_text
+from connector_spi.errors import ExternalError, MetastoreError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
 from connectors.hive import error_codes
 from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.handles import HiveTableHandle
-from connectors.hive.text_types import TextRule, apply_text_rule, stored_text_rule
+from connectors.hive.text_types import TextRule, apply_text_rule
 from connectors.toolkit.partition_values import DEFAULT_PARTITION, partition_value
 from connectors.toolkit.schema_adapter import adaptation
 from connectors.toolkit.time_conventions import TimeConventions
@@ -30,9 +30,6 @@ __all__ = [
     "fetch_partitions",
     "get_partitions",
     "key_value",
-    "partition_columns",
-    "partition_text_rules",
-    "partition_types",
     "prune_partitions",
 ]
 
@@ -173,41 +170,6 @@ def key_value(text: str, arrow: pa.DataType, where: str) -> Value | None:
     except (ValueError, OverflowError):
         return partition_value(text, arrow, where)
     return value
-
-
-def partition_columns(partition: Partition, table: Table) -> tuple[str, ...] | None:
-    """The partition's own names of the columns in its files, where they or their number are not the table's."""
-    own = tuple(field.name.lower() for field in partition.storage.columns)
-    return None if own == tuple(field.name.lower() for field in table.storage.columns) else own
-
-
-def partition_types(partition: Partition, table: Table, name: str) -> tuple[pa.DataType, ...] | None:
-    """The partition's own types of the columns in its files, where they or their number are not the table's.
-
-    Raises:
-        NotSupportedError: One is not supported (code ``HIVE_UNSUPPORTED_TYPE``).
-    """
-    own, of_table = partition.storage.columns, table.storage.columns
-    if [field.type.lower() for field in own] == [field.type.lower() for field in of_table]:
-        return None
-    try:
-        return tuple(parse_hive_type(field.type) for field in own)
-    except NotSupportedError as error:
-        raise NotSupportedError(
-            f"partition {name} of {table.database}.{table.name}: {error.message}", error_codes.HIVE_UNSUPPORTED_TYPE
-        ) from error
-
-
-def partition_text_rules(partition: Partition, table: Table) -> tuple[tuple[str, TextRule], ...]:
-    """What happens to texts of a partition's char and varchar columns before they become the table's, by its names.
-
-    None where the types are the table's. Only values in files that do not tell their types want this.
-    """
-    own, of_table = partition.storage.columns, table.storage.columns
-    if [field.type.lower() for field in own] == [field.type.lower() for field in of_table]:
-        return ()
-    rules = ((field.name.lower(), stored_text_rule(field.type)) for field in own)
-    return tuple((name, rule) for name, rule in rules if rule is not None)
 
 
 class _NameReader:

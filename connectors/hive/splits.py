@@ -30,14 +30,8 @@ from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing import FolderLister, file_ranges
 from connectors.hive.listing_cache import ListingCache
-from connectors.hive.partitions import (
-    PartitionName,
-    fetch_partitions,
-    partition_columns,
-    partition_text_rules,
-    partition_types,
-    prune_partitions,
-)
+from connectors.hive.partition_schemas import check_unions, partition_columns, partition_text_rules, partition_types
+from connectors.hive.partitions import PartitionName, fetch_partitions, prune_partitions
 from connectors.hive.plainness import PlainFiles
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.table_formats import is_transactional, partition_storage
@@ -214,6 +208,7 @@ class _Scan:
         file_format = format_named(storage.format)
         if file_format.declared_columns:
             types = partition_types(partition, entry, name.name)
+            check_unions(partition, entry, name.name, {column.name for column in self.columns})
             rules = partition_text_rules(partition, entry)
         if storage != self.table.storage or columns is not None or types is not None:
             file_format.check(storage, declared_columns(self.table.data_columns, columns, types), where)

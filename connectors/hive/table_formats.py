@@ -197,11 +197,11 @@ def _has_folder(table: Table, files: FileSystem, folder: str) -> bool:
 def _file_storage(storage: StorageDescriptor, properties: Mapping[str, str], where: str) -> FileStorage:
     input_format, serde = storage.input_format or "", storage.serde.serialization_lib
     found = find_format(input_format, serde, where)
-    unions = [] if found.unions else [field.name for field in storage.columns if holds_union(field.type)]
+    unions = [] if found.reads_unions(serde) else [field.name for field in storage.columns if holds_union(field.type)]
     if unions:
         raise NotSupportedError(
-            f"column '{unions[0]}' of {where} has the type uniontype, which is read from ORC and Avro only, not from "
-            f"{found.name}; leave the column out",
+            f"column '{unions[0]}' of {where} has the type uniontype, which cannot be read from {found.name} with the "
+            f"SerDe {serde or '(none)'}; leave the column out",
             error_codes.HIVE_UNSUPPORTED_TYPE,
         )
     told = {

@@ -1,4 +1,4 @@
-"""Unions of ORC as structs: the number of the branch, then one field for each branch (as in Trino). Executor side."""
+"""Unions of ORC as structs: the number of the branch, then one field for each branch. Executor side."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import NotSupportedError
 from connectors.toolkit.schema_adapter import map_nested
+from connectors.toolkit.union_structs import union_struct
 
-__all__ = ["UNION_FIELD", "UNION_TAG", "holds_union", "union_struct_type", "unions_to_structs"]
-
-UNION_TAG = "tag"
-"""Name of the field with the number of the branch (Trino's ``UnionToRowCoercionUtils``)."""
-UNION_FIELD = "field"
-"""What the names of the fields of branches begin with; the branch's number follows."""
+__all__ = ["holds_union", "union_struct_type", "unions_to_structs"]
 
 
 def holds_union(arrow: pa.DataType) -> bool:
@@ -31,11 +27,7 @@ def union_struct_type(arrow: pa.DataType) -> pa.DataType:
     if not holds_union(arrow):
         return arrow
     if pa.types.is_union(arrow):
-        branches = [
-            pa.field(f"{UNION_FIELD}{index}", union_struct_type(arrow.field(index).type))
-            for index in range(arrow.num_fields)
-        ]
-        return pa.struct([pa.field(UNION_TAG, pa.int8()), *branches])
+        return union_struct([union_struct_type(arrow.field(index).type) for index in range(arrow.num_fields)])
     if pa.types.is_list(arrow):
         return pa.list_(arrow.value_field.with_type(union_struct_type(arrow.value_type)))
     if pa.types.is_map(arrow):

@@ -111,7 +111,8 @@ class HiveFileFormat(ABC):
         input_formats: Java classes of the input formats that it serves.
         serdes: Java classes of the SerDes that it serves; ``serves`` may know more.
         declared_columns: The files do not tell their columns, or only together with those that are declared.
-        unions: Values of ``uniontype`` are read, as structs of the number of the branch and a field for each.
+        unions: Values of ``uniontype`` are read, as structs (``connectors.toolkit.union_structs``); ``reads_unions``
+            may know more.
     """
 
     name: ClassVar[str]
@@ -123,6 +124,10 @@ class HiveFileFormat(ABC):
     def serves(self, serde: str) -> bool:
         """Whether files of this format can be read with a SerDe."""
         return serde in self.serdes
+
+    def reads_unions(self, serde: str) -> bool:
+        """Whether columns of ``uniontype`` can be read with a SerDe that the format serves."""
+        return self.unions
 
     def check(self, storage: FileStorage, declared: pa.Schema, where: str) -> None:
         """Refuses by name what ``page_source`` would refuse, before a query is planned.

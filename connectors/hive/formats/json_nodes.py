@@ -18,9 +18,11 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.errors import CorruptFileError
+from connector_spi.errors import CorruptFileError, NotSupportedError
+from connectors.hive import error_codes
 from connectors.hive.formats.text_times import TimestampReader, parse_dates
 from connectors.hive.formats.text_values import parse_decimals
+from connectors.toolkit.union_structs import is_union_struct
 
 __all__ = ["JsonNumber", "JsonValues", "java_double_text"]
 
@@ -53,7 +55,10 @@ class JsonValues:
 
         Raises:
             CorruptFileError: A node is of a kind that Hive fails on, too: a number where an object is expected.
+            NotSupportedError: A value of a ``uniontype`` is not NULL. Hive does not read those either.
         """
+        if is_union_struct(target):
+            return self._unions(nodes, target)
         if pa.types.is_struct(target):
             fields = self.fields(nodes, target)
             return pa.StructArray.from_arrays(fields, fields=list(target), mask=_nulls(nodes))
@@ -83,6 +88,15 @@ class JsonValues:
                 if at is not None:
                     columns[at][row] = value
         return [self.column(column, field.type) for column, field in zip(columns, target, strict=True)]
+
+    def _unions(self, nodes: Sequence[object], target: pa.DataType) -> pa.Array:
+        if any(node is not None for node in nodes):
+            raise NotSupportedError(
+                f"{self._where} has in its JSON a value of a uniontype that is not NULL; Hive, which writes such, does "
+                "not read them either ('Parsing of: UNION is not supported'): leave the column out",
+                error_codes.HIVE_UNSUPPORTED_TYPE,
+            )
+        return pa.nulls(len(nodes), target)
 
     def _maps(self, nodes: Sequence[object], target: pa.DataType) -> pa.Array:
         maps = [cast(dict[str, object] | None, self._expect(node, dict, target)) for node in nodes]

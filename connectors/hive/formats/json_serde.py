@@ -18,9 +18,10 @@ import pyarrow.json as pj
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.formats.json_nodes import JsonNumber, JsonValues
-from connectors.hive.formats.lazy_simple import timestamp_formats
+from connectors.hive.formats.lazy_parameters import timestamp_formats
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.hive.formats.text_times import timestamp_reader
+from connectors.toolkit.union_structs import is_union_struct
 
 __all__ = ["JsonSerDe"]
 
@@ -35,6 +36,7 @@ class JsonSerDe(RowSerDe):
     """``STORED AS JSONFILE``, and the SerDe of HCatalog, which Hive 4 reads by the same code."""
 
     classes = frozenset({_HCATALOG, "org.apache.hadoop.hive.serde2.JsonSerDe"})
+    unions = True
 
     def decoder(self, layout: RowLayout) -> RowDecoder:
         properties = layout.properties
@@ -152,7 +154,7 @@ def _arrow_schema(wanted: pa.Schema) -> pa.Schema | None:
 
 
 def _arrow_type(target: pa.DataType) -> pa.DataType | None:
-    if pa.types.is_map(target):
+    if pa.types.is_map(target) or is_union_struct(target):
         return None
     if pa.types.is_list(target):
         inner = _arrow_type(target.value_type)

@@ -10,29 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from connector_spi.errors import NotSupportedError
-from connectors.hive.formats.vints import read_vints, vint_sizes
-from connectors.toolkit.avro_values import decimals
-from connectors.toolkit.cells import Bytes, Positions, gather_cells, spread, texts
+from connectors.hive.formats.lazy_binary_leaves import decode_leaf, is_leaf, locate_leaf, read_fixed, stretch_ends
+from connectors.hive.formats.vints import read_vints
+from connectors.toolkit.cells import Bytes, Positions, spread
 from connectors.toolkit.schema_adapter import adaptation
 from connectors.toolkit.time_conventions import TimeConventions
-from connectors.toolkit.value_casts import ArrayFunction, leaf_cast
+from connectors.toolkit.union_structs import is_union_struct
+from connectors.toolkit.value_casts import ArrayFunction
 
 __all__ = ["check_binary_type", "decode", "decode_fields", "locate", "zoned"]
-
-_FIXED = {
-    pa.bool_(): (1, ">u1"),
-    pa.int8(): (1, ">i1"),
-    pa.int16(): (2, ">i2"),
-    pa.float32(): (4, ">f4"),
-    pa.float64(): (8, ">f8"),
-}
-_VINTS = {pa.int32(): 32, pa.date32(): 32, pa.int64(): 64}
-_SECONDS_BITS = 31
-_NANO_DIGITS = 9
 
 
 def check_binary_type(arrow: pa.DataType, where: str) -> None:
@@ -41,9 +30,7 @@ def check_binary_type(arrow: pa.DataType, where: str) -> None:
     Raises:
         NotSupportedError: With the type's name.
     """
-    if arrow in _FIXED or arrow in _VINTS or _is_text(arrow) or pa.types.is_timestamp(arrow):
-        return
-    if pa.types.is_decimal(arrow):
+    if is_leaf(arrow):
         return
     if pa.types.is_list(arrow) or pa.types.is_map(arrow) or pa.types.is_struct(arrow):
         for index in range(arrow.num_fields):
@@ -83,22 +70,10 @@ def locate(arrow: pa.DataType, data: Bytes, at: Positions, limits: Positions) ->
     Raises:
         ValueError: A value takes more than it may.
     """
-    starts = at
-    if arrow in _FIXED:
-        ends = at + _FIXED[arrow][0]
-    elif arrow in _VINTS:
-        ends = at + vint_sizes(data, at)
-    elif _is_text(arrow):
-        lengths, sizes = read_vints(data, at)
-        starts, ends = at + sizes, _ends(at + sizes, lengths)
-    elif pa.types.is_timestamp(arrow):
-        ends = _timestamp_ends(data, at)
-    elif pa.types.is_decimal(arrow):
-        after_scale = at + vint_sizes(data, at)
-        lengths, sizes = read_vints(data, after_scale)
-        ends = _ends(after_scale + sizes, lengths)
+    if is_leaf(arrow):
+        starts, ends = locate_leaf(arrow, data, at)
     else:
-        starts, ends = at + 4, _ends(at + 4, _fixed(data, at, 4, ">i4").astype(np.int64))
+        starts, ends = at + 4, stretch_ends(at + 4, read_fixed(data, at, 4, ">i4").astype(np.int64))
     if (ends > limits).any():
         raise ValueError(f"a {arrow} that ends behind its record")
     return starts, ends
@@ -110,17 +85,10 @@ def decode(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Positions) 
     Raises:
         ValueError: A content is no value of the type.
     """
-    if arrow in _FIXED:
-        return _decode_fixed(arrow, data, starts, ends)
-    if arrow in _VINTS:
-        return _decode_vints(arrow, data, starts, ends)
-    if _is_text(arrow):
-        found = gather_cells(data, starts, ends)
-        return texts(found) if pa.types.is_string(arrow) else found
-    if pa.types.is_timestamp(arrow):
-        return _decode_timestamps(arrow, data, starts, ends)
-    if pa.types.is_decimal(arrow):
-        return _decode_decimals(arrow, data, starts, ends)
+    if is_leaf(arrow):
+        return decode_leaf(arrow, data, starts, ends)
+    if is_union_struct(arrow):
+        return _decode_unions(arrow, data, starts, ends)
     if pa.types.is_struct(arrow):
         fields = decode_fields([field.type for field in arrow], range(arrow.num_fields), data, starts, ends)
         return pa.StructArray.from_arrays(fields, fields=list(arrow))
@@ -166,110 +134,22 @@ def _instants(arrow: pa.DataType) -> pa.DataType:
     return pa.list_(_instants(arrow.value_type)) if pa.types.is_list(arrow) else arrow
 
 
-def _is_text(arrow: pa.DataType) -> bool:
-    return bool(pa.types.is_string(arrow) or pa.types.is_binary(arrow))
+def _decode_unions(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
+    """The number of the branch, and its value (``LazyBinaryUnion.parse``).
 
-
-def _ends(starts: Positions, lengths: Positions) -> Positions:
-    if (lengths < 0).any():
-        raise ValueError("a length below zero")
-    return starts + lengths
-
-
-def _fixed(data: Bytes, starts: Positions, width: int, code: str) -> npt.NDArray[np.generic]:
-    """Numbers of a width at positions, which must lie in the data."""
-    if len(starts) and int(starts.max()) + width > len(data):
-        raise ValueError("a value that ends behind the data")
-    taken = data[starts[:, None] + np.arange(width)]
-    numbers: npt.NDArray[np.generic] = np.ascontiguousarray(taken).view(code)[:, 0]
-    return numbers
-
-
-def _check_lengths(arrow: pa.DataType, found: Positions, expected: Positions | int) -> None:
-    wrong = np.flatnonzero(found != expected)
-    if len(wrong):
-        raise ValueError(f"a {arrow} of {found[wrong[0]]} bytes")
-
-
-def _decode_fixed(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
-    width, code = _FIXED[arrow]
-    _check_lengths(arrow, ends - starts, width)
-    numbers = _fixed(data, starts, width, code)
-    if arrow == pa.bool_():
-        # LazyBinaryBoolean: any byte but zero is true.
-        return pa.array(numbers != 0)
-    return pa.array(numbers.astype(numbers.dtype.newbyteorder("=")), arrow)
-
-
-def _decode_vints(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
-    if not len(starts):
-        return pa.array([], arrow)
-    numbers, sizes = read_vints(data, starts)
-    _check_lengths(arrow, ends - starts, sizes)
-    if _VINTS[arrow] == 64:
-        return pa.array(numbers, arrow)
-    small = numbers.astype(np.int32)
-    if (small != numbers).any():
-        raise ValueError(f"a number of more than 32 bits where a {arrow} is expected")
-    return pa.array(small, pa.int32()).view(arrow)
-
-
-def _timestamp_ends(data: Bytes, at: Positions) -> Positions:
-    nanos, sizes = read_vints(data, at + 4)
-    flagged = np.take(data, at, mode="clip") >= 0x80
-    behind = at + 4 + np.where(flagged, sizes, 0)
-    return behind + np.where(flagged & (nanos < 0), vint_sizes(data, behind), 0)
-
-
-def _decode_timestamps(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
-    """Seconds, and behind them where the highest bit says so the digits of the fraction and more bits of the seconds.
-
-    The digits stand in reverse; a negative number is the complement, and says that the bits of the seconds above the
-    31st follow (``TimestampWritableV2``).
+    Of a value that is NULL Hive writes nothing, and reads the bytes of what follows.
     """
-    if not len(starts):
-        return pa.array([], arrow)
-    _check_lengths(arrow, ends - starts, _timestamp_ends(data, starts) - starts)
-    first = _fixed(data, starts, 4, ">u4").astype(np.int64)
-    seconds = first & ((1 << _SECONDS_BITS) - 1)
-    digits, sizes = read_vints(data, starts + 4)
-    flagged = first >> _SECONDS_BITS == 1
-    more = flagged & (digits < 0)
-    high, _ = read_vints(data, starts + 4 + sizes)
-    seconds = seconds + np.where(more, high << _SECONDS_BITS, 0)
-    digits = np.where(flagged, np.where(digits < 0, ~digits, digits), 0)
-    nanos = np.zeros(len(starts), dtype=np.int64)
-    for _ in range(_NANO_DIGITS):
-        nanos = nanos * 10 + digits % 10
-        digits = digits // 10
-    if digits.any() or (np.abs(seconds) > np.iinfo(np.int64).max // 2_000_000).any():
-        raise ValueError("a timestamp that Hive does not write")
-    return pa.array(seconds * 1_000_000 + nanos // 1000, pa.int64()).view(arrow)
-
-
-def _decode_decimals(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
-    if not len(starts):
-        return pa.array([], arrow)
-    scales, sizes = read_vints(data, starts)
-    after = starts + sizes
-    lengths, sizes = read_vints(data, after)
-    _check_lengths(arrow, ends - after - sizes, lengths)
-    digits = gather_cells(data, after + sizes, ends).cast(pa.large_binary())
-    parts, places = [], []
-    for scale in np.unique(scales):
-        if not 0 <= scale <= 38:
-            raise ValueError(f"a decimal of scale {scale}")
-        here = np.flatnonzero(scales == scale)
-        own = pa.decimal128(38, int(scale))
-        cast = leaf_cast(own, arrow, TimeConventions(), "a decimal")
-        numbers = decimals(digits.take(pa.array(here)), own)
-        parts.append(numbers if cast is None else cast(numbers))
-        places.append(here)
-    if len(parts) == 1:
-        return parts[0]
-    back = np.empty(len(starts), dtype=np.int64)
-    back[np.concatenate(places)] = np.arange(len(starts))
-    return pa.concat_arrays(parts).take(pa.array(back))
+    if (starts >= ends).any():
+        raise ValueError("a union without the number of its type")
+    tags, branches = data[starts], list(arrow)[1:]
+    if (tags >= min(len(branches), 128)).any():
+        raise ValueError(f"a union of {len(branches)} types with the number {tags.max()}")
+    fields = [pa.array(tags.astype(np.int8))]
+    for index, branch in enumerate(branches):
+        mine = (tags == index) & (starts + 1 < ends)
+        begins, behind = locate(branch.type, data, starts[mine] + 1, ends[mine])
+        fields.append(spread(decode(branch.type, data, begins, behind), mine))
+    return pa.StructArray.from_arrays(fields, fields=list(arrow))
 
 
 def _decode_lists(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Positions) -> pa.Array:

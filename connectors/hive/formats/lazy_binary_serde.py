@@ -25,6 +25,7 @@ class LazyBinaryRowSerDe(RowSerDe):
             "org.apache.hadoop.hive.serde2.lazybinary.LazyBinarySerDe2",
         }
     )
+    unions = True
 
     def decoder(self, layout: RowLayout) -> RowDecoder:
         for field in layout.declared:

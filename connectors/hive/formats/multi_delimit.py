@@ -8,7 +8,9 @@ import pyarrow as pa
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.lazy_simple import check_levels, decode_column, lazy_parameters, split_fields, to_utf8
+from connectors.hive.formats.lazy_parameters import lazy_parameters, to_utf8
+from connectors.hive.formats.lazy_texts import check_levels, decode_column
+from connectors.hive.formats.regular_fields import split_fields
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 
 __all__ = ["MultiDelimitSerDe"]
@@ -27,6 +29,7 @@ class MultiDelimitSerDe(RowSerDe):
             "org.apache.hadoop.hive.contrib.serde2.MultiDelimitSerDe",
         }
     )
+    unions = True
 
     def decoder(self, layout: RowLayout) -> RowDecoder:
         delimiter = layout.properties.get("field.delim", "").encode()

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.lazy_simple import split_fields
+from connectors.hive.formats.regular_fields import split_fields
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.hive.formats.text_values import as_strings, real_nulls
 

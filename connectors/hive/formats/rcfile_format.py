@@ -11,7 +11,8 @@ from connector_spi.page_source import PageSource
 from connectors.hive.formats.file_format import DeclaredPageSource, FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.lazy_binary import check_binary_type, decode, zoned
-from connectors.hive.formats.lazy_simple import decode_column, lazy_parameters
+from connectors.hive.formats.lazy_parameters import lazy_parameters
+from connectors.hive.formats.lazy_texts import decode_column
 from connectors.hive.formats.rcfile import ColumnCells, rc_groups, read_rc_header
 from connectors.toolkit.byte_source import FileSource
 from connectors.toolkit.cells import gather_cells, spread
@@ -30,6 +31,7 @@ class RcFileFormat(HiveFileFormat):
     name = "rcfile"
     input_formats = frozenset({"org.apache.hadoop.hive.ql.io.RCFileInputFormat"})
     serdes = frozenset({_BINARY, _TEXT})
+    unions = True
 
     def check(self, storage: FileStorage, declared: pa.Schema, where: str) -> None:
         if storage.serde == _TEXT:

@@ -46,9 +46,12 @@ class RowSerDe(ABC):
 
     Attributes:
         classes: Java classes that it stands for.
+        unions: Columns of ``uniontype`` are read, as structs (``connectors.toolkit.union_structs``); else a table that
+            has one is refused.
     """
 
     classes: ClassVar[frozenset[str]]
+    unions: ClassVar[bool] = False
 
     @abstractmethod
     def decoder(self, layout: RowLayout) -> RowDecoder:

@@ -35,6 +35,9 @@ class SequenceFormat(HiveFileFormat):
     def serves(self, serde: str) -> bool:
         return has_row_serde(serde)
 
+    def reads_unions(self, serde: str) -> bool:
+        return find_row_serde(serde, self.name).unions
+
     def check(self, storage: FileStorage, declared: pa.Schema, where: str) -> None:
         told = dict(storage.properties)
         for key in _SKIPPING:

@@ -36,6 +36,9 @@ class TextFormat(HiveFileFormat):
     def serves(self, serde: str) -> bool:
         return has_row_serde(serde)
 
+    def reads_unions(self, serde: str) -> bool:
+        return find_row_serde(serde, self.name).unions
+
     def check(self, storage: FileStorage, declared: pa.Schema, where: str) -> None:
         properties = dict(storage.properties)
         _line_count(properties, _HEADER, where)

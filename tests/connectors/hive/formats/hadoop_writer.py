@@ -11,6 +11,7 @@ from typing import cast
 import pyarrow as pa
 
 from connectors.hive.formats.sync_marks import ESCAPE
+from connectors.toolkit.union_structs import is_union_struct
 
 __all__ = ["lazy_binary", "lazy_binary_row", "rc_file", "sequence_file", "text", "vint"]
 
@@ -134,6 +135,11 @@ def deflate(raw: bytes) -> bytes:
 
 
 def _content(value: object, arrow: pa.DataType) -> bytes:
+    if is_union_struct(arrow):
+        branches = cast("dict[str, object]", value)
+        tag = cast(int, branches["tag"])
+        chosen = branches[f"field{tag}"]
+        return bytes([tag]) + (b"" if chosen is None else lazy_binary(chosen, arrow.field(tag + 1).type))
     if pa.types.is_struct(arrow):
         fields = cast("dict[str, object]", value)
         return lazy_binary_row([fields[field.name] for field in arrow], [field.type for field in arrow])

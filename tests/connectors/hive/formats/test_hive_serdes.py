@@ -21,6 +21,7 @@ from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import CorruptFileError
 from connectors.hive.formats.row_serde import RowLayout
 from connectors.hive.formats.row_serdes import find_row_serde
+from connectors.toolkit.union_structs import is_union_struct
 
 _Case = Mapping[str, object]
 _CASES: list[_Case] = json.loads((Path(__file__).parent / "hive_serde_answers.json").read_text())
@@ -43,42 +44,54 @@ def test_records_are_read_as_hive_reads_them(case: _Case) -> None:
             with pytest.raises(CorruptFileError):
                 decode(pa.array([record], pa.binary()))
             continue
-        expected = _expected(answer, schema)
-        assert _rows(decode(pa.array([record], pa.binary())), schema) == [expected], record
+        expected = expected_row(answer, schema)
+        assert decoded_rows(decode(pa.array([record], pa.binary())), schema) == [expected], record
         good.append((record, expected))
     # Together they go other ways than alone, and in a slice.
     together = pa.array([b"x", *(record for record, _ in good)], pa.binary()).slice(1)
-    assert _rows(decode(together), schema) == [expected for _, expected in good]
+    assert decoded_rows(decode(together), schema) == [expected for _, expected in good]
 
 
-def _rows(arrays: Sequence[pa.Array], schema: pa.Schema) -> list[list[object]]:
+def decoded_rows(arrays: Sequence[pa.Array], schema: pa.Schema) -> list[list[object]]:
+    """Rows of columns, in the form of ``canonical``; the arrays have to be sound."""
     columns = []
     for array, field in zip(arrays, schema, strict=True):
         array.validate(full=True)
         assert array.type == field.type
         values = array.cast(pa.string()) if pa.types.is_temporal(field.type) else array
-        columns.append([_canonical(value, field.type) for value in values.to_pylist()])
+        columns.append([canonical(value, field.type) for value in values.to_pylist()])
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _expected(answer: str, schema: pa.Schema) -> list[object]:
+def expected_row(answer: str, schema: pa.Schema) -> list[object]:
+    """The row that Hive printed."""
     # Hive writes keys of maps that are numbers without quotes.
     text = re.sub(r"([{,])(-?[0-9]+):", r'\1"\2":', answer)
     found = json.loads(text, parse_float=str, parse_constant=str, strict=False) or {}
-    return [_canonical(found.get(field.name), field.type) for field in schema]
+    return [canonical(found.get(field.name), field.type) for field in schema]
 
 
-def _canonical(value: object, arrow: pa.DataType) -> object:
+def canonical(value: object, arrow: pa.DataType) -> object:
+    """A value as Hive printed it, or as Arrow gives it, in one form."""
     if value is None:
         return None
+    if is_union_struct(arrow):
+        branches = cast(dict[str, object], value)
+        # Hive prints the number and the value.
+        tag = cast(int, branches["tag"]) if "tag" in branches else int(*branches)
+        values = dict(branches) if "tag" in branches else {f"field{tag}": branches[str(tag)], "tag": tag}
+        del values["tag"]
+        chosen = canonical(values.pop(f"field{tag}"), arrow.field(f"field{tag}").type)
+        assert not any(one is not None for one in values.values())
+        return (tag, chosen)
     if pa.types.is_list(arrow):
-        return [_canonical(item, arrow.value_type) for item in cast(Sequence[object], value)]
+        return [canonical(item, arrow.value_type) for item in cast(Sequence[object], value)]
     if pa.types.is_map(arrow):
         pairs = value.items() if isinstance(value, dict) else cast(Sequence[tuple[object, object]], value)
-        return {str(key): _canonical(item, arrow.item_type) for key, item in pairs}
+        return {str(key): canonical(item, arrow.item_type) for key, item in pairs}
     if pa.types.is_struct(arrow):
         fields = cast(Mapping[str, object], value)
-        return {field.name: _canonical(fields[field.name], field.type) for field in arrow}
+        return {field.name: canonical(fields[field.name], field.type) for field in arrow}
     if pa.types.is_floating(arrow):
         return str(pa.scalar(float(str(value)), pa.float64()).cast(arrow, safe=False).as_py())
     if pa.types.is_timestamp(arrow):

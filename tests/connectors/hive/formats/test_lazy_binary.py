@@ -15,6 +15,7 @@ from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hive.formats.lazy_binary_serde import LazyBinaryRowSerDe
 from connectors.hive.formats.row_serde import RowLayout
 from connectors.hive.formats.vints import read_vint, read_vints, vint_chain
+from connectors.toolkit.union_structs import union_struct
 from tests.connectors.hive.formats.hadoop_writer import lazy_binary_row, vint
 
 NUMBERS = st.one_of(st.integers(-130, 140), st.integers(-(1 << 63), (1 << 63) - 1))
@@ -38,7 +39,7 @@ LEAVES: list[tuple[pa.DataType, st.SearchStrategy[object]]] = [
 @st.composite
 def typed(draw: st.DrawFn, depth: int = 2) -> tuple[pa.DataType, st.SearchStrategy[object]]:
     """A type and a strategy for its values, NULLs included."""
-    kind = draw(st.sampled_from(["leaf", "leaf", "list", "map", "struct"] if depth else ["leaf"]))
+    kind = draw(st.sampled_from(["leaf", "leaf", "list", "map", "struct", "union"] if depth else ["leaf"]))
     if kind == "leaf":
         arrow, values = draw(st.sampled_from(LEAVES))
     elif kind == "list":
@@ -47,12 +48,22 @@ def typed(draw: st.DrawFn, depth: int = 2) -> tuple[pa.DataType, st.SearchStrate
     elif kind == "map":
         inner, items = draw(typed(depth - 1))
         arrow, values = pa.map_(pa.int32(), inner), st.lists(st.tuples(st.integers(-200, 200), items), max_size=9)
+    elif kind == "union":
+        branches = draw(st.lists(typed(depth - 1), min_size=1, max_size=4))
+        arrow = union_struct([one[0] for one in branches])
+        values = st.one_of(*(_tagged(tag, len(branches), one[1]) for tag, one in enumerate(branches)))
     else:
         fields = draw(st.lists(typed(depth - 1), min_size=1, max_size=10))
         names = [f"f{index}" for index in range(len(fields))]
         arrow = pa.struct(list(zip(names, (one[0] for one in fields), strict=True)))
         values = st.fixed_dictionaries(dict(zip(names, (one[1] for one in fields), strict=True)))
     return arrow, st.none() | values
+
+
+def _tagged(tag: int, count: int, values: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    """Unions of a branch."""
+    none: dict[str, object] = {"tag": tag, **{f"field{at}": None for at in range(count)}}
+    return values.map(lambda value: none | {f"field{tag}": value})
 
 
 @st.composite

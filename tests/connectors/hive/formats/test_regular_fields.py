@@ -6,8 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.hive.formats.lazy_simple import split_fields
-from connectors.hive.formats.regular_fields import cut_regular
+from connectors.hive.formats.regular_fields import cut_regular, split_fields
 
 _CELL = st.text("ab é", max_size=3)
 _TABLES = st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(_CELL, min_size=width, max_size=width), max_size=6))
