@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
+from connectors.toolkit.lzo import decompress_lzo
 
 __all__ = ["OrcFooter", "OrcStripe", "OrcType", "decompress", "message_fields", "read_orc_footer", "read_writer_zone"]
 
@@ -237,9 +238,17 @@ def _decompress_chunk(chunk: bytes, codec: str, block_size: int) -> bytes:
         with pa.CompressedInputStream(pa.BufferReader(chunk), codec) as stream:
             content: bytes = stream.read()
         return content
+    if codec == "lzo":
+        return _decompress_lzo(chunk, block_size)
     if codec == "snappy":
         block_size, _ = _varint(chunk, 0)
-    if codec == "lzo":
-        raise NotSupportedError("an ORC file compressed by LZO cannot be read; rewrite it with zlib, snappy or zstd")
     decompressed: bytes = pa.Codec(codec).decompress(chunk, block_size, asbytes=True)
     return decompressed
+
+
+def _decompress_lzo(chunk: bytes, block_size: int) -> bytes:
+    try:
+        return decompress_lzo(chunk, block_size, "an ORC file")
+    except CorruptFileError as error:
+        # The caller knows the file.
+        raise ValueError(error.message) from error

@@ -6,6 +6,7 @@ from connector_spi.errors import InternalError, NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.formats.avro_format import AvroFormat
 from connectors.hive.formats.file_format import HiveFileFormat
+from connectors.hive.formats.lzo_text import LzoTextFormat
 from connectors.hive.formats.orc import OrcFormat
 from connectors.hive.formats.parquet import ParquetFormat
 from connectors.hive.formats.plugins import plugin_formats
@@ -24,6 +25,7 @@ _FORMATS: tuple[HiveFileFormat, ...] = (
     SequenceFormat(),
     TextFormat(),
     SymlinkTextFormat(),
+    LzoTextFormat(),
 )
 
 

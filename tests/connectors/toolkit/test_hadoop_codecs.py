@@ -112,8 +112,14 @@ def test_names_of_codecs() -> None:
     assert codec_of_path("s3://a/b/000000_0.BZ2") == "bzip2"
     assert codec_of_path("/a.gz/000000_0") is None
     assert codec_of_path("/a/part-0.txt") is None
-    for name in ("com.hadoop.compression.lzo.LzoCodec", "com.mine.compress.SnappyCodec"):
+    assert codec_of_class("com.hadoop.compression.lzo.LzoCodec", "it") == "lzo"
+    assert codec_of_class("com.hadoop.compression.lzo.LzopCodec", "it") == "lzop"
+    assert codec_of_class("org.apache.hadoop.io.compress.LzoCodec", "it") == "lzo"
+    assert codec_of_path("/a/part-0.lzo") == "lzop"
+    assert codec_of_path("/a/000000_0.lzo_deflate") == "lzo"
+    for name in ("com.hadoop.compression.lzo.GzipCodec", "com.mine.compress.SnappyCodec", "com.mine.lzo.LzoCodec"):
         with pytest.raises(NotSupportedError, match=name.rpartition(".")[2]):
             codec_of_class(name, "it")
-    with pytest.raises(NotSupportedError, match="lzo"):
-        codec_of_path("/a/part-0.lzo")
+    for name in ("part-0.lzo.index", "part-0.br"):
+        with pytest.raises(NotSupportedError, match=name):
+            codec_of_path(f"/a/{name}")
