@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.transactions import HeldLock, LockComponent, LockState, ValidTransactions, ValidWriteIds
+from catalog.metastore.transactions import ValidTransactions, ValidWriteIds
 from connector_spi.errors import FileMissingError, MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.hive.heartbeats import Heartbeat, Heartbeats
+from connectors.hive.table_locks import TableKey, TableLocks
 
 __all__ = ["SnapshotPolicy", "StatementSnapshots"]
-
-_FIRST_WAIT = 0.05
-_LONGEST_WAIT = 1.0
-_SHOWN_LOCKS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ class _Held:
     def __init__(self, transaction: int, heartbeat: Heartbeat) -> None:
         self.transaction = transaction
         self.heartbeat = heartbeat
-        self.locked: set[tuple[str, str]] = set()
+        self.locked: set[TableKey] = set()
 
 
 class StatementSnapshots:
@@ -82,8 +78,9 @@ class StatementSnapshots:
         self._policy = policy
         self._guard = threading.RLock()
         self._ended = threading.Event()
+        self._locks = TableLocks(client, policy.lock_max_wait, policy.user, policy.agent, self._ended)
         self._held: _Held | None = None
-        self._snapshots: dict[tuple[str, str], AcidSnapshot] = {}
+        self._snapshots: dict[TableKey, AcidSnapshot] = {}
         self._valid: ValidTransactions | None = None
         self._compactions = ALL_VALID
         self._has_write_ids = True
@@ -133,17 +130,33 @@ class StatementSnapshots:
     def confirm(self, running: Sequence[int], location: str) -> None:
         """To be called after a folder was listed: without a lock, a compaction may have ended meanwhile.
 
+        Hive passes over what a compaction of another metastore wrote, so that a table that was copied to this one, or
+        whose metastore was made anew, comes without its rows (HIVE-21213).
+
         Args:
             running: Transactions of compactions that the snapshot takes for not committed.
             location: The folder.
 
         Raises:
             FileMissingError: One has committed since the snapshot: its inputs may have been gone before the listing.
+            NotSupportedError: The metastore has not come to such a transaction yet, so it was another's (code
+                ``HIVE_ACID_LAYOUT``).
         """
-        if self._held is not None or not running or not self._has_write_ids:
+        known = -1 if self._valid is None else self._valid.high_watermark
+        later = any(one > known for one in running)
+        if not running or not self._has_write_ids or (self._held is not None and not later):
             return
         now = self._transactions_now()
-        if any(now.is_valid(one) for one in running):
+        foreign = max(running)
+        if foreign > now.high_watermark:
+            raise NotSupportedError(
+                f"{location} holds a folder of a compaction in transaction {foreign} (its name ends in "
+                f"_v{foreign:07}), and the metastore's newest transaction is {now.high_watermark}: it was copied from "
+                "the folder of another metastore; take _v and the number off its name, or compact the table there "
+                "and copy it anew",
+                error_codes.HIVE_ACID_LAYOUT,
+            )
+        if self._held is None and any(now.is_valid(one) for one in running):
             raise FileMissingError(
                 f"{location} was compacted while it was read without a lock; read again",
                 error_codes.HIVE_FILE_CLEANED,
@@ -206,7 +219,7 @@ class StatementSnapshots:
             if any(lock.transaction == held.transaction for lock in locks):
                 self._client.abort(held.transaction)
 
-    def _protect(self, key: tuple[str, str]) -> None:
+    def _protect(self, key: TableKey) -> None:
         if not self._policy.lock:
             return
         if self._held is None:
@@ -217,7 +230,7 @@ class StatementSnapshots:
         # Before the answer, which may be lost: whoever ends the transaction has to look for the lock.
         self._held.locked.add(key)
         try:
-            self._lock(self._held.transaction, key)
+            self.waits += self._locks.acquire(self._held.transaction, key)
         except BaseException:
             # A request that waits would keep others out.
             self._end(commit=False)
@@ -225,41 +238,7 @@ class StatementSnapshots:
         if self._released and len(self._held.locked) == 1 and self._has_write_ids:
             self._compactions = self._transactions_now()
 
-    def _lock(self, transaction: int, key: tuple[str, str]) -> None:
-        component = LockComponent(*key)
-        answer = self._client.lock(transaction, [component], self._policy.user, self._policy.agent)
-        deadline = time.monotonic() + self._policy.lock_max_wait
-        wait = _FIRST_WAIT
-        self.waits += answer.state is LockState.WAITING
-        while answer.state is LockState.WAITING:
-            if time.monotonic() >= deadline:
-                raise self._lock_refused(key, f"not free within {self._policy.lock_max_wait:g} s")
-            if self._ended.wait(wait):
-                raise self._lock_refused(key, "given up, since the statement was cancelled")
-            wait = min(wait * 2, _LONGEST_WAIT)
-            answer = self._client.check_lock(answer.lock, transaction)
-        if answer.state is not LockState.ACQUIRED:
-            raise self._lock_refused(key, f"refused ({answer.state.name})")
-
-    def _lock_refused(self, key: tuple[str, str], why: str) -> MetastoreError:
-        return MetastoreError(
-            f"the shared read lock on table {'.'.join(key)} was {why}: {self._holders(key)}; try again later, or read "
-            "without a lock by the session property transactional_read_lock=false",
-            error_codes.HIVE_LOCK_NOT_ACQUIRED,
-        )
-
-    def _holders(self, key: tuple[str, str]) -> str:
-        mine = 0 if self._held is None else self._held.transaction
-        try:
-            others = [lock for lock in self._client.show_locks(*key) if lock.transaction != mine]
-        except MetastoreError as error:
-            return f"who holds it is not known ({error.message})"
-        if not others:
-            return "nobody holds it by now"
-        more = f" and {len(others) - _SHOWN_LOCKS} more" if len(others) > _SHOWN_LOCKS else ""
-        return ", ".join(map(_described, others[:_SHOWN_LOCKS])) + more
-
-    def _take(self, key: tuple[str, str]) -> AcidSnapshot:
+    def _take(self, key: TableKey) -> AcidSnapshot:
         if self._valid is None and self._has_write_ids:
             try:
                 self._valid = self._client.get_valid_transactions()
@@ -271,7 +250,7 @@ class StatementSnapshots:
         known = _valid_ids(self._valid) if self._client.numbers_compactions else ALL_VALID
         return AcidSnapshot(_valid_ids(write_ids), known)
 
-    def _assume_committed(self, key: tuple[str, str], error: NotSupportedError) -> None:
+    def _assume_committed(self, key: TableKey, error: NotSupportedError) -> None:
         if error.code != metastore_codes.NO_WRITE_IDS:
             raise error
         if not self._policy.assume_committed:
@@ -289,17 +268,9 @@ class StatementSnapshots:
         return _valid_ids(self._client.get_valid_transactions())
 
 
-def _key(name: SchemaTableName) -> tuple[str, str]:
+def _key(name: SchemaTableName) -> TableKey:
     return name.schema.lower(), name.table.lower()
 
 
 def _valid_ids(ids: ValidTransactions | ValidWriteIds) -> ValidIds:
     return ValidIds(ids.high_watermark, ids.open, ids.aborted, ids.minimum_open)
-
-
-def _described(lock: HeldLock) -> str:
-    what = f"partition {lock.partition}" if lock.partition else "the table" if lock.table else "the database"
-    verb = "holds" if lock.state is LockState.ACQUIRED else "waits for"
-    where = f" at {lock.host}" if lock.host else ""
-    agent = f", {lock.agent}" if lock.agent else ""
-    return f"{lock.user or 'somebody'}{where} (transaction {lock.transaction}{agent}) {verb} {lock.type.name} on {what}"

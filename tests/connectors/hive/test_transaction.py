@@ -322,6 +322,20 @@ def test_without_a_lock_a_compaction_that_ends_while_folders_are_listed_is_notic
         snapshots.confirm([compaction], "/t")
 
 
+@pytest.mark.parametrize("lock", [True, False])
+def test_folders_that_compactions_of_another_metastore_wrote_are_refused(tmp_path: Path, lock: bool) -> None:
+    """Hive passes over them, and shows the table without their rows (HIVE-21213)."""
+    client, snapshots = numbering(tmp_path, lock=lock)
+    snapshots.protect(ORDERS, snapshots.snapshot(ORDERS))
+    newest = client.get_valid_transactions().high_watermark
+    with pytest.raises(NotSupportedError, match=rf"_v{newest + 1:07}\), and the metastore's newest transaction is"):
+        snapshots.confirm([newest + 1], "/t")
+    compaction = client.open_transaction("hive", "compactor")
+    assert compaction == newest + 1
+    snapshots.confirm([compaction], "/t")
+    snapshots.end(commit=True)
+
+
 def hive_two(server: HiveMetastoreServer, **properties: str) -> HiveConnector:
     if server.pid is None:
         pytest.skip("the metastore that runs is of another release")
