@@ -10,8 +10,9 @@ from connectors.toolkit.codec_streams import ExactReader
 
 __all__ = ["decompress_lzo", "lzop_parts"]
 
-# The library finds out by itself how large a block becomes, and each byte can make 255.
+# The library finds out by itself how large a block becomes, of which each byte can make 255, and begins with a guess.
 _MOST_COMPRESSED = 4 << 20
+_FIRST_GUESS = 1 << 20
 _MOST_BLOCK = 64 << 20
 _MAGIC = b"\x89LZO\0\r\n\x1a\n"
 # What lzop 1.04 knows, and since when a header tells which version is needed to read the file.
@@ -48,7 +49,7 @@ def decompress_lzo(chunk: bytes, most: int, where: str) -> bytes:
             f"{_MOST_COMPRESSED} are read"
         )
     try:
-        data: bytes = LZOCompressor.decompress(chunk, min(most, 255 * len(chunk)))
+        data: bytes = LZOCompressor.decompress(chunk, min(most, _FIRST_GUESS))
     except LZOError as error:
         # Its second argument may be all data so far.
         raise CorruptFileError(f"{where} is not compressed by LZO, or damaged: {error.args[0]}") from error

@@ -25,6 +25,7 @@ from catalog.metastore.model import (
 from connector_spi.errors import ConnectorError, CorruptFileError, FileMissingError
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import make_session, read_table, scan_table
+from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus
 
 _TEXT = "org.apache.hadoop.mapred.TextInputFormat"
 _LINKS = "org.apache.hadoop.hive.ql.io.SymlinkTextInputFormat"
@@ -147,6 +148,15 @@ def test_a_bzip2_file_that_is_cut_off_is_an_error(hive: HiveConnector, tmp_path:
     for size in (10_000, 10_000_000):
         with pytest.raises(CorruptFileError, match=r"f\.bz2"):
             scan_table(hive, "s", "t", session=make_session(hive, max_split_size=size))
+
+
+@pytest.mark.parametrize("size", [1, 40, 100])
+def test_rows_of_hives_own_bzip2_file_are_hives_in_splits_of_any_size(hive: HiveConnector, size: int) -> None:
+    require_corpus()
+    register_cases(hive.metastore.writes, "corpus", ["ext_text_bz2"], hive.metastore.transactions)
+    scan = scan_table(hive, "corpus", "ext_text_bz2", session=make_session(hive, max_split_size=size))
+    assert len(scan.splits) > 1
+    assert canonical_rows(scan.rows) == expected_answer("ext_text_bz2").rows
 
 
 def test_other_compressions_are_refused_by_name(hive: HiveConnector, tmp_path: Path) -> None:
