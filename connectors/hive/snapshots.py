@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ from catalog.metastore.transactions import ValidTransactions, ValidWriteIds
 from connector_spi.errors import FileMissingError, MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
+from connectors.hive.acid.listed_folder import ListedFolder
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.hive.heartbeats import Heartbeat, Heartbeats
 from connectors.hive.table_locks import TableKey, TableLocks
@@ -77,6 +77,9 @@ class StatementSnapshots:
         self._heartbeats = heartbeats
         self._policy = policy
         self._guard = threading.RLock()
+        self._asking = threading.Lock()
+        # The highest write id of each table that is known to be this metastore's.
+        self._newest: dict[TableKey, int] = {}
         self._ended = threading.Event()
         self._locks = TableLocks(client, policy.lock_max_wait, policy.user, policy.agent, self._ended)
         self._held: _Held | None = None
@@ -99,6 +102,7 @@ class StatementSnapshots:
             if key not in self._snapshots:
                 self._protect(key)
                 self._snapshots[key] = self._take(key)
+                self._newest[key] = self._snapshots[key].write_ids.high_watermark
             return self._snapshots[key]
 
     def write_ids(self, name: SchemaTableName) -> ValidIds:
@@ -127,38 +131,34 @@ class StatementSnapshots:
                 self._compactions = self._transactions_now()
             return replace(snapshot, transactions=self._compactions)
 
-    def confirm(self, running: Sequence[int], location: str) -> None:
-        """To be called after a folder was listed: without a lock, a compaction may have ended meanwhile.
+    def confirm(self, name: SchemaTableName, listed: ListedFolder) -> None:
+        """To be called after a folder was listed.
 
-        Hive passes over what a compaction of another metastore wrote, so that a table that was copied to this one, or
-        whose metastore was made anew, comes without its rows (HIVE-21213).
-
-        Args:
-            running: Transactions of compactions that the snapshot takes for not committed.
-            location: The folder.
+        Without a lock, a compaction may have ended meanwhile. And Hive passes over what it knows as later than the
+        snapshot, so that the folder of another metastore's table, copied below one of this, comes with fewer rows or
+        none (HIVE-21213): here it is refused.
 
         Raises:
-            FileMissingError: One has committed since the snapshot: its inputs may have been gone before the listing.
-            NotSupportedError: The metastore has not come to such a transaction yet, so it was another's (code
-                ``HIVE_ACID_LAYOUT``).
+            FileMissingError: A compaction has committed since the snapshot: its inputs may have been gone before the
+                listing.
+            NotSupportedError: The metastore has not come to a transaction or write id in the folder yet, so that it
+                was another's (code ``HIVE_ACID_LAYOUT``).
         """
+        if not self._has_write_ids:
+            return
+        key = _key(name)
+        with self._asking:
+            if listed.newest > self._newest.get(key, -1):
+                self._newest[key] = self.write_ids(name).high_watermark
+                listed.check_write_ids(name, self._newest[key])
         known = -1 if self._valid is None else self._valid.high_watermark
-        later = any(one > known for one in running)
-        if not running or not self._has_write_ids or (self._held is not None and not later):
+        if not listed.running or (self._held is not None and max(listed.running) <= known):
             return
         now = self._transactions_now()
-        foreign = max(running)
-        if foreign > now.high_watermark:
-            raise NotSupportedError(
-                f"{location} holds a folder of a compaction in transaction {foreign} (its name ends in "
-                f"_v{foreign:07}), and the metastore's newest transaction is {now.high_watermark}: it was copied from "
-                "the folder of another metastore; take _v and the number off its name, or compact the table there "
-                "and copy it anew",
-                error_codes.HIVE_ACID_LAYOUT,
-            )
-        if self._held is None and any(now.is_valid(one) for one in running):
+        listed.check_transactions(now.high_watermark)
+        if self._held is None and any(now.is_valid(one) for one in listed.running):
             raise FileMissingError(
-                f"{location} was compacted while it was read without a lock; read again",
+                f"{listed.location} was compacted while it was read without a lock; read again",
                 error_codes.HIVE_FILE_CLEANED,
             )
 

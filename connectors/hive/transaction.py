@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from catalog.metastore.caching import CachingMetastore
 from catalog.metastore.call_statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient
@@ -12,6 +10,7 @@ from connector_spi.connector_transaction import ConnectorTransaction, Transactio
 from connector_spi.errors import InternalError, TableNotFoundError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.names import SchemaTableName
+from connectors.hive.acid.listed_folder import ListedFolder
 from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
 from connectors.hive.snapshots import StatementSnapshots
 
@@ -101,18 +100,15 @@ class HiveTransaction(ConnectorTransaction):
         self._need_open()
         return self._snapshots.protect(name, snapshot)
 
-    def confirm(self, running: Sequence[int], location: str) -> None:
+    def confirm(self, name: SchemaTableName, listed: ListedFolder) -> None:
         """To be called after a folder of a transactional table was listed.
 
-        Args:
-            running: Transactions of compactions that the snapshot takes for not committed.
-            location: The folder.
-
         Raises:
-            FileMissingError: One has committed since, and there is no lock: rows may be missing (code
-                ``HIVE_FILE_CLEANED``).
+            FileMissingError: A compaction has committed since the snapshot, and there is no lock: rows may be missing
+                (code ``HIVE_FILE_CLEANED``).
+            NotSupportedError: The folder was written under another metastore.
         """
-        self._snapshots.confirm(running, location)
+        self._snapshots.confirm(name, listed)
 
     @property
     def takes_locks(self) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from connector_spi.changes import CHANGE_TYPE, ChangeType
 from connector_spi.errors import FileMissingError
+from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
 from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.change_folder import changed_files
 from connectors.hive.acid.changes import ChangeSpan, FileChange, RowChanges
 from connectors.hive.acid.folder import AcidFolder, acid_files, insert_only_files, list_acid_folder
-from connectors.hive.acid.state import UnreadReason
+from connectors.hive.acid.listed_folder import ListedFolder
 from connectors.hive.acid.valid_ids import MAX_ID, AcidSnapshot
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.listing import missing_folder
@@ -46,7 +47,7 @@ class TransactionalLister:
         files: Storage.
         table: The table.
         snapshot: What is visible.
-        confirm: Told, after a folder was listed, of compactions in it that had not committed, and where.
+        confirm: Told of each folder after it was listed, to say whether it may be read.
         row_ids_needed: Columns that tell row ids are read.
         ignore_absent: A folder that is not there has no files.
     """
@@ -54,7 +55,7 @@ class TransactionalLister:
     files: FileSystem
     table: HiveTableHandle
     snapshot: AcidSnapshot
-    confirm: Callable[[Sequence[int], str], None]
+    confirm: Callable[[SchemaTableName, ListedFolder], None]
     row_ids_needed: bool
     ignore_absent: bool
 
@@ -76,9 +77,7 @@ class TransactionalLister:
             if self.ignore_absent:
                 return []
             raise missing_folder(location, self.table.name, partition) from error
-        unread = folder.state.unread
-        running = [one.directory.visibility for one in unread if one.reason is UnreadReason.COMPACTION_OPEN]
-        self.confirm(running, location)
+        self.confirm(self.table.name, ListedFolder.of(folder))
         if self.table.changes is not None:
             return self._changed_files(folder, self.table.changes)
         if insert_only:

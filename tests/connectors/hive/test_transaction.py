@@ -28,6 +28,7 @@ from connector_spi.errors import (
 from connector_spi.names import SchemaTableName
 from connector_spi.properties import parse_properties
 from connectors.hive import error_codes
+from connectors.hive.acid.listed_folder import ListedFolder
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.hive.connector import HiveConnector, HiveFactory
 from connectors.hive.heartbeats import Heartbeats
@@ -299,7 +300,7 @@ def test_compactions_after_the_snapshot_are_not_read_while_the_lock_is_held(tmp_
     compaction = client.open_transaction("hive", "compactor")
     client.commit(compaction)
     assert not snapshots.protect(ORDERS, snapshot).transactions.is_valid(compaction)
-    snapshots.confirm([compaction], "/t")
+    snapshots.confirm(ORDERS, ListedFolder("/t", running=(compaction,)))
 
 
 def test_compactions_after_the_snapshot_are_read_where_their_inputs_may_be_gone(tmp_path: Path) -> None:
@@ -316,10 +317,10 @@ def test_without_a_lock_a_compaction_that_ends_while_folders_are_listed_is_notic
     compaction = client.open_transaction("hive", "compactor")
     snapshot = snapshots.protect(ORDERS, snapshots.snapshot(ORDERS))
     assert not snapshot.transactions.is_valid(compaction)
-    snapshots.confirm([compaction], "/t")
+    snapshots.confirm(ORDERS, ListedFolder("/t", running=(compaction,)))
     client.commit(compaction)
     with pytest.raises(FileMissingError, match="read again"):
-        snapshots.confirm([compaction], "/t")
+        snapshots.confirm(ORDERS, ListedFolder("/t", running=(compaction,)))
 
 
 @pytest.mark.parametrize("lock", [True, False])
@@ -329,10 +330,26 @@ def test_folders_that_compactions_of_another_metastore_wrote_are_refused(tmp_pat
     snapshots.protect(ORDERS, snapshots.snapshot(ORDERS))
     newest = client.get_valid_transactions().high_watermark
     with pytest.raises(NotSupportedError, match=rf"_v{newest + 1:07}\), and the metastore's newest transaction is"):
-        snapshots.confirm([newest + 1], "/t")
+        snapshots.confirm(ORDERS, ListedFolder("/t", running=(newest + 1,)))
     compaction = client.open_transaction("hive", "compactor")
     assert compaction == newest + 1
-    snapshots.confirm([compaction], "/t")
+    snapshots.confirm(ORDERS, ListedFolder("/t", running=(compaction,)))
+    snapshots.end(commit=True)
+
+
+@pytest.mark.parametrize("lock", [True, False])
+def test_write_ids_that_another_metastore_gave_out_are_refused(tmp_path: Path, lock: bool) -> None:
+    """Hive takes them for later than the snapshot, and shows the table without their rows."""
+    client, snapshots = numbering(tmp_path, lock=lock)
+    write(client, ORDERS, 3)
+    snapshots.protect(ORDERS, snapshots.snapshot(ORDERS))
+    snapshots.confirm(ORDERS, ListedFolder("/t", newest=3))
+    with pytest.raises(NotSupportedError, match=r"/t holds write id 4, and the highest .* shop\.orders is 3") as caught:
+        snapshots.confirm(ORDERS, ListedFolder("/t", newest=4))
+    assert caught.value.code == error_codes.HIVE_ACID_LAYOUT
+    # A writer of this metastore that came after the snapshot.
+    write(client, ORDERS)
+    snapshots.confirm(ORDERS, ListedFolder("/t", newest=4))
     snapshots.end(commit=True)
 
 
