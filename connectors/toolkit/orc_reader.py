@@ -110,7 +110,13 @@ def read_orc_schema(files: FileSystem, path: str) -> pa.Schema:
     """
     with files.open(path) as source, orc_errors(path):
         read_orc_footer(source, path)
-        return orc.ORCFile(source).schema.remove_metadata()
+        schema = orc.ORCFile(source).schema.remove_metadata()
+        # Names are decoded when they are asked, which may fail.
+        fields = list(schema)
+        for field in fields:
+            if field.name:
+                fields += [field.type.field(at) for at in range(field.type.num_fields)]
+        return schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from connectors.toolkit.file_page_source import SourceResolver, resolve_sources
 from connectors.toolkit.orc_footer import OrcFooter
 from connectors.toolkit.orc_statistics import RAW_TIMES, matching_stripes
 from connectors.toolkit.orc_types import mark_chars, repair_times
+from connectors.toolkit.orc_union_tags import asked_unions, check_union_tags
 from connectors.toolkit.orc_unions import holds_union, union_struct_type, unions_to_structs
 from connectors.toolkit.schema_adapter import CastRules, ColumnSource, SchemaAdapter, find_column
 from connectors.toolkit.time_conventions import TimeConventions
@@ -104,6 +105,7 @@ class OrcStripes:
         if root and names:
             names = [root] if unclear else [f"{root}.{name}" for name in names]
         self.names = names
+        self._unions = self._asked_unions(schema)
         hybrid = footer.hybrid_calendar
         self._adapter = SchemaAdapter(
             pa.schema([field.with_type(union_struct_type(field.type)) for field in narrowed]),
@@ -146,6 +148,7 @@ class OrcStripes:
         """
         everything = self._whole and not self._root
         names = [*extra, *self.names]
+        check_union_tags(self._source, self._footer, index, self._unions, self._where)
         batch = _read_stripe(self._source, self._file, index, None if everything else names)
         batch = _without_unions(batch, self._where)
         batch = repair_times(batch, self._source, self._footer, index, self._where)
@@ -164,6 +167,11 @@ class OrcStripes:
                 for at in self._adapter.positions
             ]
             yield StripeSlice(start, rows, self._adapter.adapt(arrays, rows))
+
+    def _asked_unions(self, schema: pa.Schema) -> dict[int, int]:
+        asked = {name.partition(".")[0] for name in self.names}
+        columns = (at for at, name in enumerate(schema.names) if self._whole or name in asked)
+        return asked_unions(self._footer, columns)
 
     def _taken(self, columns: list[pa.Array]) -> list[pa.Array]:
         return [columns[position] for position in self._positions()] if self._whole else columns

@@ -1,4 +1,4 @@
-"""Tables of which one file at a time is damaged: each format that real Hive and real Hudi wrote."""
+"""Tables of which one file at a time is damaged: each format that real Hive and real Hudi wrote, and unions in each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import zipfile
 from abc import ABC, abstractmethod
 from pathlib import Path
 
+from tests.connectors.hive.formats.union_tables import UNION_KINDS, make_union_table
 from tests.connectors.hive.reading import make_connector, read_table
 from tests.connectors.hudi.catalog_helper import make_catalog
 from tests.fuzz.mutations import mutate
@@ -45,6 +46,7 @@ _HUDI = (
 CASES: tuple[str, ...] = (
     *(f"hive/{case}" for case in (*PLAIN_CASES, *TEXT_CASES, *_BINARY, *_BINARY, *_ACID)),
     *(f"hudi/{case}" for case in (*_HUDI, *_HUDI)),
+    *(f"unions/{kind}" for kind in UNION_KINDS),
 )
 """In the order in which they take turns."""
 
@@ -112,6 +114,19 @@ class _HiveTable(FuzzedTable):
         self._connector.shutdown()
 
 
+class _UnionTable(FuzzedTable):
+    def __init__(self, kind: str, folder: Path) -> None:
+        self._kind = kind
+        self._connector = make_connector(folder)
+        super().__init__(make_union_table(self._connector, folder, kind))
+
+    def rows(self) -> int:
+        return int(read_table(self._connector, "s", self._kind).num_rows)
+
+    def close(self) -> None:
+        self._connector.shutdown()
+
+
 class _HudiTable(FuzzedTable):
     def __init__(self, case: str, folder: Path) -> None:
         with zipfile.ZipFile(CORPUS / "hudi" / f"{case}.zip") as packed:
@@ -131,4 +146,9 @@ class _HudiTable(FuzzedTable):
 def open_table(case: str, folder: Path) -> FuzzedTable:
     """Makes a copy of one of ``CASES`` in an empty folder."""
     kind, _, name = case.partition("/")
-    return _HiveTable(name, folder) if kind == "hive" else _HudiTable(name, folder)
+    made: dict[str, type[_HiveTable | _HudiTable | _UnionTable]] = {
+        "hive": _HiveTable,
+        "hudi": _HudiTable,
+        "unions": _UnionTable,
+    }
+    return made[kind](name, folder)
