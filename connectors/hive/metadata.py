@@ -117,7 +117,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
                 "AS OF"
             )
         write_id = version_write_id(name, version)
-        return replace(handle, snapshot=handle.snapshot.at(write_id))
+        return replace(handle, snapshot=handle.snapshot.at(write_id, name))
 
     def get_changes(
         self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange

@@ -154,7 +154,7 @@ class AcidPageSource(FilePageSource):
         if known.shown is not None:
             write_ids, buckets, row_ids = (values[part.start : part.start + part.rows] for values in known.shown)
             for column in self._hidden:
-                arrays[column.name] = hidden_array(column, write_ids, buckets, row_ids)
+                arrays[column.name] = hidden_array(column, write_ids, buckets, row_ids, self.where.path)
         return arrays
 
 

@@ -116,10 +116,14 @@ def int64_values(array: pa.Array, path: str) -> Int64s:
     return values
 
 
-def hidden_array(column: ColumnHandle, write_ids: Int64s, buckets: Int64s, row_ids: Int64s) -> pa.Array:
-    """``$row_id`` or ``$bucket`` of rows; the first may be narrowed to some of its fields."""
+def hidden_array(column: ColumnHandle, write_ids: Int64s, buckets: Int64s, row_ids: Int64s, path: str) -> pa.Array:
+    """``$row_id`` or ``$bucket`` of rows of a file; the first may be narrowed to some of its fields.
+
+    Raises:
+        CorruptFileError: A bucket property is of an unknown version.
+    """
     if column.name == BUCKET:
-        return pa.array(bucket_ids(buckets)).cast(column.type)
+        return pa.array(bucket_ids(buckets, path)).cast(column.type)
     parts = (write_ids, buckets, row_ids)
     fields = list(column.type)
     arrays = [pa.array(parts[_ROW_ID_PLACES[field.name.lower()]]).cast(field.type) for field in fields]

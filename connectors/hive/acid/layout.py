@@ -19,7 +19,6 @@ __all__ = [
     "METADATA_FILE",
     "AcidDirectory",
     "DirectoryKind",
-    "bucket_id",
     "bucket_ids",
     "bucket_of_file",
     "bucket_property",
@@ -28,7 +27,6 @@ __all__ = [
     "is_flush_length_file",
     "is_original_name",
     "parse_directory",
-    "statement_id",
 ]
 
 BASE_BEFORE_TRANSACTIONS = -(2**63)
@@ -127,50 +125,32 @@ def bucket_of_file(name: str) -> int:
     return -1 if match is None else int(match.group(1))
 
 
-def bucket_property(bucket: int, statement: int) -> int:
+def bucket_property(bucket: int, statement: int, path: str) -> int:
     """The bucket property of rows, in the form of Hive 3 and later.
 
     Args:
         bucket: 0 to 4095.
         statement: 0 to 4095; -1 is written as 0.
+        path: The file that the rows are of.
 
     Raises:
         NotSupportedError: A number does not fit.
     """
     if not 0 <= bucket <= _MAX_BUCKET or not -1 <= statement <= _MAX_STATEMENT:
         raise NotSupportedError(
-            f"bucket {bucket} and statement {statement} fit in no row id of Hive: expected at most {_MAX_BUCKET} each",
+            f"the rows of {path} cannot be given row ids: bucket {bucket} and statement {statement}, as its name and "
+            f"its folder's are, fit in none of Hive's; expected at most {_MAX_BUCKET} each: rewrite the table",
             error_codes.HIVE_ACID_LAYOUT,
         )
     return 1 << 29 | bucket << 16 | max(statement, 0)
 
 
-def bucket_id(value: int) -> int:
-    """The bucket in a bucket property of either version.
+def bucket_ids(values: npt.NDArray[np.int64], path: str) -> npt.NDArray[np.int64]:
+    """The bucket in each bucket property of an array, of either version.
 
-    Raises:
-        CorruptFileError: The property is of an unknown version.
-    """
-    version = value >> 29
-    if version not in (0, 1):
-        raise _unknown_property(value)
-    return value if version == 0 else value >> 16 & 0xFFF
-
-
-def statement_id(value: int) -> int:
-    """The statement in a bucket property of either version.
-
-    Raises:
-        CorruptFileError: The property is of an unknown version.
-    """
-    version = value >> 29
-    if version not in (0, 1):
-        raise _unknown_property(value)
-    return 0 if version == 0 else value & 0xFFF
-
-
-def bucket_ids(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """``bucket_id`` of each value of an array.
+    Args:
+        values: The properties.
+        path: The file that they are of.
 
     Raises:
         CorruptFileError: A property is of an unknown version.
@@ -178,7 +158,11 @@ def bucket_ids(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     versions = values >> 29
     unknown = (versions != 0) & (versions != 1)
     if unknown.any():
-        raise _unknown_property(int(values[unknown][0]))
+        value = int(values[unknown][0])
+        raise CorruptFileError(
+            f"{path} holds a row with the bucket property {value}, of version {value >> 29 & 7}: expected 0 or 1",
+            error_codes.HIVE_ACID_LAYOUT,
+        )
     return np.where(versions == 0, values, values >> 16 & 0xFFF)
 
 
@@ -186,12 +170,5 @@ def _unknown_name(name: str) -> NotSupportedError:
     return NotSupportedError(
         f"the folder {name!r} is called as one of a transactional table, and cannot be understood: expected "
         "base_ID, delta_ID_ID or delete_delta_ID_ID, with _STATEMENT and _vTRANSACTION behind it",
-        error_codes.HIVE_ACID_LAYOUT,
-    )
-
-
-def _unknown_property(value: int) -> CorruptFileError:
-    return CorruptFileError(
-        f"the bucket property {value} of a row has the version {value >> 29 & 7}: expected 0 or 1",
         error_codes.HIVE_ACID_LAYOUT,
     )

@@ -89,7 +89,7 @@ def keyed_files(
         for info in files:
             keys = None
             if needed:
-                keys = SyntheticKeys(folder.write_id, bucket_property(bucket, folder.statement), first_row)
+                keys = SyntheticKeys(folder.write_id, bucket_property(bucket, folder.statement, info.path), first_row)
                 first_row += rows.get(info.path, 0)
             made.append(_acid_file(info, folder, bucket, keys))
     return made

@@ -173,15 +173,19 @@ class AcidSnapshot(PlainData):
         ids = self.write_ids if self.version is None else self.write_ids.up_to(self.version)
         return replace(ids, open=(*ids.open, *self.hidden)) if self.hidden else ids
 
-    def at(self, version: int) -> AcidSnapshot:
+    def at(self, version: int, table: object = "the table") -> AcidSnapshot:
         """The snapshot as of a write id.
+
+        Args:
+            version: The write id.
+            table: Names the table for the message.
 
         Raises:
             InvalidArgumentError: The table has no such write id yet.
         """
         if not 0 <= version <= self.write_ids.high_watermark:
             raise InvalidArgumentError(
-                f"version {version} is not a write id of the table: expected 0 to {self.write_ids.high_watermark}"
+                f"version {version} is not a write id of {table}: expected 0 to {self.write_ids.high_watermark}"
             )
         return replace(self, version=version)
 

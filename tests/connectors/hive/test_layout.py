@@ -12,7 +12,6 @@ from connectors.hive import error_codes
 from connectors.hive.acid.layout import (
     BASE_BEFORE_TRANSACTIONS,
     DirectoryKind,
-    bucket_id,
     bucket_ids,
     bucket_of_file,
     bucket_property,
@@ -20,7 +19,6 @@ from connectors.hive.acid.layout import (
     is_flush_length_file,
     is_original_name,
     parse_directory,
-    statement_id,
 )
 
 BASE, DELTA, DELETE_DELTA = DirectoryKind.BASE, DirectoryKind.DELTA, DirectoryKind.DELETE_DELTA
@@ -92,31 +90,28 @@ def test_buckets_of_names(name: str, bucket: int) -> None:
     [(0, 0, 536870912), (0, 1, 536870913), (1, 0, 536936448), (2, 0, 537001984), (1, 2, 536936450), (0, -1, 536870912)],
 )
 def test_bucket_properties_of_hive(bucket: int, statement: int, value: int) -> None:
-    assert bucket_property(bucket, statement) == value
-    assert (bucket_id(value), statement_id(value)) == (bucket, max(statement, 0))
+    assert bucket_property(bucket, statement, "f") == value
+    assert bucket_ids(np.array([value]), "f").tolist() == [bucket]
 
 
 @pytest.mark.parametrize(("bucket", "statement"), [(4096, 0), (-1, 0), (0, 4096), (0, -2)])
 def test_numbers_that_fit_in_no_property_are_refused(bucket: int, statement: int) -> None:
-    with pytest.raises(NotSupportedError, match="row id"):
-        bucket_property(bucket, statement)
+    with pytest.raises(NotSupportedError, match=r"/t/5000_0 cannot be given row ids"):
+        bucket_property(bucket, statement, "/t/5000_0")
 
 
 def test_properties_of_hive_2_are_the_bucket() -> None:
-    assert [(bucket_id(one), statement_id(one)) for one in (0, 7, 4096)] == [(0, 0), (7, 0), (4096, 0)]
+    assert bucket_ids(np.array([0, 7, 4096]), "f").tolist() == [0, 7, 4096]
 
 
 @pytest.mark.parametrize("value", [2 << 29, -1])
 def test_unknown_versions_are_refused(value: int) -> None:
-    for decode in (bucket_id, statement_id):
-        with pytest.raises(CorruptFileError, match="expected 0 or 1"):
-            decode(value)
-    with pytest.raises(CorruptFileError, match="expected 0 or 1"):
-        bucket_ids(np.array([0, value]))
+    with pytest.raises(CorruptFileError, match=r"/t/bucket_00000 holds .* expected 0 or 1"):
+        bucket_ids(np.array([0, value]), "/t/bucket_00000")
 
 
 @given(st.lists(st.tuples(st.integers(0, 4095), st.integers(0, 4095), st.booleans())))
 def test_arrays_are_decoded_as_numbers(parts: list[tuple[int, int, bool]]) -> None:
-    values = [bucket if old else bucket_property(bucket, statement) for bucket, statement, old in parts]
+    values = [bucket if old else bucket_property(bucket, statement, "f") for bucket, statement, old in parts]
 
-    assert bucket_ids(np.array(values, dtype=np.int64)).tolist() == [bucket for bucket, _, _ in parts]
+    assert bucket_ids(np.array(values, dtype=np.int64), "f").tolist() == [bucket for bucket, _, _ in parts]
