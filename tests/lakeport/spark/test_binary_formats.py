@@ -1,4 +1,4 @@
-"""Avro, RCFile and SequenceFile tables of real Hive through SQL, against Hive's own answers."""
+"""Avro, RCFile and SequenceFile tables of real Hive through SQL, against Hive's own answers; unions in all formats."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from connectors.hive.connector import HiveConnector
+from tests.connectors.hive.formats.union_tables import UNION_KINDS, make_union_table
+from tests.connectors.hive.reading import read_table
 from tests.hive_corpus import canonical_rows, expected_answer, require_corpus
 from tests.lakeport.spark.warehouse import Warehouse
 
@@ -38,3 +41,19 @@ def test_filter_and_aggregate(warehouse: Warehouse) -> None:
     rows = expected_answer("ext_rcfile_binary").rows
     kept = [row for row in rows if row[0] is not None and int(str(row[0])) > 5 and row[6] is True]
     assert [tuple(row) for row in found] == [(len(kept), max(str(row[1]) for row in kept if row[1] is not None))]
+
+
+@pytest.mark.parametrize("kind", UNION_KINDS)
+def test_unions(warehouse: Warehouse, kind: str) -> None:
+    hive = warehouse.registry.get("hive")
+    assert isinstance(hive, HiveConnector)
+    make_union_table(hive, warehouse.folder / "unions", kind)
+    found = warehouse.spark.table(f"hive.s.{kind}").toArrow()
+    alone = read_table(hive, "s", kind)
+    assert found.num_rows == alone.num_rows > 0
+    assert found.to_pylist() == alone.to_pylist()
+    union = alone.column_names[0]
+    chosen = [row["tag"] for row in alone.column(union).to_pylist() if row and row["field1"] is not None]
+    asked = f"SELECT {union}.tag FROM hive.s.{kind} WHERE {union}.field1 IS NOT NULL"
+    assert chosen
+    assert [tag for (tag,) in warehouse.rows(asked)] == chosen
