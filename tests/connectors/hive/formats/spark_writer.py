@@ -26,6 +26,7 @@ _ROWS = """
     FROM range(0, 400, 1, 2)
 """
 _CODEC = "org.apache.hadoop.io.compress."
+_LZO = "io.airlift.compress.lzo."
 _BINARY_ROWS = "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazybinary.LazyBinarySerDe' STORED AS SEQUENCEFILE"
 _TEXT_CELLS = "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.columnar.ColumnarSerDe' STORED AS RCFILE"
 
@@ -38,10 +39,16 @@ TABLES: dict[str, tuple[str, str, str]] = {
     "rc": ("STORED AS RCFILE", "", ""),
     "rc_snappy": ("STORED AS RCFILE", "SnappyCodec", "BLOCK"),
     "rc_text_gzip": (_TEXT_CELLS, "GzipCodec", "BLOCK"),
+    "rc_lzo": ("STORED AS RCFILE", f"{_LZO}LzoCodec", "BLOCK"),
+    "seq_block_lzo": (_BINARY_ROWS, f"{_LZO}LzoCodec", "BLOCK"),
+    "text_lzo": ("STORED AS TEXTFILE", f"{_LZO}LzopCodec", "BLOCK"),
+    "text_bzip2": ("STORED AS TEXTFILE", "BZip2Codec", "BLOCK"),
     "avro": ("STORED AS AVRO", "", ""),
     "avro_snappy": ("STORED AS AVRO", "snappy", ""),
 }
 """How each table is stored, its codec, and what SequenceFiles compress."""
+
+_ONE_FILE = "SELECT /*+ COALESCE(1) */ rows.* FROM rows CROSS JOIN range(24)"
 
 
 def main(folder: Path) -> None:
@@ -56,6 +63,7 @@ def main(folder: Path) -> None:
         .config("spark.hadoop.javax.jdo.option.ConnectionURL", "jdbc:derby:memory:formats;create=true")
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+        .config("spark.hadoop.io.compression.codecs", f"{_LZO}LzoCodec,{_LZO}LzopCodec")
         .enableHiveSupport()
         .getOrCreate()
     )
@@ -65,11 +73,14 @@ def main(folder: Path) -> None:
         spark.sql(f"SET hive.exec.compress.output={'true' if codec else 'false'}")
         spark.sql(f"SET avro.output.codec={codec or 'null'}")
         if codec and kind:
-            spark.sql(f"SET mapreduce.output.fileoutputformat.compress.codec={_CODEC}{codec}")
+            spark.sql(
+                f"SET mapreduce.output.fileoutputformat.compress.codec={codec if '.' in codec else _CODEC + codec}"
+            )
             spark.sql(f"SET mapreduce.output.fileoutputformat.compress.type={kind}")
         columns = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in spark.table("rows").schema)
         spark.sql(f"CREATE TABLE {name} ({columns}) {stored} LOCATION '{folder}/tables/{name}'")
-        spark.sql(f"INSERT INTO {name} SELECT * FROM rows")
+        # One file of many blocks.
+        spark.sql(f"INSERT INTO {name} {_ONE_FILE if name == 'text_bzip2' else 'SELECT * FROM rows'}")
         spark.table(name).coalesce(1).write.parquet(str(folder / "expected" / name))
     spark.stop()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import os
 import subprocess
 import sys
@@ -9,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 from catalog.metastore.types import hive_type_text
 from connectors.hive.connector import HiveConnector
+from connectors.toolkit.bzip2_blocks import read_blocks
 from tests.connectors.hive.formats.spark_writer import TABLES
 from tests.connectors.hive.reading import make_connector, make_session, scan_table
 from tests.hive_corpus import canonical_rows
@@ -24,10 +27,12 @@ ROOT = Path(__file__).parents[4]
 INPUT_FORMATS = {
     "seq": "org.apache.hadoop.mapred.SequenceFileInputFormat",
     "rc": "org.apache.hadoop.hive.ql.io.RCFileInputFormat",
+    "text": "org.apache.hadoop.mapred.TextInputFormat",
     "avro": "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
 }
 SERDES = {
     "seq": "lazy.LazySimpleSerDe",
+    "text": "lazy.LazySimpleSerDe",
     "rc": "columnar.LazyBinaryColumnarSerDe",
     "avro": "avro.AvroSerDe",
 }
@@ -80,3 +85,11 @@ def test_rows_are_those_that_pyspark_reads(connector: HiveConnector, written: Pa
         scan = scan_table(connector, "s", name, session=make_session(connector, max_split_size=size))
         assert scan.rows.num_rows == answer.num_rows
         assert canonical_rows(scan.rows) == rows
+
+
+def test_blocks_of_hadoops_bzip2_are_the_file(written: Path) -> None:
+    (file,) = (written / "tables" / "text_bzip2").glob("*.bz2")
+    with pafs.LocalFileSystem().open_input_file(str(file)) as data:
+        blocks = list(read_blocks(data, "f", 0, data.size()))
+    assert b"".join(block.data for block in blocks) == bz2.decompress(file.read_bytes())
+    assert len(blocks) > 2
