@@ -23,7 +23,7 @@ check: $(INSTALLED_DEV) ## lint, format, types, import rules
 test: java $(INSTALLED_DEV) ## all tests that need pip and Java only
 	$(BIN)/pytest --ignore=tests/integration
 
-integration: java $(INSTALLED_DEV) ## tests against servers that Maven fetches (skipped without Maven, unless LAKEPORT_REQUIRE_INTEGRATION=1)
+integration: java $(INSTALLED_DEV) ## tests against servers that Maven and npm fetch (skipped without Maven, unless LAKEPORT_REQUIRE_INTEGRATION=1)
 	$(BIN)/pytest tests/integration
 
 fuzz: $(INSTALLED_DEV) ## read 2,000 damaged files of all formats; each has to end in rows or in an error of ours

@@ -180,6 +180,7 @@ def register_cases(
     cases: Iterable[str] = PLAIN_CASES,
     transactions: TransactionClient | None = None,
     root: Path | None = None,
+    place: str | None = None,
 ) -> None:
     """Puts cases into a metastore, each as a table of its own name that lies where the corpus does.
 
@@ -189,13 +190,14 @@ def register_cases(
         cases: Names.
         transactions: An embedded metastore's, to record the write ids of transactional tables.
         root: A folder of copies of the cases; the corpus itself if not given.
+        place: Where the copies lie, such as ``hdfs://node/corpus``, if not in ``root``.
     """
     root = root or require_corpus()
     writer.create_database(Database(schema))
     for case in cases:
         dump = json.loads((root / case / "metastore.json").read_text())
         # Hive's locations are not percent-encoded.
-        location = f"file://{(root / case / 'table').resolve()}"
+        location = f"{place}/{case}/table" if place else f"file://{(root / case / 'table').resolve()}"
         writer.create_table(_table(dump["table"], schema, case, location))
         partitions = [_partition(one, schema, case, location) for one in dump["partitions"]]
         if partitions:

@@ -17,7 +17,16 @@ import pyarrow.fs as pafs
 
 from connector_spi.errors import ConnectorError, FileMissingError, StorageError
 from connector_spi.plain_data import PlainData
-from connectors.toolkit.remote_storage import open_storage, setting_prefixes, storage_path
+from connectors.toolkit.object_folders import find_object, list_folder
+from connectors.toolkit.remote_storage import (
+    StorageKind,
+    is_signed,
+    open_storage,
+    setting_prefixes,
+    storage_kind,
+    storage_path,
+)
+from connectors.toolkit.signed_files import signed_file, without_signatures
 
 __all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path", "storage_errors"]
 
@@ -70,7 +79,7 @@ class FileSystem(PlainData):
         """
         storage, path = self._resolve(uri)
         with storage_errors(uri):
-            found = storage.get_file_info(pafs.FileSelector(path, recursive=recursive))
+            found = list_folder(storage_kind(_split(uri)[0]), storage, path, recursive)
         root, base = uri.rstrip("/"), path.rstrip("/")
         infos = [_file_info(f"{root}{info.path[len(base) :]}", info) for info in found]
         return sorted(infos, key=lambda info: info.path)
@@ -79,7 +88,7 @@ class FileSystem(PlainData):
         """What is at the path, or ``None``."""
         storage, path = self._resolve(uri)
         with storage_errors(uri):
-            info = storage.get_file_info(path)
+            info = find_object(storage_kind(_split(uri)[0]), storage, path)
         return None if info.type == pafs.FileType.NotFound else _file_info(uri, info)
 
     def exists(self, uri: str) -> bool:
@@ -89,13 +98,17 @@ class FileSystem(PlainData):
     def open(self, uri: str) -> pa.NativeFile:
         """Opens a file for random access.
 
+        Where it is read through Python (HDFS, Azure by a signature) ``read_at`` moves the place that ``read`` goes on
+        from: use ``seek`` before it.
+
         Raises:
             FileMissingError: There is no such file.
             StorageError: Storage refused, or cannot be reached.
         """
         storage, path = self._resolve(uri)
         with storage_errors(uri):
-            return storage.open_input_file(path)
+            file = storage.open_input_file(path)
+        return signed_file(file) if is_signed(_split(uri)[0], self.options) else file
 
     def read_bytes(self, uri: str) -> bytes:
         """All bytes of a file."""
@@ -116,13 +129,17 @@ class FileSystem(PlainData):
         storage, path = self._resolve(uri)
         if not path.strip("/"):
             raise StorageError(f"{uri} is the root of a storage, which is not deleted")
-        with storage_errors(uri):
-            if storage.get_file_info(path).type == pafs.FileType.Directory:
+        found = self.info(uri)
+        if found is not None and found.is_directory:
+            with storage_errors(uri):
                 storage.delete_dir(path)
 
     def has_settings(self, uri: str) -> bool:
         """Whether the storage of a path is reached by settings of this catalog, which no other reader has."""
-        prefixes = setting_prefixes(_split(uri)[0])
+        scheme, authority, _ = _split(uri)
+        prefixes = setting_prefixes(scheme)
+        if storage_kind(scheme) == StorageKind.HDFS and "@" in authority:
+            return True
         return any(name.startswith(prefixes) for name, _ in self.options if prefixes)
 
     def _resolve(self, uri: str) -> tuple[pafs.FileSystem, str]:
@@ -181,8 +198,7 @@ def storage_errors(uri: str) -> Iterator[None]:
     except NotADirectoryError as error:
         raise FileMissingError(f"{uri} is no folder") from error
     except (OSError, pa.ArrowException) as error:
-        raise StorageError(f"cannot read {uri}: {_first_line(error)}") from error
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0]
+        text = without_signatures(str(error))
+        # What is shown of the cause must hold no secret either.
+        cause = error if text == str(error) else OSError(text)
+        raise StorageError(f"cannot read {uri}: {text.strip().partition(chr(10))[0]}") from cause

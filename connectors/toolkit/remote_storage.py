@@ -5,36 +5,54 @@ from __future__ import annotations
 import datetime as dt
 import os
 import threading
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow as pa
 import pyarrow.fs as pafs
 
 from connector_spi.errors import InvalidPropertyError, StorageError
+from connectors.toolkit.hdfs_storage import open_hdfs
 from connectors.toolkit.storage_properties import typed_options
 
 __all__ = [
+    "StorageKind",
     "azure_arguments",
     "gcs_arguments",
-    "hdfs_arguments",
+    "is_signed",
     "open_storage",
     "s3_arguments",
     "setting_prefixes",
+    "storage_kind",
     "storage_path",
 ]
 
 Settings = Mapping[str, object]
 Arguments = dict[str, object]
 
+
+class StorageKind(Enum):
+    """The stores that are known."""
+
+    S3 = "s3"
+    GCS = "gcs"
+    AZURE = "azure"
+    HDFS = "hdfs"
+
+
 _S3 = ("s3", "s3a", "s3n")
 _GCS = ("gs", "gcs")
 _AZURE = ("abfs", "abfss", "wasb", "wasbs")
 _HDFS = ("hdfs", "viewfs")
+_KINDS = {
+    **dict.fromkeys(_S3, StorageKind.S3),
+    **dict.fromkeys(_GCS, StorageKind.GCS),
+    **dict.fromkeys(_AZURE, StorageKind.AZURE),
+    **dict.fromkeys(_HDFS, StorageKind.HDFS),
+}
 _SWITCHES = {
     **dict.fromkeys(_S3, "fs.native-s3.enabled"),
     **dict.fromkeys(_GCS, "fs.native-gcs.enabled"),
@@ -47,8 +65,8 @@ _PREFIXES = {
     **dict.fromkeys(_AZURE, ("azure.",)),
     **dict.fromkeys(_HDFS, ("hdfs.", "hive.config.resources")),
 }
-_HDFS_PORT = 8020
 _TOKEN_HOURS = 1
+_RETRY_SECONDS = 60
 _GOOGLE_KEY = "GOOGLE_APPLICATION_CREDENTIALS"
 _making_google = threading.Lock()
 
@@ -75,6 +93,16 @@ def storage_path(scheme: str, authority: str, path: str) -> str:
         return path
     container = authority.rpartition("@")[0] if scheme in _AZURE else authority.rpartition("@")[2]
     return f"{container}{path}".rstrip("/")
+
+
+def storage_kind(scheme: str) -> StorageKind | None:
+    """The store of a scheme; none for local files and unknown schemes."""
+    return _KINDS.get(scheme)
+
+
+def is_signed(scheme: str, options: tuple[tuple[str, str], ...]) -> bool:
+    """Whether addresses of a scheme's objects hold a secret: a shared access signature."""
+    return scheme in _AZURE and any(name == "azure.sas-token" for name, _ in options)
 
 
 def setting_prefixes(scheme: str) -> tuple[str, ...]:
@@ -114,6 +142,7 @@ def gcs_arguments(settings: Settings) -> Arguments:
     """Arguments of ``pyarrow.fs.GcsFileSystem``."""
     endpoint, scheme = _address(settings.get("gcs.endpoint"))
     token = settings.get("gcs.access-token")
+    retries = settings.get("gcs.client.max-retry-time")
     return _given(
         endpoint_override=endpoint,
         scheme=scheme,
@@ -123,6 +152,8 @@ def gcs_arguments(settings: Settings) -> Arguments:
         credential_token_expiration=dt.datetime.now(dt.UTC) + dt.timedelta(hours=_TOKEN_HOURS) if token else None,
         target_service_account=settings.get("gcs.service-account"),
         anonymous=settings.get("gcs.anonymous"),
+        # Its own is a quarter of an hour, also where nobody answers.
+        retry_time_limit=dt.timedelta(seconds=retries if isinstance(retries, float) else _RETRY_SECONDS),
     )
 
 
@@ -149,7 +180,8 @@ def azure_arguments(authority: str, settings: Settings) -> Arguments:
     return _given(
         account_name=account,
         account_key=settings.get("azure.access-key"),
-        sas_token=settings.get("azure.sas-token"),
+        # Without the mark Arrow takes the token for a part of the path.
+        sas_token=f"?{str(sas).removeprefix('?')}" if (sas := settings.get("azure.sas-token")) else None,
         tenant_id=settings.get("azure.oauth.tenant-id"),
         client_id=settings.get("azure.oauth.client-id"),
         client_secret=settings.get("azure.oauth.secret"),
@@ -157,32 +189,6 @@ def azure_arguments(authority: str, settings: Settings) -> Arguments:
         dfs_storage_authority=dfs,
         blob_storage_scheme=scheme,
         dfs_storage_scheme=scheme,
-    )
-
-
-def hdfs_arguments(scheme: str, authority: str, settings: Settings) -> Arguments:
-    """Arguments of ``pyarrow.fs.HadoopFileSystem``.
-
-    ``hdfs://name/`` without a port is a NameNode, or a name service where Hadoop's files have one.
-
-    Raises:
-        InvalidPropertyError: A file of Hadoop's settings cannot be read.
-    """
-    host, _, port = authority.rpartition("@")[2].partition(":")
-    user = authority.rpartition("@")[0] or settings.get("hdfs.user")
-    resources = settings.get("hive.config.resources")
-    hadoop: dict[str, str] = {}
-    for file in resources if isinstance(resources, tuple) else ():
-        hadoop.update(_hadoop_settings(str(file)))
-    logical = host in hadoop.get("dfs.nameservices", "").split(",") or scheme == "viewfs"
-    if port and not port.isdigit():
-        raise StorageError(f"cannot read {scheme}://{authority}/: {port!r} is no port")
-    return _given(
-        host=(f"{scheme}://{host}" if scheme == "viewfs" else host) or "default",
-        port=int(port) if port else 0 if logical or not host else _HDFS_PORT,
-        user=user,
-        kerb_ticket=settings.get("hdfs.kerberos-ticket-cache"),
-        extra_conf=hadoop or None,
     )
 
 
@@ -200,7 +206,7 @@ def _opened(scheme: str, authority: str, options: tuple[tuple[str, str], ...]) -
     if scheme in _AZURE:
         return _make("AzureFileSystem", scheme, azure_arguments(authority, settings))
     if scheme in _HDFS:
-        return _hdfs(hdfs_arguments(scheme, authority, settings))
+        return open_hdfs(scheme, authority, settings)
     known = ", ".join(("file", *_SWITCHES))
     raise StorageError(f"storage of the scheme {scheme} is not known; expected one of {known}")
 
@@ -217,18 +223,6 @@ def _s3(bucket: str, settings: Settings) -> pafs.FileSystem:
     if "region" not in arguments and "endpoint_override" not in arguments:
         arguments["region"] = pafs.resolve_s3_region(bucket)
     return _make("S3FileSystem", "s3", arguments)
-
-
-def _hdfs(arguments: Arguments) -> pafs.FileSystem:
-    try:
-        return _make("HadoopFileSystem", "hdfs", arguments)
-    except (OSError, pa.ArrowException) as error:
-        if "libhdfs" not in str(error) and "libjvm" not in str(error):
-            raise
-        raise StorageError(
-            "HDFS is read through Hadoop's own libhdfs, which cannot be loaded: install a Hadoop client and set "
-            "HADOOP_HOME (or ARROW_LIBHDFS_DIR), JAVA_HOME and CLASSPATH (`hadoop classpath --glob`)"
-        ) from error
 
 
 @contextmanager
@@ -284,14 +278,3 @@ def _proxy(settings: Settings) -> dict[str, object] | None:
         username=settings.get("s3.http-proxy.username"),
         password=settings.get("s3.http-proxy.password"),
     )
-
-
-def _hadoop_settings(file: str) -> dict[str, str]:
-    try:
-        root = ElementTree.fromstring(Path(file).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ElementTree.ParseError) as error:
-        raise InvalidPropertyError(
-            f"hive.config.resources: cannot read {file} as Hadoop's XML ({type(error).__name__})"
-        ) from error
-    pairs = ((entry.findtext("name"), entry.findtext("value")) for entry in root.iter("property"))
-    return {name.strip(): value.strip() for name, value in pairs if name and value is not None}

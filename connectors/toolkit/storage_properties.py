@@ -85,6 +85,13 @@ STORAGE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     _secret("gcs.json-key", "A service account's key itself, in JSON."),
     _text("gcs.service-account", "Service account of Google Cloud that is impersonated."),
     _known(boolean_property("gcs.anonymous", "Whether Google Cloud Storage is read without credentials.", False)),
+    _known(
+        duration_property(
+            "gcs.client.max-retry-time",
+            "How long a failed request to Google Cloud Storage is repeated; a minute if not set.",
+            minimum=0.001,
+        )
+    ),
     _switch("fs.native-azure.enabled", "paths of abfs, abfss, wasb and wasbs", "fs.azure.enabled"),
     _known(
         enum_property(
@@ -104,8 +111,8 @@ STORAGE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     _text("azure.oauth.client-id", "Id of the application.", "hive.azure.abfs.oauth.client-id"),
     _secret("azure.oauth.secret", "Secret of the application.", "hive.azure.abfs.oauth.secret"),
     _switch("fs.hadoop.enabled", "paths of hdfs and viewfs"),
-    _text("hdfs.user", "User at HDFS; the one who runs the process if not set."),
-    _text("hdfs.kerberos-ticket-cache", "File of Kerberos tickets for HDFS, as kinit writes it."),
+    _text("hdfs.user", "User at HDFS without Kerberos; the one who runs the process if not set."),
+    _text("hdfs.kerberos-ticket-cache", "File of Kerberos tickets for HDFS, as kinit writes it; for libhdfs."),
     _known(
         string_list_property("hive.config.resources", "Hadoop's XML files, such as core-site.xml and hdfs-site.xml.")
     ),

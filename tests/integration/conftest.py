@@ -51,14 +51,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.integration)
 
 
-@pytest.fixture(scope="session")
-def metastore_jars(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The metastores, unpacked; skips where they cannot be had, or fails where they are required."""
-    reason = why_no_servers()
+def skip_or_fail(reason: str | None) -> None:
+    """Skips where servers cannot be had for a reason, or fails where they are required; goes on without one."""
     if reason is not None:
         if os.environ.get(REQUIRED) == "1":
             pytest.fail(f"{REQUIRED}=1, but there is {reason}")
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def metastore_jars(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The metastores, unpacked; skips where they cannot be had, or fails where they are required."""
+    skip_or_fail(why_no_servers())
     folder = tmp_path_factory.mktemp("metastores")
     fetch(folder)
     return folder

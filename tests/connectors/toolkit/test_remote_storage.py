@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow.fs as pafs
@@ -13,7 +14,7 @@ import pytest
 from connector_spi.errors import FileMissingError, InvalidPropertyError, StorageError
 from connector_spi.properties import parse_properties
 from connectors.toolkit.filesystem import FileSystem
-from connectors.toolkit.remote_storage import azure_arguments, gcs_arguments, hdfs_arguments, s3_arguments, storage_path
+from connectors.toolkit.remote_storage import azure_arguments, gcs_arguments, s3_arguments, storage_path
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 from tests.gcs_server import gcs_server
 from tests.s3_server import S3Server, s3_server
@@ -153,8 +154,11 @@ def test_s3_settings() -> None:
 
 def test_gcs_settings() -> None:
     made = gcs_arguments({"gcs.endpoint": "http://localhost:4443", "gcs.anonymous": True})
+    assert made.pop("retry_time_limit") == timedelta(minutes=1)
     assert made == {"endpoint_override": "localhost:4443", "scheme": "http", "anonymous": True}
     assert isinstance(pafs.GcsFileSystem(**made), pafs.GcsFileSystem)
+    patient = gcs_arguments({"gcs.client.max-retry-time": 300.0})
+    assert patient["retry_time_limit"] == timedelta(minutes=5)
     with_token = gcs_arguments({"gcs.access-token": "t"})
     assert with_token["access_token"] == "t"
     assert "credential_token_expiration" in with_token
@@ -184,6 +188,12 @@ def test_gcs_keys_of_two_catalogs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert os.environ["GOOGLE_APPLICATION_CREDENTIALS"] == "/of/somebody/else"
 
 
+def test_tokens_of_azure() -> None:
+    for token in ("sv=1&sig=s", "?sv=1&sig=s"):
+        made = azure_arguments("lake@account.dfs.core.windows.net", {"azure.sas-token": token})
+        assert made["sas_token"] == "?sv=1&sig=s"
+
+
 def test_azure_settings() -> None:
     authority = "lake@account.dfs.core.windows.net"
     made = azure_arguments(authority, {"azure.access-key": "a2V5"})
@@ -198,32 +208,3 @@ def test_azure_settings() -> None:
         assert storage_path(scheme, authority, "/a/b") == "lake/a/b"
     with pytest.raises(StorageError, match="container@account"):
         FileSystem().list("abfss://account.dfs.core.windows.net/a")
-
-
-def test_hdfs_settings(tmp_path: Path) -> None:
-    site = tmp_path / "hdfs-site.xml"
-    site.write_text(
-        "<configuration><property><name>dfs.nameservices</name><value>lake,other</value></property></configuration>"
-    )
-    settings = {"hive.config.resources": (str(site),), "hdfs.user": "etl"}
-    nameservices = {"dfs.nameservices": "lake,other"}
-    assert hdfs_arguments("hdfs", "lake", settings) == {
-        "host": "lake",
-        "port": 0,
-        "user": "etl",
-        "extra_conf": nameservices,
-    }
-    assert hdfs_arguments("hdfs", "node", {}) == {"host": "node", "port": 8020}
-    assert hdfs_arguments("hdfs", "me@node:9000", {"hdfs.user": "etl"}) == {"host": "node", "port": 9000, "user": "me"}
-    assert hdfs_arguments("hdfs", "", {}) == {"host": "default", "port": 0}
-    assert storage_path("hdfs", "node:9000", "/a/b") == "/a/b"
-    site.write_text("<configuration>")
-    with pytest.raises(InvalidPropertyError, match=r"hdfs-site\.xml"):
-        hdfs_arguments("hdfs", "lake", settings)
-
-
-def test_hdfs_without_a_hadoop_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HADOOP_HOME", "ARROW_LIBHDFS_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(StorageError, match="HADOOP_HOME"):
-        FileSystem().list("hdfs://127.0.0.1:1/a")

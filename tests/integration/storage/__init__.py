@@ -1,0 +1,1 @@
+"""Storage that is not S3: real servers of it on loopback."""

@@ -1,0 +1,105 @@
+"""A real HDFS on loopback: Hadoop's NameNode and DataNode, from Maven Central, in one process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hdfs_native import Client
+
+from tests.hms import java_command
+
+__all__ = ["Hdfs", "fetch_hadoop", "running_hdfs"]
+
+_POM = Path(__file__).with_name("pom.xml")
+_START_SECONDS = 120
+_CLUSTER = "org.apache.hadoop.mapreduce.MiniHadoopClusterManager"
+
+
+@dataclass(frozen=True, slots=True)
+class Hdfs:
+    """A cluster that runs, without Kerberos; who runs it may do anything.
+
+    Attributes:
+        port: Its NameNode's.
+    """
+
+    port: int
+
+    @property
+    def url(self) -> str:
+        """``hdfs://127.0.0.1:port``."""
+        return f"hdfs://127.0.0.1:{self.port}"
+
+    def client(self) -> Client:
+        """A client of whoever runs the cluster."""
+        return Client(self.url, {})
+
+    def upload(self, folder: Path, target: str) -> None:
+        """Copies a local folder."""
+        client = self.client()
+
+        def copy(path: Path) -> None:
+            place = f"{target}/{path.relative_to(folder)}"
+            if path.is_dir():
+                client.mkdirs(place, create_parent=True)
+            else:
+                with client.create(place) as file:
+                    file.write(path.read_bytes())
+
+        # The client waits almost half a second for each file to be complete.
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(copy, folder.rglob("*")))
+
+
+def fetch_hadoop(folder: Path) -> None:
+    """Has Maven fetch the jars.
+
+    Raises:
+        RuntimeError: Maven failed; its last lines.
+    """
+    command = ["mvn", "-q", "-B", "-f", str(_POM), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    if done.returncode != 0:
+        raise RuntimeError("mvn could not fetch Hadoop:\n" + (done.stdout + done.stderr)[-3000:])
+
+
+@contextmanager
+def running_hdfs(jars: Path, folder: Path) -> Iterator[Hdfs]:
+    """Runs a cluster until the block ends.
+
+    Args:
+        jars: What ``fetch_hadoop`` filled.
+        folder: For its blocks and its log; made here.
+    """
+    folder.mkdir(parents=True)
+    told, log = folder / "details.json", folder / "hdfs.log"
+    options = ["-nomr", "-format", "-nnport", "0", "-writeDetails", str(told), "-D", f"hdfs.minidfs.basedir={folder}"]
+    command = [*java_command(folder), "-cp", f"{jars}/*", _CLUSTER, *options]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder)
+    try:
+        yield Hdfs(_port(process, told, log))
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _port(process: subprocess.Popen[bytes], told: Path, log: Path) -> int:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        # It is written when the DataNode has announced itself.
+        if told.exists() and told.read_text().endswith("}"):
+            return int(json.loads(told.read_text())["namenode_port"])
+        time.sleep(0.1)
+    raise RuntimeError("HDFS did not start; its log ends:\n" + log.read_text(errors="replace")[-3000:])
