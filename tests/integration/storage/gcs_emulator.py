@@ -1,0 +1,77 @@
+"""Google Cloud Storage on loopback: the emulator gcp-storage-emulator, as a process of its own, since Arrow holds
+Python's lock while it opens an object. It asks nobody who they are."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.fs as pafs
+
+from tests.hms import free_port
+
+__all__ = ["GcsEmulator", "running_gcs"]
+
+_START_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class GcsEmulator:
+    """A server that runs: ``http://127.0.0.1:port``, with the bucket ``lake``."""
+
+    endpoint: str
+
+    def put(self, name: str, data: bytes = b"") -> None:
+        """Writes an object into the bucket; nothing is made for the folders above it."""
+        place = self.endpoint.removeprefix("http://")
+        store = pafs.GcsFileSystem(anonymous=True, endpoint_override=place, scheme="http")
+        # By itself it compresses what is called .gz.
+        with store.open_output_stream(f"lake/{name}", compression=None) as file:
+            file.write(data)
+
+    def make_folder(self, name: str) -> None:
+        """Writes an empty object that stands for a folder."""
+        place = self.endpoint.removeprefix("http://")
+        pafs.GcsFileSystem(anonymous=True, endpoint_override=place, scheme="http").create_dir(f"lake/{name}")
+
+    def upload(self, folder: Path, target: str) -> None:
+        """Copies the files of a local folder."""
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                self.put(f"{target}/{path.relative_to(folder)}", path.read_bytes())
+
+
+@contextmanager
+def running_gcs(folder: Path) -> Iterator[GcsEmulator]:
+    """Runs it until the block ends; all is in memory but its log, which goes to ``folder``."""
+    port, log = free_port(), folder / "gcs.log"
+    options = ["--host", "127.0.0.1", "--port", str(port), "--default-bucket", "lake", "--in-memory", "--quiet"]
+    with log.open("wb") as output:
+        command = [sys.executable, "-m", "gcp_storage_emulator", "start", *options]
+        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder)
+    try:
+        _wait_for(process, port, log)
+        yield GcsEmulator(f"http://127.0.0.1:{port}")
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise RuntimeError("the emulator did not start; its log ends:\n" + log.read_text(errors="replace")[-3000:])
