@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain, Value
 from connectors.toolkit.arrow_filter import ColumnBounds, may_match
+from connectors.toolkit.parquet_maps import restored_type
 from connectors.toolkit.schema_adapter import ColumnSource, find_column
 from connectors.toolkit.time_conventions import INT96, TimeConventions
 
@@ -22,7 +23,8 @@ _GREGORIAN_START = date(1582, 10, 15)
 
 def typed_schema(file: pq.ParquetFile) -> pa.Schema:
     """The file's Arrow schema, with INT96 leaves marked by ``time_conventions.INT96``."""
-    schema: pa.Schema = file.schema_arrow.remove_metadata()
+    read: pa.Schema = file.schema_arrow.remove_metadata()
+    schema = pa.schema([field.with_type(restored_type(field.type)) for field in read])
     parquet = file.schema
     physical = [parquet.column(index).physical_type for index in range(len(parquet))]
     if "INT96" not in physical or sum(_leaf_count(field.type) for field in schema) != len(physical):

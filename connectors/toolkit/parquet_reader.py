@@ -24,6 +24,7 @@ from connectors.toolkit.file_page_source import FilePageSource, resolve_sources
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.parquet_bloom import BloomFilters
 from connectors.toolkit.parquet_footer import narrow_schema, row_group_may_match, typed_schema
+from connectors.toolkit.parquet_maps import is_map_key_error, open_with_maps, restored_maps
 from connectors.toolkit.row_filter import RowFilter, one_array
 from connectors.toolkit.schema_adapter import SchemaAdapter
 from connectors.toolkit.time_conventions import parquet_conventions
@@ -133,7 +134,8 @@ class ParquetPageSource(FilePageSource):
             self.batch_rows, row_groups=[group], column_indices=columns.leaves, use_threads=pa.cpu_count() > 1
         )
         for batch in batches:
-            yield [None if at is None else batch.column(read.index(at)) for at in positions], batch.num_rows
+            arrays = [restored_maps(array, self.where.path) for array in batch.columns]
+            yield [None if at is None else arrays[read.index(at)] for at in positions], batch.num_rows
 
 
 def open_parquet(files: FileSystem, path: str) -> pq.ParquetFile:
@@ -146,7 +148,7 @@ def open_parquet(files: FileSystem, path: str) -> pq.ParquetFile:
     source = files.open(path)
     with parquet_errors(path):
         try:
-            return pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
+            return open_with_maps(source)
         except BaseException:
             source.close()
             raise
@@ -170,7 +172,7 @@ def parquet_errors(path: str) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).strip().partition("\n")[0]
-        if reason.startswith("Map keys must be annotated as required"):
+        if is_map_key_error(error):
             raise NotSupportedError(
                 f"{path} has a map whose keys are not marked as required, as old versions of Hive and Impala wrote "
                 "them, which Arrow cannot read; write the file anew"

@@ -1,4 +1,4 @@
-"""Tables of which one file at a time is damaged: each format that real Hive and real Hudi wrote, and unions in each."""
+"""Tables of which one file at a time is damaged: each format that real Hive and Hudi wrote; unions; old maps."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import zipfile
 from abc import ABC, abstractmethod
 from pathlib import Path
 
+from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from tests.connectors.hive.formats.union_tables import UNION_KINDS, make_union_table
 from tests.connectors.hive.reading import make_connector, read_table
+from tests.connectors.hive.table_writer import storage
 from tests.connectors.hudi.catalog_helper import make_catalog
 from tests.fuzz.mutations import mutate
 from tests.hive_corpus import PLAIN_CASES, TEXT_CASES, register_cases
-from tests.paths import CORPUS
+from tests.paths import CORPUS, PROJECT
 
 __all__ = ["CASES", "FuzzedTable", "open_table"]
 
@@ -47,6 +49,7 @@ CASES: tuple[str, ...] = (
     *(f"hive/{case}" for case in (*PLAIN_CASES, *TEXT_CASES, *_BINARY, *_BINARY, *_ACID)),
     *(f"hudi/{case}" for case in (*_HUDI, *_HUDI)),
     *(f"unions/{kind}" for kind in UNION_KINDS),
+    "maps/parquet",
 )
 """In the order in which they take turns."""
 
@@ -127,6 +130,27 @@ class _UnionTable(FuzzedTable):
         self._connector.shutdown()
 
 
+class _MapTable(FuzzedTable):
+    """Maps whose keys are not marked as required, for which the footer is read in Python."""
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        (folder / kind).mkdir()
+        path = PROJECT / "tests" / "connectors" / "toolkit" / "parquet_maps" / "optional.parquet"
+        shutil.copyfile(path, folder / kind / "f")
+        super().__init__(folder / kind)
+        self._connector = make_connector(folder)
+        columns = [FieldSchema("a", "map<string,int>"), FieldSchema("c", "array<map<string,map<string,int>>>")]
+        self._connector.metastore.writes.create_database(Database("s"))
+        entry = Table("s", "t", storage(columns, folder / kind, kind), (), Parameters(), "EXTERNAL_TABLE")
+        self._connector.metastore.writes.create_table(entry)
+
+    def rows(self) -> int:
+        return int(read_table(self._connector, "s", "t").num_rows)
+
+    def close(self) -> None:
+        self._connector.shutdown()
+
+
 class _HudiTable(FuzzedTable):
     def __init__(self, case: str, folder: Path) -> None:
         with zipfile.ZipFile(CORPUS / "hudi" / f"{case}.zip") as packed:
@@ -146,9 +170,10 @@ class _HudiTable(FuzzedTable):
 def open_table(case: str, folder: Path) -> FuzzedTable:
     """Makes a copy of one of ``CASES`` in an empty folder."""
     kind, _, name = case.partition("/")
-    made: dict[str, type[_HiveTable | _HudiTable | _UnionTable]] = {
+    made: dict[str, type[_HiveTable | _HudiTable | _UnionTable | _MapTable]] = {
         "hive": _HiveTable,
         "hudi": _HudiTable,
         "unions": _UnionTable,
+        "maps": _MapTable,
     }
     return made[kind](name, folder)

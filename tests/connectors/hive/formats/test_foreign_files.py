@@ -19,7 +19,6 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
-from connector_spi.errors import NotSupportedError
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import make_session, scan_table
 from tests.paths import TABLES
@@ -62,13 +61,6 @@ def test_instants_that_hive_itself_cannot_read(hive: HiveConnector, tmp_path: Pa
     _register(hive, tmp_path, _Case(name, _ORC.input_format, _ORC.serde, columns, 1, 1, ()))
     rows = scan_table(hive, "s", "t").rows.to_pylist()
     assert rows == [{"id": 1, "event_time": datetime(2020, 1, 1, 8, tzinfo=UTC)}]
-
-
-def test_maps_whose_keys_may_be_null_are_refused_by_name(hive: HiveConnector, tmp_path: Path) -> None:
-    columns = [("nested_map", "map<string,map<string,int>>")]
-    _register(hive, tmp_path, _Case("NestedMap.parquet", _PARQUET.input_format, _PARQUET.serde, columns, 1, 1, ()))
-    with pytest.raises(NotSupportedError, match=r"NestedMap\.parquet has a map whose keys are not marked as required"):
-        scan_table(hive, "s", "t")
 
 
 def _register(hive: HiveConnector, folder: Path, case: _Case) -> None:
