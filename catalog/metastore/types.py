@@ -40,7 +40,6 @@ _SPACE = re.compile(r"\s*")
 _ARGUMENTS = re.compile(r"\(\s*([^()]*?)\s*\)")
 _UNION = re.compile(r"\buniontype\s*<", re.IGNORECASE)
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`")
-_UNION_MARK = {"hive.type": "uniontype"}
 
 
 def parse_hive_type(text: str) -> pa.DataType:
@@ -50,7 +49,8 @@ def parse_hive_type(text: str) -> pa.DataType:
     no zone in Hive, gives a naive ``timestamp[us]``; ``timestamp with local time zone`` gives ``timestamp[us, UTC]``.
     A field of a struct may have any name without ``:``, or any name at all between backticks. ``uniontype<a,b>`` is
     ``struct<tag:tinyint,field0:a,field1:b>``, as in Trino: the number of the branch, and a field for each, NULL but for
-    that of the branch. The field ``tag`` has ``hive.type: uniontype`` in its metadata, since a struct may look so, too.
+    that of the branch. The metadata of ``tag`` has ``hive.type: uniontype``, since a struct may look so, too, and the
+    number of branches as ``hive.branches``.
 
     Args:
         text: As the metastore has it, in any case, such as ``map<string,array<struct<a:int,b:decimal(10,2)>>>``.
@@ -162,11 +162,12 @@ class _Parser:
 
     def _parse_union(self, depth: int) -> pa.DataType:
         self.expect("<")
-        fields = [pa.field("tag", pa.int8(), metadata=_UNION_MARK), pa.field("field0", self.parse_type(depth + 1))]
+        fields = [pa.field("field0", self.parse_type(depth + 1))]
         while not self.take(">"):
             self.expect(",")
-            fields.append(pa.field(f"field{len(fields) - 1}", self.parse_type(depth + 1)))
-        return pa.struct(fields)
+            fields.append(pa.field(f"field{len(fields)}", self.parse_type(depth + 1)))
+        mark = {"hive.type": "uniontype", "hive.branches": str(len(fields))}
+        return pa.struct([pa.field("tag", pa.int8(), metadata=mark), *fields])
 
     def _parse_field_name(self) -> str:
         self.skip_space()

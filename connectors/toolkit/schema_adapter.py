@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
 from connectors.toolkit.time_conventions import TimeConventions
-from connectors.toolkit.value_casts import ArrayFunction, leaf_cast
+from connectors.toolkit.union_structs import branch_count
+from connectors.toolkit.value_casts import ArrayFunction, leaf_cast, refused_cast
 
 __all__ = ["CastRules", "ColumnSource", "SchemaAdapter", "adaptation", "find_column", "map_nested"]
 
@@ -206,6 +207,9 @@ def _map_adaptation(
 def _struct_adaptation(
     source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, rules: CastRules
 ) -> ArrayFunction | None:
+    if (branch_count(source) or 0) > (branch_count(target) or 128):
+        # A value may be of a branch that the table does not have; Hive refuses this, too (ORC's SchemaEvolution).
+        raise refused_cast(source, target, where)
     schema = pa.schema(list(source))
     positions = [find_column(schema, field.name) for field in target]
     if rules.fields_by_place:

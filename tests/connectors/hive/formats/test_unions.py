@@ -21,9 +21,10 @@ from pyarrow import orc
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connector_spi.errors import NotSupportedError
+from connector_spi.handles import ColumnHandle
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.formats.test_avro_tables import Row, field, make_table, record, rows_of
-from tests.connectors.hive.reading import read_table
+from tests.connectors.hive.reading import read_table, scan_table
 from tests.connectors.hive.table_writer import storage
 
 _FILES = Path(__file__).with_name("union_files")
@@ -92,6 +93,16 @@ def test_orc_of_one_branch_with_null_is_refused(hive: HiveConnector, tmp_path: P
     copyfile(_FILES / "one_branch.orc", orc_table(hive, tmp_path, {"u": "uniontype<int>"}))
     with pytest.raises(NotSupportedError, match="union of one type"):
         shown(hive)
+
+
+def test_orc_with_more_branches_than_the_table_is_refused(hive: HiveConnector, tmp_path: Path) -> None:
+    path = orc_table(hive, tmp_path, {"u": "uniontype<int,string>"})
+    children = [pa.array([1, None, None]), pa.array([None, "x", None]), pa.array([None, None, 1.5])]
+    orc.write_table(pa.table({"u": pa.UnionArray.from_sparse(pa.array([0, 1, 2], pa.int8()), children)}), str(path))
+    with pytest.raises(NotSupportedError, match="column 'u'"):
+        shown(hive)
+    [tag] = scan_table(hive, "s", "t", handles=[ColumnHandle("u", pa.struct([("tag", pa.int8())]))]).rows.columns
+    assert tag.to_pylist() == [{"tag": 0}, {"tag": 1}, {"tag": 2}]
 
 
 def test_avro_numbers_branches_as_the_table_does(hive: HiveConnector, tmp_path: Path) -> None:
