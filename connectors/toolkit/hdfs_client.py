@@ -25,6 +25,8 @@ _TIMEOUT = "dfs.client.socket-timeout"
 _TIMEOUT_MILLIS = 60_000
 # RPCError("java.class", "message\n\tat a.line(of the stack)"), as Rust writes it.
 _REMOTE = re.compile(r'(?:Fatal)?RPCError\("([^"]*)", "((?:[^"\\]|\\.)*)')
+# GSSAPIError(codes, number, "message"), likewise.
+_KERBEROS = re.compile(r'GSSAPIError\(.*, \d+, "(.*)"\)', re.DOTALL)
 _NO_RIGHT = "AccessControlException"
 
 
@@ -37,12 +39,18 @@ class HdfsPlace:
         settings: Hadoop's, by name.
         user: Whom a cluster without Kerberos takes the reader for; ``None`` for the one of the process.
         mounts: Paths of viewfs that lie elsewhere than the folder above them.
+        principal: Who reads a cluster with Kerberos; ``None`` for the owner of the process's tickets.
+        keytab: File of the principal's keys.
+        tickets: File of the principal's tickets.
     """
 
     url: str
     settings: tuple[tuple[str, str], ...] = field(repr=False)
     user: str | None = None
     mounts: tuple[str, ...] = ()
+    principal: str | None = None
+    keytab: str | None = None
+    tickets: str | None = None
 
 
 def hdfs_file_system(place: HdfsPlace) -> pafs.FileSystem:
@@ -124,8 +132,15 @@ class _Handler(pafs.FileSystemHandler):  # type: ignore[misc]
     def _new_client(self) -> Client:
         from hdfs_native import Client  # an optional extra
 
-        with _errors_of_hdfs(), _turns.of(self._place.user):
-            return Client(self._place.url, dict(self._place.settings))
+        place = self._place
+        with _errors_of_hdfs(), _turns.of(place.user):
+            return Client(
+                place.url,
+                dict(place.settings),
+                kerberos_principal=place.principal,
+                kerberos_keytab=place.keytab,
+                kerberos_cache=place.tickets,
+            )
 
     def _call(self, work: Callable[[Client], T], progress: Callable[[], int] = int) -> T:
         client = self._client
@@ -262,7 +277,8 @@ def _errors_of_hdfs() -> Iterator[None]:
     except RuntimeError as error:
         remote = _REMOTE.match(str(error))
         if remote is None:
-            raise OSError(str(error)) from error
+            kerberos = _KERBEROS.fullmatch(str(error))
+            raise OSError(f"Kerberos: {kerberos[1]}" if kerberos else str(error)) from error
         kind, message = remote[1].rpartition(".")[2], remote[2].partition("\\n")[0].replace('\\"', '"')
         if kind == _NO_RIGHT:
             raise PermissionError(message) from error

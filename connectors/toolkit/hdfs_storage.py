@@ -17,6 +17,8 @@ from connectors.toolkit.hdfs_client import HdfsPlace, hdfs_file_system
 __all__ = ["hdfs_arguments", "hdfs_place", "open_hdfs"]
 
 _PORT = 8020
+_PRINCIPAL, _KEYTAB, _TICKETS = "hdfs.kerberos-principal", "hdfs.kerberos-keytab", "hdfs.kerberos-ticket-cache"
+_AUTHENTICATION, _SIMPLE = "hadoop.security.authentication", "simple"
 _MOUNTS = "fs.viewfs.mounttable"
 _DEFAULT_PLACE = "fs.defaultFS"
 _PLAIN_LINK, _FALLBACK = "link.", "linkFallback"
@@ -54,8 +56,11 @@ def hdfs_arguments(scheme: str, authority: str, settings: Mapping[str, object]) 
     ``hdfs://name/`` without a port is a NameNode, or a name service where Hadoop's files have one.
 
     Raises:
-        InvalidPropertyError: A file of Hadoop's settings cannot be read.
+        InvalidPropertyError: A file of Hadoop's settings cannot be read, or settings cannot be honoured.
     """
+    for name in (_PRINCIPAL, _KEYTAB):
+        if name in settings:
+            raise InvalidPropertyError(f"{name} needs hdfs-native: pip install 'lakeport[hdfs]'")
     user, host, port = _parts(scheme, authority)
     own = _resources(settings)
     names = {**_environment(), **own}.get("dfs.nameservices", "").split(",")
@@ -82,13 +87,11 @@ def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> H
     if not host:
         host, port = _default_place(scheme, hadoop)
     user = user or _text(settings.get("hdfs.user"))
-    if "hdfs.kerberos-ticket-cache" in settings:
+    identity = _kerberos_identity(settings, hadoop)
+    if user is not None and hadoop.get(_AUTHENTICATION, _SIMPLE) != _SIMPLE:
         raise InvalidPropertyError(
-            "hdfs.kerberos-ticket-cache is for libhdfs: hdfs-native takes the ticket cache of the process (KRB5CCNAME)"
-        )
-    if user is not None and hadoop.get("hadoop.security.authentication", "simple") != "simple":
-        raise InvalidPropertyError(
-            f"a cluster with Kerberos is read as the owner of the ticket, not as {user}: leave out hdfs.user"
+            f"a cluster with Kerberos is read by a principal, not by {user}: leave out hdfs.user, or set "
+            "hdfs.kerberos-principal in its place"
         )
     mounts: tuple[str, ...] = ()
     if scheme == "viewfs":
@@ -98,7 +101,7 @@ def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> H
         address = _address(host, port, hadoop)
         if ":" in address:
             hadoop.setdefault(_ATTEMPTS, str(_ATTEMPTS_AT_ONE_NODE))
-    return HdfsPlace(f"{scheme}://{address}", tuple(sorted(hadoop.items())), user, mounts)
+    return HdfsPlace(f"{scheme}://{address}", tuple(sorted(hadoop.items())), user, mounts, *identity)
 
 
 _NO_CLIENT = (
@@ -106,6 +109,27 @@ _NO_CLIENT = (
     "libhdfs install a Hadoop client and set HADOOP_HOME (or ARROW_LIBHDFS_DIR), JAVA_HOME and CLASSPATH "
     "(`hadoop classpath --glob`)"
 )
+
+
+def _kerberos_identity(settings: Mapping[str, object], hadoop: dict[str, str]) -> tuple[str | None, ...]:
+    """Principal, keytab and ticket cache; where one is given, Kerberos is switched on.
+
+    Raises:
+        InvalidPropertyError: They do not fit together, or Hadoop's settings say that there is no Kerberos.
+    """
+    principal, keytab, tickets = (_text(settings.get(name)) for name in (_PRINCIPAL, _KEYTAB, _TICKETS))
+    if principal is None and keytab is None and tickets is None:
+        return (None, None, None)
+    if principal is None:
+        raise InvalidPropertyError(f"{_KEYTAB if keytab else _TICKETS} needs {_PRINCIPAL}, such as etl@EXAMPLE.COM")
+    if keytab is not None and tickets is not None:
+        raise InvalidPropertyError(f"of {_KEYTAB} and {_TICKETS} only one may be set")
+    for name, file in ((_KEYTAB, keytab), (_TICKETS, tickets)):
+        if file is not None and not Path(file.removeprefix("FILE:")).is_file():
+            raise InvalidPropertyError(f"{name}: there is no file {file}")
+    if hadoop.setdefault(_AUTHENTICATION, "kerberos") == _SIMPLE:
+        raise InvalidPropertyError(f"{_PRINCIPAL} is set, but {_AUTHENTICATION} is {_SIMPLE} in Hadoop's settings")
+    return principal, keytab, tickets
 
 
 def _text(value: object) -> str | None:

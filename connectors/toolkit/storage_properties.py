@@ -112,7 +112,15 @@ STORAGE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     _secret("azure.oauth.secret", "Secret of the application.", "hive.azure.abfs.oauth.secret"),
     _switch("fs.hadoop.enabled", "paths of hdfs and viewfs"),
     _text("hdfs.user", "User at HDFS without Kerberos; the one who runs the process if not set."),
-    _text("hdfs.kerberos-ticket-cache", "File of Kerberos tickets for HDFS, as kinit writes it; for libhdfs."),
+    _text(
+        "hdfs.kerberos-principal", "Kerberos principal that reads HDFS, by hdfs-native.", "hive.hdfs.trino.principal"
+    ),
+    _text(
+        "hdfs.kerberos-keytab",
+        "File with the principal's keys, also where tasks run.",
+        "hive.hdfs.trino.keytab",
+    ),
+    _text("hdfs.kerberos-ticket-cache", "File of Kerberos tickets for HDFS, as kinit writes it."),
     _known(
         string_list_property("hive.config.resources", "Hadoop's XML files, such as core-site.xml and hdfs-site.xml.")
     ),

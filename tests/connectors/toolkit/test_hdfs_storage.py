@@ -97,12 +97,35 @@ def test_mount_tables(tmp_path: Path) -> None:
             hdfs_place("viewfs", "views", site(tmp_path / "other.xml", {name: value}))
 
 
+def test_kerberos(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.touch()
+    given = {"hdfs.kerberos-principal": "etl@R", "hdfs.kerberos-keytab": str(keys)}
+    place = hdfs_place("hdfs", "node", given)
+    assert (place.principal, place.keytab, place.tickets) == ("etl@R", str(keys), None)
+    assert dict(place.settings)["hadoop.security.authentication"] == "kerberos"
+    tickets = {"hdfs.kerberos-principal": "etl@R", "hdfs.kerberos-ticket-cache": str(keys)}
+    assert hdfs_place("hdfs", "node", tickets).tickets == str(keys)
+
+
 def test_settings_that_cannot_be_honoured(tmp_path: Path) -> None:
-    with pytest.raises(InvalidPropertyError, match="KRB5CCNAME"):
-        hdfs_place("hdfs", "node", {"hdfs.kerberos-ticket-cache": "/tickets"})
-    secure = site(tmp_path / "site.xml", {"hadoop.security.authentication": "kerberos"})
-    with pytest.raises(InvalidPropertyError, match=r"not as etl: leave out hdfs\.user"):
-        hdfs_place("hdfs", "node", {**secure, "hdfs.user": "etl"})
+    secure = site(tmp_path / "secure.xml", {"hadoop.security.authentication": "kerberos"})
+    simple = site(tmp_path / "simple.xml", {"hadoop.security.authentication": "simple"})
+    principal = {"hdfs.kerberos-principal": "etl@R"}
+    refused: list[tuple[Mapping[str, object], str]] = [
+        ({"hdfs.kerberos-ticket-cache": "/tickets"}, r"ticket-cache needs hdfs\.kerberos-principal"),
+        ({"hdfs.kerberos-keytab": "/keys"}, r"keytab needs hdfs\.kerberos-principal"),
+        ({**principal, "hdfs.kerberos-keytab": "/no/keys"}, "there is no file /no/keys"),
+        ({**principal, "hdfs.kerberos-keytab": "/k", "hdfs.kerberos-ticket-cache": "/t"}, "only one may be set"),
+        ({**principal, **simple}, r"hadoop\.security\.authentication is simple"),
+        ({**principal, "hdfs.user": "etl"}, r"not by etl: leave out hdfs\.user"),
+        ({**secure, "hdfs.user": "etl"}, r"not by etl: leave out hdfs\.user"),
+    ]
+    for settings, message in refused:
+        with pytest.raises(InvalidPropertyError, match=message):
+            hdfs_place("hdfs", "node", settings)
+    with pytest.raises(InvalidPropertyError, match="needs hdfs-native"):
+        hdfs_arguments("hdfs", "node", principal)
 
 
 def test_no_client(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _CLUSTER = "org.apache.hadoop.mapreduce.MiniHadoopClusterManager"
 
 @dataclass(frozen=True, slots=True)
 class Hdfs:
-    """A cluster that runs, without Kerberos; who runs it may do anything.
+    """A cluster that runs; who runs it may do anything.
 
     Attributes:
         port: Its NameNode's.
@@ -71,17 +71,23 @@ def fetch_hadoop(folder: Path) -> None:
 
 
 @contextmanager
-def running_hdfs(jars: Path, folder: Path) -> Iterator[Hdfs]:
+def running_hdfs(
+    jars: Path, folder: Path, settings: Mapping[str, str] | None = None, java_options: Sequence[str] = ()
+) -> Iterator[Hdfs]:
     """Runs a cluster until the block ends.
 
     Args:
         jars: What ``fetch_hadoop`` filled.
         folder: For its blocks and its log; made here.
+        settings: Of Hadoop.
+        java_options: More options of Java.
     """
     folder.mkdir(parents=True)
     told, log = folder / "details.json", folder / "hdfs.log"
-    options = ["-nomr", "-format", "-nnport", "0", "-writeDetails", str(told), "-D", f"hdfs.minidfs.basedir={folder}"]
-    command = [*java_command(folder), "-cp", f"{jars}/*", _CLUSTER, *options]
+    given = {"hdfs.minidfs.basedir": str(folder), **(settings or {})}
+    options = ["-nomr", "-format", "-nnport", "0", "-writeDetails", str(told)]
+    options += [part for name, value in given.items() for part in ("-D", f"{name}={value}")]
+    command = [*java_command(folder), *java_options, "-cp", f"{jars}/*", _CLUSTER, *options]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder)
     try:

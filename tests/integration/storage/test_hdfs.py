@@ -20,9 +20,7 @@ from connectors.toolkit.filesystem import FileSystem
 from lakeport import Session
 from tests.connectors.toolkit.test_remote_storage import file_system
 from tests.hms import free_port
-from tests.integration.conftest import skip_or_fail
-from tests.integration.servers import why_no_servers
-from tests.integration.storage.minidfs import Hdfs, fetch_hadoop, running_hdfs
+from tests.integration.storage.minidfs import Hdfs, running_hdfs
 from tests.integration.storage.remote_tables import (
     HIVE_CASES,
     HUDI_CASES,
@@ -39,11 +37,8 @@ ROWS = f"{FILES}/p=a%2Fb/c d+é"
 
 
 @pytest.fixture(scope="module")
-def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
-    skip_or_fail(why_no_servers())
-    jars = tmp_path_factory.mktemp("hadoop")
-    fetch_hadoop(jars)
-    with running_hdfs(jars, tmp_path_factory.mktemp("hdfs") / "run") as running:
+def hdfs(hadoop_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
+    with running_hdfs(hadoop_jars, tmp_path_factory.mktemp("hdfs") / "run") as running:
         client = running.client()
         client.mkdirs(ROWS.rpartition("/")[0], create_parent=True)
         for name, content in ((ROWS, b"rows"), (f"{FILES}/empty", b"")):
