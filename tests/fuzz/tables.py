@@ -1,4 +1,4 @@
-"""Tables of which one file at a time is damaged: each format that real Hive and Hudi wrote; unions; old maps."""
+"""Tables of which one file at a time is damaged: each format that real Hive and Hudi wrote; unions; old maps; LZO."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
+from tests.connectors.hive.formats.codec_tables import CODEC_CLASSES, make_codec_table
 from tests.connectors.hive.formats.union_tables import UNION_KINDS, make_union_table
-from tests.connectors.hive.reading import make_connector, read_table
+from tests.connectors.hive.reading import make_connector, make_session, read_table, scan_table
 from tests.connectors.hive.table_writer import storage
 from tests.connectors.hudi.catalog_helper import make_catalog
 from tests.fuzz.mutations import mutate
@@ -50,6 +51,7 @@ CASES: tuple[str, ...] = (
     *(f"hudi/{case}" for case in (*_HUDI, *_HUDI)),
     *(f"unions/{kind}" for kind in UNION_KINDS),
     "maps/parquet",
+    *(f"codecs/{extension}" for extension in CODEC_CLASSES),
 )
 """In the order in which they take turns."""
 
@@ -151,6 +153,21 @@ class _MapTable(FuzzedTable):
         self._connector.shutdown()
 
 
+class _CodecTable(FuzzedTable):
+    """Files of LZO, and one of bzip2 that is read block by block."""
+
+    def __init__(self, extension: str, folder: Path) -> None:
+        self._connector = make_connector(folder)
+        super().__init__(make_codec_table(self._connector, folder, extension))
+
+    def rows(self) -> int:
+        session = make_session(self._connector, max_split_size=30_000)
+        return int(scan_table(self._connector, "s", "t", session=session).rows.num_rows)
+
+    def close(self) -> None:
+        self._connector.shutdown()
+
+
 class _HudiTable(FuzzedTable):
     def __init__(self, case: str, folder: Path) -> None:
         with zipfile.ZipFile(CORPUS / "hudi" / f"{case}.zip") as packed:
@@ -170,10 +187,11 @@ class _HudiTable(FuzzedTable):
 def open_table(case: str, folder: Path) -> FuzzedTable:
     """Makes a copy of one of ``CASES`` in an empty folder."""
     kind, _, name = case.partition("/")
-    made: dict[str, type[_HiveTable | _HudiTable | _UnionTable | _MapTable]] = {
+    made: dict[str, type[_HiveTable | _HudiTable | _UnionTable | _MapTable | _CodecTable]] = {
         "hive": _HiveTable,
         "hudi": _HudiTable,
         "unions": _UnionTable,
         "maps": _MapTable,
+        "codecs": _CodecTable,
     }
     return made[kind](name, folder)

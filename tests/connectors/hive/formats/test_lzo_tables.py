@@ -6,30 +6,24 @@ import random
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from shutil import copyfile
 
 import pyarrow as pa
 import pytest
 
-from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hive.connector import HiveConnector
+from tests.connectors.hive.formats.codec_tables import (
+    CODEC_CLASSES,
+    COLUMNS,
+    LAZY_SIMPLE,
+    LZO_FILES,
+    TEXT_INPUT,
+    make_table,
+)
 from tests.connectors.hive.reading import make_session, read_table, scan_table
-from tests.connectors.hive.table_writer import ORC_CLASSES
 
-_FILES = Path(__file__).with_name("lzo_files")
 _LZO_TEXT = "com.hadoop.mapred.DeprecatedLzoTextInputFormat"
-_TEXT = "org.apache.hadoop.mapred.TextInputFormat"
-_LAZY = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
-_KINDS = {
-    "lzo": (_TEXT, _LAZY),
-    "lzo_deflate": (_TEXT, _LAZY),
-    "seq": ("org.apache.hadoop.mapred.SequenceFileInputFormat", _LAZY),
-    "rc": ("org.apache.hadoop.hive.ql.io.RCFileInputFormat", "org.apache.hadoop.hive.serde2.columnar.ColumnarSerDe"),
-    "orc": (ORC_CLASSES[0], ORC_CLASSES[2]),
-}
-_COLUMNS = {"a": "int", "b": "string"}
 _NAMES = (
     "lzop.lzo",
     "aircompressor.lzo",
@@ -44,38 +38,13 @@ _NAMES = (
 )
 
 
-def _table(
-    hive: HiveConnector,
-    folder: Path,
-    files: Mapping[str, bytes | Path],
-    input_format: str,
-    serde: str,
-    columns: Mapping[str, str] = _COLUMNS,
-) -> None:
-    folder.mkdir()
-    for name, content in files.items():
-        if isinstance(content, bytes):
-            (folder / name).write_bytes(content)
-        else:
-            copyfile(content, folder / name)
-    if hive.metastore.reads.get_database("s") is None:
-        hive.metastore.writes.create_database(Database("s"))
-    storage = StorageDescriptor(
-        tuple(FieldSchema(name, kind) for name, kind in columns.items()),
-        f"file://{folder}",
-        input_format,
-        serde=SerDeInfo(serde, Parameters.of({"field.delim": "|"})),
-    )
-    hive.metastore.writes.create_table(Table("s", "t", storage, (), Parameters(), "EXTERNAL_TABLE"))
-
-
 def _written(count: int) -> Sequence[Mapping[str, object]]:
     return [{"a": at % 64, "b": f"value {at % 64}"} for at in range(count)]
 
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_rows_are_those_that_were_written(hive: HiveConnector, tmp_path: Path, name: str) -> None:
-    _table(hive, tmp_path / "t", {name: _FILES / name}, *_KINDS[name.rpartition(".")[2]])
+    make_table(hive, tmp_path / "t", {name: LZO_FILES / name}, *CODEC_CLASSES[name.rpartition(".")[2]])
     scan = scan_table(hive, "s", "t", session=make_session(hive, max_split_size=700))
     assert scan.rows.to_pylist() == _written(40 if "record" in name else 20_000)
     assert len(scan.splits) == 1 if ".lzo" in name else len(scan.splits) > 1
@@ -83,24 +52,24 @@ def test_rows_are_those_that_were_written(hive: HiveConnector, tmp_path: Path, n
 
 @pytest.mark.parametrize("input_format", [_LZO_TEXT, "com.hadoop.mapreduce.LzoTextInputFormat"])
 def test_input_formats_of_lzo_pass_over_indexes(hive: HiveConnector, tmp_path: Path, input_format: str) -> None:
-    files = {name: _FILES / name for name in ("lzo_hadoop.lzo", "lzo_hadoop.lzo.index", "lzop.lzo")}
-    _table(hive, tmp_path / "t", files, input_format, _LAZY)
+    files = {name: LZO_FILES / name for name in ("lzo_hadoop.lzo", "lzo_hadoop.lzo.index", "lzop.lzo")}
+    make_table(hive, tmp_path / "t", files, input_format, LAZY_SIMPLE)
     scan = scan_table(hive, "s", "t")
     assert (len(scan.splits), scan.rows.to_pylist()) == (2, [*_written(20_000), *_written(20_000)])
 
 
-@pytest.mark.parametrize(("input_format", "name"), [(_LZO_TEXT, "000000_0"), (_TEXT, "lzo_hadoop.lzo.index")])
+@pytest.mark.parametrize(("input_format", "name"), [(_LZO_TEXT, "000000_0"), (TEXT_INPUT, "lzo_hadoop.lzo.index")])
 def test_files_whose_rows_depend_on_settings_are_refused(
     hive: HiveConnector, tmp_path: Path, input_format: str, name: str
 ) -> None:
-    _table(hive, tmp_path / "t", {name: b"1|x\n", "x.lzo": _FILES / "lzop.lzo"}, input_format, _LAZY)
+    make_table(hive, tmp_path / "t", {name: b"1|x\n", "x.lzo": LZO_FILES / "lzop.lzo"}, input_format, LAZY_SIMPLE)
     with pytest.raises(NotSupportedError, match=name):
         scan_table(hive, "s", "t")
 
 
 def test_orc_compressed_by_lzo(hive: HiveConnector, tmp_path: Path) -> None:
-    columns = _COLUMNS | {"t": "timestamp"}
-    _table(hive, tmp_path / "t", {"f": _FILES / "aircompressor.orc"}, *_KINDS["orc"], columns)
+    columns = COLUMNS | {"t": "timestamp"}
+    make_table(hive, tmp_path / "t", {"f": LZO_FILES / "aircompressor.orc"}, *CODEC_CLASSES["orc"], columns)
     start = datetime(2020, 9, 13, 12, 26, 40)
     expected = [{"a": at, "b": f"value {at % 64}", "t": start + timedelta(seconds=at // 100)} for at in range(3000)]
     assert read_table(hive, "s", "t").to_pylist() == expected
@@ -113,8 +82,8 @@ def test_orc_compressed_by_lzo(hive: HiveConnector, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["lzop.lzo", "aircompressor.lzo_deflate", "lzo_hadoop.rc", "aircompressor.orc"])
 def test_files_that_are_cut_off_are_an_error(hive: HiveConnector, tmp_path: Path, name: str) -> None:
-    data = (_FILES / name).read_bytes()
-    _table(hive, tmp_path / "t", {name: b"x"}, *_KINDS[name.rpartition(".")[2]])
+    data = (LZO_FILES / name).read_bytes()
+    make_table(hive, tmp_path / "t", {name: b"x"}, *CODEC_CLASSES[name.rpartition(".")[2]])
     for cut in (len(data) // 3, len(data) - 6):
         (tmp_path / "t" / name).write_bytes(data[:cut])
         with pytest.raises(CorruptFileError, match=name):
@@ -123,8 +92,8 @@ def test_files_that_are_cut_off_are_an_error(hive: HiveConnector, tmp_path: Path
 
 @pytest.mark.parametrize("name", [*_NAMES, "aircompressor.orc"])
 def test_damaged_files_end_in_rows_or_in_an_error(hive: HiveConnector, tmp_path: Path, name: str) -> None:
-    data, chance = (_FILES / name).read_bytes(), random.Random(name)
-    _table(hive, tmp_path / "t", {name: b"x"}, *_KINDS[name.rpartition(".")[2]])
+    data, chance = (LZO_FILES / name).read_bytes(), random.Random(name)
+    make_table(hive, tmp_path / "t", {name: b"x"}, *CODEC_CLASSES[name.rpartition(".")[2]])
     for _ in range(20):
         bad = bytearray(data)
         bad[chance.randrange(len(bad))] ^= 1 << chance.randrange(8)
@@ -138,6 +107,6 @@ def test_damaged_files_end_in_rows_or_in_an_error(hive: HiveConnector, tmp_path:
 
 def test_files_of_lzop_without_header_inside_of_a_file_are_an_error(hive: HiveConnector, tmp_path: Path) -> None:
     """No reader of Hadoop's reads what aircompressor's ``LzopCodec`` leaves in a SequenceFile."""
-    _table(hive, tmp_path / "t", {"f": _FILES / "aircompressor_lzop.seq"}, *_KINDS["seq"])
+    make_table(hive, tmp_path / "t", {"f": LZO_FILES / "aircompressor_lzop.seq"}, *CODEC_CLASSES["seq"])
     with pytest.raises(CorruptFileError, match="where a file of lzop has to begin"):
         read_table(hive, "s", "t")
