@@ -140,7 +140,7 @@ def scanned_table(access: CatalogAccess, resolved: ResolvedTable, shown: Sequenc
     everything = TupleDomain[ColumnHandle].all()
     plan = ScanPlan(access, resolved.handle, columns, everything, everything)
     keys = resolved.table.partitioned_by
-    return ScannedTable(resolved.name, plan, dict(resolved.columns), keys, spark_schema_json(shown))
+    return ScannedTable(resolved.name, plan, dict(resolved.columns), keys, spark_schema_json(shown, char=True))
 
 
 def _table(jvm: Jvm, access: CatalogAccess, resolved: ResolvedTable, shown: ResolvedTable) -> TableProxy:

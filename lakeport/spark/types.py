@@ -60,12 +60,20 @@ _BACK: dict[str, pa.DataType] = {
 }
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 _TIME = re.compile(r"time\(\d\)")
+_CHAR = re.compile(r"char\(\d+\)")
+# What Spark itself hides char and varchar behind (CharVarcharUtils).
+_DECLARED_TEXT = "__CHAR_VARCHAR_TYPE_STRING"
 _TEXT = re.compile(r"(?:char|varchar)\(\d+\)|string collate .*")
 _MAX_PRECISION = 38
 
 
-def spark_schema_json(columns: Iterable[ColumnMetadata]) -> str:
+def spark_schema_json(columns: Iterable[ColumnMetadata], *, char: bool = False) -> str:
     """The Spark struct of a table's columns, as JSON text; comments are kept.
+
+    Args:
+        columns: The columns.
+        char: Tell of strings that are declared as ``char(n)``: Spark pads texts that it compares with them, as Hive
+            and Trino do.
 
     Raises:
         NotSupportedError: A column's type is one that Spark has not; names the column.
@@ -73,6 +81,9 @@ def spark_schema_json(columns: Iterable[ColumnMetadata]) -> str:
     fields = []
     for column in columns:
         metadata = {"comment": column.comment} if column.comment else {}
+        declared = (column.declared_type or "").lower()
+        if char and _CHAR.fullmatch(declared):
+            metadata[_DECLARED_TEXT] = declared
         fields.append(_field(column.name, _spark_type(column.type, column.name), column.nullable, metadata))
     return json.dumps({"type": "struct", "fields": fields})
 
