@@ -27,6 +27,7 @@ _TIMEOUT_MILLIS = 60_000
 _REMOTE = re.compile(r'(?:Fatal)?RPCError\("([^"]*)", "((?:[^"\\]|\\.)*)')
 # GSSAPIError(codes, number, "message"), likewise.
 _KERBEROS = re.compile(r'GSSAPIError\(.*, \d+, "(.*)"\)', re.DOTALL)
+_HUNG_UP = "RPC listener disconnected"
 _NO_RIGHT = "AccessControlException"
 
 
@@ -270,7 +271,11 @@ def _within(seconds: float, work: Callable[[], T], progress: Callable[[], int]) 
 def _errors_of_hdfs() -> Iterator[None]:
     try:
         yield
-    except OSError:
+    except OSError as error:
+        if _HUNG_UP in str(error):
+            raise OSError(
+                "the server hung up: it asks for Kerberos (hdfs.kerberos-principal), or is no NameNode's RPC port"
+            ) from error
         raise
     except NotImplementedError as error:
         raise OSError(f"hdfs-native cannot do this: {error}") from error

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import socketserver
+import threading
 from contextlib import closing
 
 import pytest
@@ -24,6 +26,22 @@ def test_a_node_that_is_silent() -> None:
         for _ in range(2):
             with pytest.raises(TimeoutError, match=r"no answer for 0\.3 seconds"):
                 files.get_file_info("/a")
+
+
+def test_a_server_that_is_no_node() -> None:
+    class HangsUp(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(7)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), HangsUp) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"hdfs://127.0.0.1:{server.server_address[1]}"
+        files = hdfs_file_system(HdfsPlace(url, (("dfs.client.failover.max.attempts", "0"),)))
+        with pytest.raises(OSError, match="it asks for Kerberos"):
+            files.get_file_info("/a")
+        server.shutdown()
+        thread.join()
 
 
 def test_settings_without_a_node() -> None:

@@ -32,7 +32,8 @@ ROWS = "t/p=a%2Fb/c d+é"
 def gcs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GcsEmulator]:
     with running_gcs(tmp_path_factory.mktemp("gcs")) as running:
         running.put(ROWS, b"rows")
-        running.make_folder("t/marked")
+        for name in ("t/marked", "alone"):
+            running.make_folder(name)
         for name in ("t/empty", "t/marked/deep/f"):
             running.put(name)
         yield running
@@ -47,14 +48,15 @@ def files(gcs: GcsEmulator) -> FileSystem:
     return file_system(settings(gcs))
 
 
-def test_folders_that_no_object_stands_for(files: FileSystem) -> None:
+def test_folders_with_an_object_and_without(files: FileSystem) -> None:
     told = {info.path: (info.is_directory, info.size) for info in files.list(f"{PLACE}/t")}
     here = {"empty": (False, 0), "marked": (True, 0), "p=a%2Fb": (True, 0)}
     assert told == {f"{PLACE}/t/{name}": kind for name, kind in here.items()}
     deep = {"marked/deep": (True, 0), "marked/deep/f": (False, 0), "p=a%2Fb/c d+é": (False, 4)}
     told = {info.path: (info.is_directory, info.size) for info in files.list(f"{PLACE}/t/", recursive=True)}
     assert told == {f"{PLACE}/t/{name}": kind for name, kind in {**here, **deep}.items()}
-    assert [info.path for info in files.list(PLACE)] == [f"{PLACE}/t"]
+    assert [info.path for info in files.list(PLACE)] == [f"{PLACE}/alone", f"{PLACE}/t"]
+    assert files.list(f"{PLACE}/alone") == files.list(f"{PLACE}/alone", recursive=True) == []
     assert [info.path for info in files.list(f"{PLACE}/t/p=a%2Fb")] == [f"{PLACE}/{ROWS}"]
 
 
