@@ -12,7 +12,6 @@ from collections.abc import Callable
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from connectors.hive.formats.coercions import number_casts as numbers
 from connectors.hive.formats.coercions import text_casts as words
@@ -81,7 +80,7 @@ _COMMON: _Table = {
     ("decimal", "float"): numbers.decimals_to_floats,
     ("decimal", "text"): lambda source, target: numbers.decimals_to_texts(stripped=True),
     ("timestamp", "text"): _plain(times.timestamps_to_texts),
-    ("date", "text"): _plain(lambda array: array.cast(pa.string())),
+    ("date", "text"): _plain(times.dates_to_texts),
     ("binary", "text"): _plain(words.binary_to_texts),
     ("text", "binary"): _plain(lambda array: array.cast(pa.binary())),
 }
@@ -98,8 +97,8 @@ _TO_ALL: _Table = _COMMON | {
     ("timestamp", "integer"): times.timestamps_to_integers,
     ("timestamp", "float"): times.timestamps_to_floats,
     ("timestamp", "decimal"): times.timestamps_to_decimals,
-    ("timestamp", "date"): _plain(lambda array: pc.floor_temporal(array, 1, "day").cast(pa.date32())),
-    ("date", "timestamp"): _plain(lambda array: array.cast(pa.timestamp("us"))),
+    ("timestamp", "date"): _plain(times.timestamps_to_dates),
+    ("date", "timestamp"): _plain(times.dates_to_timestamps),
     ("decimal", "timestamp"): _plain(times.decimals_to_timestamps),
     ("text", "float"): _to(parse_floats),
     ("text", "decimal"): _to(parse_decimals),

@@ -1,6 +1,7 @@
 """Numbers as timestamps and timestamps as numbers and texts: seconds since 1970, with or without a fraction.
 
-What lies outside of 64-bit microseconds, some 292,000 years, is NULL; Hive shows a wrong time there.
+What lies outside of 64-bit microseconds, some 292,000 years, is NULL; Hive shows a wrong time there. So is the text of
+a date or time outside of the years from -32767 to 32767, which Arrow does not write.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from connectors.hive.formats.text_values import real_nulls
 from connectors.toolkit.value_casts import ArrayFunction, narrow_integer, to_decimal
 
 __all__ = [
+    "dates_to_texts",
+    "dates_to_timestamps",
     "decimals_to_timestamps",
     "floats_to_timestamps",
     "integers_to_timestamps",
     "timestamps_to_booleans",
+    "timestamps_to_dates",
     "timestamps_to_decimals",
     "timestamps_to_floats",
     "timestamps_to_integers",
@@ -25,6 +29,7 @@ __all__ = [
 ]
 
 _MICROS = pa.timestamp("us")
+_DAY_MICROS = 86_400_000_000
 _WIDE = pa.decimal256(76, 6)
 
 
@@ -78,11 +83,7 @@ def timestamps_to_booleans(array: pa.Array) -> pa.Array:
 def timestamps_to_integers(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
     """Whole seconds, rounded down; NULL out of range."""
     narrow = narrow_integer(pa.int64(), target)
-
-    def cast(array: pa.Array) -> pa.Array:
-        return narrow(pc.floor_temporal(array, 1, "second").cast(pa.timestamp("s"), safe=False).view(pa.int64()))
-
-    return cast
+    return lambda array: narrow(_floor_divide(array.view(pa.int64()), 1_000_000))
 
 
 def timestamps_to_floats(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
@@ -100,7 +101,37 @@ def timestamps_to_decimals(source: pa.DataType, target: pa.DataType) -> ArrayFun
     )
 
 
+def timestamps_to_dates(array: pa.Array) -> pa.Array:
+    """The day."""
+    return _floor_divide(array.view(pa.int64()), _DAY_MICROS).cast(pa.int32()).cast(pa.date32())
+
+
+def dates_to_timestamps(array: pa.Array) -> pa.Array:
+    """Midnight."""
+    days = array.cast(pa.int32()).cast(pa.int64())
+    inside = pc.less_equal(pc.abs(days), ((1 << 63) - 1) // _DAY_MICROS)
+    return pc.multiply(real_nulls(days, inside), _DAY_MICROS).cast(_MICROS)
+
+
+def dates_to_texts(array: pa.Array) -> pa.Array:
+    """``yyyy-MM-dd``."""
+    return _written(array)
+
+
 def timestamps_to_texts(array: pa.Array) -> pa.Array:
     """``yyyy-MM-dd HH:mm:ss`` and the fraction without zeros at its end."""
-    texts = array.cast(pa.string())
+    texts = _written(array)
     return pc.replace_substring_regex(pc.replace_substring_regex(texts, r"(\.[0-9]*[1-9])0+$", r"\1"), r"\.0+$", "")
+
+
+def _written(array: pa.Array) -> pa.Array:
+    texts = array.cast(pa.string())
+    # In place of a time that it cannot write Arrow puts words in angle brackets.
+    return real_nulls(texts, pc.invert(pc.starts_with(texts, "<")))
+
+
+def _floor_divide(numbers: pa.Array, by: int) -> pa.Array:
+    """Rounded down, where Arrow rounds towards zero; its ``floor_temporal`` wraps around at the lowest numbers."""
+    whole = pc.divide(numbers, by)
+    below = pc.less(numbers, pc.multiply(whole, by))
+    return pc.subtract(whole, below.cast(pa.int64()))

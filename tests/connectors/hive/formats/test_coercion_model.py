@@ -12,7 +12,7 @@ import pytest
 
 from connectors.hive.formats.coercions.java_numbers import float_texts
 from connectors.hive.formats.coercions.rules import ORC_RULES, PARQUET_RULES, ROW_RULES
-from connectors.toolkit.schema_adapter import adaptation
+from connectors.toolkit.schema_adapter import CastRules, adaptation
 from connectors.toolkit.time_conventions import TimeConventions
 
 _EPOCH = datetime(1970, 1, 1)
@@ -105,6 +105,28 @@ def test_times_are_seconds_and_fractions() -> None:
     shown = dict(zip(moments, text, strict=True))
     _check(moments, pa.timestamp("us"), pa.string(), lambda moment: shown[moment])
     _check(text, pa.string(), pa.timestamp("us"), lambda written: datetime.fromisoformat(written))
+
+
+def test_times_at_the_ends_of_what_can_be_held() -> None:
+    lowest, highest = -(1 << 63), (1 << 63) - 1
+    day = 86_400_000_000
+    ends = [lowest, lowest + 1, -day - 1, -day, -1, 0, highest - 1, highest]
+    known = pa.array(ends, pa.timestamp("us"))
+    far = pa.array([highest // day, highest // day + 1, -(highest // day), -(1 << 31), 0, None], pa.date32())
+    held = [highest // day * day, None, -(highest // day) * day, None, 0, None]
+    for rules in (ORC_RULES, ROW_RULES):
+
+        def cast(array: pa.Array, target: pa.DataType, rules: CastRules = rules) -> pa.Array:
+            function = adaptation(array.type, target, TimeConventions(), "v", rules=rules)
+            assert function is not None
+            return function(array)
+
+        assert cast(known, pa.int64()).to_pylist() == [end // 10**6 for end in ends]
+        assert cast(known, pa.date32()).cast(pa.int32()).to_pylist() == [end // day for end in ends]
+        written = cast(known, pa.string()).to_pylist()
+        assert [text is None for text in written] == [True] * 2 + [False] * 4 + [True] * 2
+        assert cast(far, pa.timestamp("us")).cast(pa.int64()).to_pylist() == held
+        assert cast(far, pa.string()).to_pylist() == [None, None, None, None, "1970-01-01", None]
 
 
 def test_only_whole_numbers_of_parquet_become_integers() -> None:
