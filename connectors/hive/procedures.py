@@ -232,12 +232,13 @@ def _key_values(table: Table, arguments: Mapping[str, Value | None]) -> tuple[st
         list(cast("list[str | None]", arguments[key] or [])) for key in ("partition_columns", "partition_values")
     )
     keys = [key.name for key in table.partition_keys]
-    given = dict(zip([str(name).lower() for name in names], values, strict=False))
-    if len(names) != len(values) or sorted(given) != sorted(keys):
+    named = [str(name).lower() for name in names]
+    if len(named) != len(values) or sorted(named) != sorted(keys):
         raise InvalidArgumentError(
             f"{table.database}.{table.name} is partitioned by ({', '.join(keys)}); met {len(values)} values for "
             f"({', '.join(map(str, names))})"
         )
+    given = dict(zip(named, values, strict=True))
     return tuple(given[key] for key in keys)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -195,6 +196,21 @@ def test_new_partitions_are_added(hive: HiveConnector, tmp_path: Path) -> None:
     assert _call(hive, "sync_partition_metadata", schema_name="new", table_name="t")["added"] == 0
     with pytest.raises(InvalidArgumentError, match="FULL"):
         _call(hive, "sync_partition_metadata", schema_name="new", table_name="t", mode="ALL")
+
+
+@pytest.mark.parametrize(
+    ("names", "values"), [(["k", "k"], ["1", "2"]), (["k"], ["1", "2"]), (["other"], ["1"]), ([], [])]
+)
+def test_values_that_name_no_partition(
+    hive: HiveConnector, tmp_path: Path, names: list[str], values: list[str]
+) -> None:
+    for value in (1, 2):
+        write_file(tmp_path / "data" / f"k={value}" / "f", _DATA, "parquet")
+    _register(hive, tmp_path / "data")
+    given = {"schema_name": "new", "table_name": "t", "partition_columns": names, "partition_values": values}
+    with pytest.raises(InvalidArgumentError, match=r"new\.t is partitioned by \(k\); met"):
+        _call(hive, "unregister_partition", **cast("dict[str, Value]", given))
+    assert len(hive.metastore.reads.get_partition_names("new", "t")) == 2
 
 
 def test_unregistering_leaves_the_files(hive: HiveConnector, tmp_path: Path) -> None:
