@@ -78,7 +78,7 @@ class StatementSnapshots:
         self._policy = policy
         self._guard = threading.RLock()
         self._asking = threading.Lock()
-        # The highest write id of each table that is known to be this metastore's.
+        # The highest write id that the metastore was seen to have given out for a table, after the snapshot.
         self._newest: dict[TableKey, int] = {}
         self._ended = threading.Event()
         self._locks = TableLocks(client, policy.lock_max_wait, policy.user, policy.agent, self._ended)
@@ -102,7 +102,6 @@ class StatementSnapshots:
             if key not in self._snapshots:
                 self._protect(key)
                 self._snapshots[key] = self._take(key)
-                self._newest[key] = self._snapshots[key].write_ids.high_watermark
             return self._snapshots[key]
 
     def write_ids(self, name: SchemaTableName) -> ValidIds:
@@ -148,7 +147,7 @@ class StatementSnapshots:
             return
         key = _key(name)
         with self._asking:
-            if listed.newest > self._newest.get(key, -1):
+            if listed.newest > self._newest.get(key, 0):
                 self._newest[key] = self.write_ids(name).high_watermark
                 listed.check_write_ids(name, self._newest[key])
         known = -1 if self._valid is None else self._valid.high_watermark

@@ -19,7 +19,7 @@ class ListedFolder:
 
     Attributes:
         location: The folder.
-        newest: The greatest write id in the names of its folders; 0 where there is none.
+        newest: The greatest write id in the names of its folders, where the snapshot has not come to it; else 0.
         running: Transactions of compactions that the snapshot takes for not committed.
     """
 
@@ -33,7 +33,8 @@ class ListedFolder:
         unread = folder.state.unread
         running = tuple(one.directory.visibility for one in unread if one.reason is UnreadReason.COMPACTION_OPEN)
         newest = max((content.directory.last for content in folder.listing.directories.values()), default=0)
-        return cls(folder.location, max(newest, 0), running)
+        known = folder.snapshot.write_ids.high_watermark
+        return cls(folder.location, newest if newest > known else 0, running)
 
     def check_write_ids(self, name: SchemaTableName, high_watermark: int) -> None:
         """Makes sure that the metastore has given out the write ids, by the highest of the table after the listing.

@@ -12,6 +12,7 @@ from connectors.hive import error_codes
 from connectors.hive.acid.acid_file import AcidFile, SyntheticKeys
 from connectors.hive.acid.folder import AcidFolder, acid_files, insert_only_files, list_acid_folder
 from connectors.hive.acid.folder_entries import folder_entries
+from connectors.hive.acid.listed_folder import ListedFolder
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.toolkit.filesystem import FileSystem
 from tests.connectors.hive.acid_writer import RowKey, bucket_property
@@ -335,6 +336,15 @@ def test_every_part_of_a_folder_is_told_with_its_reason(tmp_path: Path) -> None:
     numbers = {one.path.rpartition("/")[2]: (one.first, one.last, one.statement, one.visibility) for one in entries}
     assert numbers["base_2_v9"] == (2, 2, None, 9)
     assert numbers["delta_6_6_0001"] == (6, 6, 1, None)
+
+
+@pytest.mark.parametrize(("high_watermark", "newest"), [(6, 7), (7, 0), (8, 0)])
+def test_what_a_snapshot_has_not_come_to_is_told(tmp_path: Path, high_watermark: int, newest: int) -> None:
+    """Also what a version of the past leaves out is known to the snapshot."""
+    _put(tmp_path, "delta_7_7_0000/bucket_00000", "base_3_v12/bucket_00000", "delta_2_2_0000/bucket_00000")
+    snapshot = AcidSnapshot(ValidIds(high_watermark), ValidIds(11), version=2)
+    listed = ListedFolder.of(_list(tmp_path, snapshot))
+    assert listed == ListedFolder(str(tmp_path), newest, (12,))
 
 
 def _put(root: Path, *names: str, size: int = 9) -> None:
