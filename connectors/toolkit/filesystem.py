@@ -6,6 +6,7 @@ A ``%`` in a path is a ``%`` in the file's name, as in the partition folder ``p=
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,8 +29,9 @@ from connectors.toolkit.remote_storage import (
 )
 from connectors.toolkit.signed_files import signed_file, without_signatures
 
-__all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path", "storage_errors"]
+__all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path", "raise_storage_failure", "storage_errors"]
 
+_CLIENTS = ("AWS Error", "google::cloud::Status", "Azure Error")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?")
 
 
@@ -179,6 +181,27 @@ def _file_info(path: str, info: pafs.FileInfo) -> FileInfo:
 @lru_cache(maxsize=1)
 def _local() -> pafs.FileSystem:
     return pafs.LocalFileSystem()
+
+
+def raise_storage_failure(error: Exception, uri: str) -> None:
+    """Raises what storage failed with while a file was decoded; nothing where the file's content is the reason.
+
+    Of damaged data Arrow raises ``OSError``, too. What the system says has a number, and a damaged file may ask for
+    bytes at an impossible place (``EINVAL``); what Arrow's clients of object stores say has none, and names the client.
+
+    Args:
+        error: What was raised.
+        uri: The file.
+
+    Raises:
+        FileMissingError: It is not there any more.
+        StorageError: Storage refused, or cannot be reached.
+    """
+    if isinstance(error, OSError) and (
+        error.errno not in (None, errno.EINVAL) or any(client in str(error) for client in _CLIENTS)
+    ):
+        with storage_errors(uri):
+            raise error
 
 
 @contextmanager

@@ -27,7 +27,8 @@ _TIMEOUT_MILLIS = 60_000
 _REMOTE = re.compile(r'(?:Fatal)?RPCError\("([^"]*)", "((?:[^"\\]|\\.)*)')
 # GSSAPIError(codes, number, "message"), likewise.
 _KERBEROS = re.compile(r'GSSAPIError\(.*, \d+, "(.*)"\)', re.DOTALL)
-_HUNG_UP = "RPC listener disconnected"
+# Which of them it is depends on what the client had sent by then.
+_HUNG_UP = ("RPC listener disconnected", "Broken pipe", "Connection reset by peer")
 _NO_RIGHT = "AccessControlException"
 
 
@@ -272,7 +273,7 @@ def _errors_of_hdfs() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if _HUNG_UP in str(error):
+        if any(text in str(error) for text in _HUNG_UP):
             raise OSError(
                 "the server hung up: it asks for Kerberos (hdfs.kerberos-principal), or is no NameNode's RPC port"
             ) from error

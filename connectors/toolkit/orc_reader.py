@@ -19,7 +19,7 @@ from pyarrow import orc
 from connector_spi.errors import ConnectorError, CorruptFileError
 from connector_spi.handles import ColumnHandle
 from connectors.toolkit.file_page_source import FilePageSource
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.filesystem import FileSystem, raise_storage_failure
 from connectors.toolkit.orc_footer import OrcFooter, read_orc_footer
 from connectors.toolkit.orc_stripes import OrcStripes
 from connectors.toolkit.row_filter import RowFilter, one_array
@@ -130,12 +130,13 @@ class _LateStripes:
 
 @contextmanager
 def orc_errors(path: str) -> Iterator[None]:
-    """Maps what pyarrow and pyorc raise about a file to CorruptFileError."""
+    """Maps what pyarrow and pyorc raise about a file: to CorruptFileError, where storage did not fail."""
     try:
         yield
     except ConnectorError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError, pyorc.ParseError) as error:
+        raise_storage_failure(error, path)
         reason = str(error).strip().partition("\n")[0]
         raise CorruptFileError(
             f"{path} cannot be read as ORC: {reason}; it is truncated, damaged or of another format"

@@ -21,7 +21,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connectors.toolkit.counted_parts import count_parts
 from connectors.toolkit.file_page_source import FilePageSource, resolve_sources
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.filesystem import FileSystem, raise_storage_failure
 from connectors.toolkit.parquet_bloom import BloomFilters
 from connectors.toolkit.parquet_footer import narrow_schema, row_group_may_match, typed_schema
 from connectors.toolkit.parquet_maps import is_map_key_error, open_with_maps, restored_maps
@@ -165,12 +165,13 @@ def read_parquet_schema(files: FileSystem, path: str) -> pa.Schema:
 
 @contextmanager
 def parquet_errors(path: str) -> Iterator[None]:
-    """Maps what pyarrow raises about a file to CorruptFileError."""
+    """Maps what pyarrow raises about a file: to CorruptFileError, where storage did not fail."""
     try:
         yield
     except ConnectorError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise_storage_failure(error, path)
         reason = str(error).strip().partition("\n")[0]
         if is_map_key_error(error):
             raise NotSupportedError(

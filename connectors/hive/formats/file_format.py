@@ -24,7 +24,7 @@ from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.text_types import TextRule, apply_text_rule
 from connectors.toolkit.file_page_source import FilePageSource, SourceResolver, resolve_sources
-from connectors.toolkit.filesystem import FileInfo, FileSystem
+from connectors.toolkit.filesystem import FileInfo, FileSystem, raise_storage_failure
 from connectors.toolkit.schema_adapter import ColumnSource, SchemaAdapter
 from connectors.toolkit.time_conventions import TimeConventions
 
@@ -233,12 +233,13 @@ def declared_columns(
 
 @contextmanager
 def file_errors(path: str, kind: str) -> Iterator[None]:
-    """Maps what pyarrow and codecs raise about a file to CorruptFileError."""
+    """Maps what pyarrow and codecs raise about a file: to CorruptFileError, where storage did not fail."""
     try:
         yield
     except ConnectorError:
         raise
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+        raise_storage_failure(error, path)
         reason = str(error).strip().partition("\n")[0]
         raise CorruptFileError(
             f"{path} cannot be read as {kind}: {reason}; it is truncated, damaged or of another format"

@@ -8,12 +8,17 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.fs as pafs
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 
 from connector_spi.errors import FileMissingError, InvalidPropertyError, StorageError
 from connector_spi.properties import parse_properties
 from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.orc_reader import orc_errors
+from connectors.toolkit.parquet_reader import parquet_errors
 from connectors.toolkit.remote_storage import azure_arguments, gcs_arguments, s3_arguments, storage_path
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 from tests.gcs_server import gcs_server
@@ -104,6 +109,25 @@ def test_a_server_that_is_not_there(server: S3Server) -> None:
     nowhere = {**server.properties("one"), "s3.endpoint": "http://127.0.0.1:1", "s3.max-error-retries": "0"}
     with pytest.raises(StorageError, match="NETWORK_CONNECTION"):
         file_system(nowhere).list("s3://one/t")
+
+
+def test_a_server_that_goes_away_while_files_are_read(tmp_path: Path) -> None:
+    """The files are not damaged."""
+    table = pa.table({"a": list(range(100))})
+    pq.write_table(table, tmp_path / "a.parquet")
+    orc.write_table(table, tmp_path / "a.orc")
+    with s3_server() as server:
+        server.upload(tmp_path, "one/t")
+        files = file_system({**server.properties("one"), "s3.max-error-retries": "0"})
+        parquet = pq.ParquetFile(files.open("s3://one/t/a.parquet"))
+        stripes = orc.ORCFile(files.open("s3://one/t/a.orc"))
+    with (
+        pytest.raises(StorageError, match=r"s3://one/t/a\.parquet: .*NETWORK_CONNECTION"),
+        parquet_errors("s3://one/t/a.parquet"),
+    ):
+        parquet.read_row_group(0)
+    with pytest.raises(StorageError, match=r"s3://one/t/a\.orc: .*NETWORK_CONNECTION"), orc_errors("s3://one/t/a.orc"):
+        stripes.read_stripe(0)
 
 
 def test_switched_off() -> None:
