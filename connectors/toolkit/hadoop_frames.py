@@ -16,7 +16,7 @@ from connector_spi.errors import CorruptFileError
 from connectors.toolkit.codec_streams import MAX_BLOCK_BYTES, STEP, ExactReader, Readable
 from connectors.toolkit.lzo import decompress_lzo
 
-__all__ = ["arrow_parts", "framed_parts"]
+__all__ = ["arrow_parts", "decompress_lz4", "framed_parts"]
 
 _SNAPPY_FRAME = b"\xff\x06\x00\x00sNaPpY"
 _LZ4_FRAME = b"\x04\x22\x4d\x18"
@@ -54,7 +54,9 @@ def framed_parts(file: Readable, codec: str, where: str, step: int) -> Iterator[
             yield _snappy(source.rest(MAX_BLOCK_BYTES), MAX_BLOCK_BYTES, where)
             return
         head = source.exact(4)
-    yield from _hadoop_frames(source, head, {"snappy": _snappy, "lz4": _lz4, "lzo": decompress_lzo}[codec], where)
+    yield from _hadoop_frames(
+        source, head, {"snappy": _snappy, "lz4": decompress_lz4, "lzo": decompress_lzo}[codec], where
+    )
 
 
 def arrow_parts(file: Readable, front: bytes, codec: str, step: int) -> Iterator[bytes]:
@@ -63,6 +65,29 @@ def arrow_parts(file: Readable, front: bytes, codec: str, step: int) -> Iterator
     with pa.CompressedInputStream(source, codec) as stream:
         while part := stream.read(min(step, STEP)):
             yield part
+
+
+def decompress_lz4(chunk: bytes, most: int, where: str) -> bytes:
+    """A chunk without a frame.
+
+    Args:
+        chunk: Its bytes.
+        most: Most bytes that it may hold.
+        where: Names the file for messages.
+
+    Raises:
+        CorruptFileError: It holds more, or is damaged as far as Arrow sees.
+    """
+    if len(chunk) > _LZ4_CHUNK:
+        raise CorruptFileError(f"{where} has an LZ4 chunk of {len(chunk)} bytes; at most {_LZ4_CHUNK} are read")
+    # A raw chunk does not tell its size, nor does Arrow tell how much of the memory asked for it filled: in a frame of
+    # its own the library finds it.
+    frame = b"".join([_LZ4_HEADER, len(chunk).to_bytes(4, "little"), chunk, bytes(4)])
+    with pa.CompressedInputStream(pa.BufferReader(frame), "lz4") as stream:
+        part: bytes = stream.read(min(most, _LZ4_CHUNK) + 1)
+    if len(part) > most:
+        raise CorruptFileError(f"{where} has an LZ4 chunk of more bytes than the {most} that its block has left")
+    return part
 
 
 class _Front(io.RawIOBase):
@@ -132,18 +157,6 @@ def _snappy(chunk: bytes, most: int, where: str) -> bytes:
             raise CorruptFileError(f"{where} has an empty Snappy chunk of {len(chunk)} bytes")
         return b""
     part: bytes = pa.Codec("snappy").decompress(chunk, decompressed_size=size, asbytes=True)
-    return part
-
-
-def _lz4(chunk: bytes, most: int, where: str) -> bytes:
-    if len(chunk) > _LZ4_CHUNK:
-        raise CorruptFileError(f"{where} has an LZ4 chunk of {len(chunk)} bytes; at most {_LZ4_CHUNK} are read")
-    # A raw chunk does not tell its size, and in a frame of its own the library finds it.
-    frame = b"".join([_LZ4_HEADER, len(chunk).to_bytes(4, "little"), chunk, bytes(4)])
-    with pa.CompressedInputStream(pa.BufferReader(frame), "lz4") as stream:
-        part: bytes = stream.read(min(most, _LZ4_CHUNK) + 1)
-    if len(part) > most:
-        raise CorruptFileError(f"{where} has an LZ4 chunk of more bytes than the {most} that its block has left")
     return part
 
 

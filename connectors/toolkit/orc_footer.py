@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
+from connectors.toolkit.hadoop_frames import decompress_lz4
 from connectors.toolkit.lzo import decompress_lzo
 
 __all__ = ["OrcFooter", "OrcStripe", "OrcType", "decompress", "message_fields", "read_orc_footer", "read_writer_zone"]
@@ -232,23 +233,35 @@ def _varint(message: bytes, position: int) -> tuple[int, int]:
 
 
 def _decompress_chunk(chunk: bytes, codec: str, block_size: int) -> bytes:
-    if codec == "zlib":
-        return zlib.decompressobj(-15).decompress(chunk)
-    if codec in ("zstd", "brotli"):
-        with pa.CompressedInputStream(pa.BufferReader(chunk), codec) as stream:
-            content: bytes = stream.read()
-        return content
-    if codec == "lzo":
-        return _decompress_lzo(chunk, block_size)
-    if codec == "snappy":
-        block_size, _ = _varint(chunk, 0)
-    decompressed: bytes = pa.Codec(codec).decompress(chunk, block_size, asbytes=True)
-    return decompressed
+    """At most a block: a damaged chunk could claim or hold a thousand times that.
 
-
-def _decompress_lzo(chunk: bytes, block_size: int) -> bytes:
+    Raises:
+        ValueError: It is damaged; ``zlib.error`` or ``pyarrow.ArrowException`` likewise.
+    """
     try:
-        return decompress_lzo(chunk, block_size, "an ORC file")
-    except CorruptFileError as error:
-        # The caller knows the file.
-        raise ValueError(error.message) from error
+        content = _decompressed(chunk, codec, block_size)
+    except (CorruptFileError, OSError) as error:
+        # Arrow's codecs raise OSError for what they cannot decompress. The caller knows the file.
+        raise ValueError(str(error)) from error
+    if len(content) > block_size:
+        raise ValueError(f"a chunk holds more than the {block_size} bytes of a block")
+    return content
+
+
+def _decompressed(chunk: bytes, codec: str, block_size: int) -> bytes:
+    if codec == "lzo":
+        return decompress_lzo(chunk, block_size, "a chunk")
+    if codec == "lz4_raw":
+        return decompress_lz4(chunk, block_size, "a chunk")
+    if codec == "zlib":
+        return zlib.decompressobj(-15).decompress(chunk, block_size + 1)
+    content: bytes
+    if codec == "snappy":
+        size, _ = _varint(chunk, 0)
+        if size > block_size:
+            raise ValueError(f"a chunk claims {size} bytes, more than the {block_size} of a block")
+        content = pa.Codec(codec).decompress(chunk, size, asbytes=True)
+    else:
+        with pa.CompressedInputStream(pa.BufferReader(chunk), codec) as stream:
+            content = stream.read(block_size + 1)
+    return content
