@@ -170,11 +170,12 @@ def test_a_frame_sees_what_it_saw_also_after_its_locks_were_let_go(shop: Shop) -
     assert isinstance(hive, HiveConnector)
     register_cases(hive.metastore.writes, "young", ["acid_flat"])
     shop.client.record_write_ids(ValidWriteIds("young.acid_flat", 3))
+    writers = [shop.client.open_transaction("bob", "writer") for _ in range(2)]
+    for writer in writers:
+        shop.client.allocate_write_ids([writer], "young", "acid_flat")
     frame = shop.session.sql("SELECT * FROM hive.young.acid_flat")
     before = sorted(map(repr, frame.collect()))
-    for _ in range(2):
-        writer = shop.client.open_transaction("bob", "writer")
-        shop.client.allocate_write_ids([writer], "young", "acid_flat")
+    for writer in writers:
         shop.client.commit(writer)
     newer = shop.session.table("hive.young.acid_flat")
     assert canonical_rows(newer.toArrow()) == expected_answer("acid_flat").rows
