@@ -20,6 +20,8 @@ from uuid import uuid4
 
 import pytest
 
+from tests.server_process import running_process
+
 _OPENED = ("lang", "lang.reflect", "net", "util", "util.concurrent", "nio", "io")
 _START_SECONDS = 180
 
@@ -76,18 +78,9 @@ def running_metastore(folder: Path, heap: str = "512m") -> Iterator[HiveMetastor
 def running_server(command: Sequence[str], folder: Path, port: int) -> Iterator[HiveMetastoreServer]:
     """Runs a metastore by its command, in ``folder``, from when it listens on ``port`` until the block ends."""
     log = folder / "hms.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder)
-    try:
+    with running_process(command, folder, log) as process:
         _wait_until_listening(process, port, log)
         yield HiveMetastoreServer(port, process.pid)
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def free_port() -> int:

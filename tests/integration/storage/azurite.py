@@ -22,6 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.hms import free_port
+from tests.server_process import running_process
 
 __all__ = ["ACCOUNT", "KEY", "Azurite", "install_azurite", "running_azurite", "why_no_azurite"]
 
@@ -102,23 +103,14 @@ def running_azurite(folder: Path) -> Iterator[Azurite]:
     port, log = free_port(), folder / "azurite.log"
     options = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry"]
     place = ["--blobHost", "127.0.0.1", "--blobPort", str(port)]
-    with log.open("wb") as output:
-        command = ["node", str(install_azurite() / _MAIN), *place, *options]
-        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder)
-    try:
+    command = ["node", str(install_azurite() / _MAIN), *place, *options]
+    with running_process(command, folder, log) as process:
         deadline = time.monotonic() + _START_SECONDS
         while not re.search("successfully listens", log.read_text(errors="replace")):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("Azurite did not start; its log ends:\n" + log.read_text(errors="replace")[-3000:])
             time.sleep(0.1)
         yield Azurite(f"http://127.0.0.1:{port}")
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow.fs as pafs
 
 from tests.hms import free_port
+from tests.server_process import running_process
 
 __all__ = ["GcsEmulator", "running_gcs"]
 
@@ -62,19 +63,10 @@ def running_gcs(folder: Path) -> Iterator[GcsEmulator]:
     """Runs it until the block ends; all is in memory but its log, which goes to ``folder``."""
     port, log = free_port(), folder / "gcs.log"
     options = ["--host", "127.0.0.1", "--port", str(port), "--default-bucket", "lake", "--in-memory", "--quiet"]
-    with log.open("wb") as output:
-        command = [sys.executable, "-m", "gcp_storage_emulator", "start", *options]
-        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder)
-    try:
+    command = [sys.executable, "-m", "gcp_storage_emulator", "start", *options]
+    with running_process(command, folder, log) as process:
         _wait_for(process, port, log)
         yield GcsEmulator(f"http://127.0.0.1:{port}")
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:

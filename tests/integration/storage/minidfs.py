@@ -14,6 +14,7 @@ from pathlib import Path
 from hdfs_native import Client
 
 from tests.hms import java_command
+from tests.server_process import running_process
 
 __all__ = ["Hdfs", "fetch_hadoop", "running_hdfs"]
 
@@ -88,17 +89,8 @@ def running_hdfs(
     options = ["-nomr", "-format", "-nnport", "0", "-writeDetails", str(told)]
     options += [part for name, value in given.items() for part in ("-D", f"{name}={value}")]
     command = [*java_command(folder), *java_options, "-cp", f"{jars}/*", _CLUSTER, *options]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder)
-    try:
+    with running_process(command, folder, log) as process:
         yield Hdfs(_port(process, told, log))
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def _port(process: subprocess.Popen[bytes], told: Path, log: Path) -> int:
