@@ -7,8 +7,19 @@ from collections.abc import Collection, Mapping
 from itertools import count
 from typing import cast
 
-__all__ = ["AvroRecordSchema", "Json", "is_simple_union", "is_wide_union", "union_branch", "union_branches"]
+__all__ = [
+    "FULL_NAME",
+    "AvroRecordSchema",
+    "Json",
+    "is_simple_union",
+    "is_wide_union",
+    "reader_fields",
+    "union_branch",
+    "union_branches",
+]
 
+FULL_NAME = "full name"
+"""Where a type that had a name has it: its own name only tells it from others."""
 Json = str | list["Json"] | dict[str, "Json"] | int | bool | float | None
 
 _PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
@@ -43,6 +54,26 @@ class AvroRecordSchema:
         return json.dumps({"type": "record", "name": "projected", "fields": fields})
 
 
+def reader_fields(text: str) -> list[dict[str, Json]]:
+    """The fields of a record that files of other schemas are read as, with what that wants.
+
+    Args:
+        text: The schema as JSON.
+
+    Returns:
+        For each field ``name``, ``type`` and, where there are such, ``default`` and ``aliases``; so are those of
+        records inside of types, and enums have their ``default``. References to named types are replaced.
+
+    Raises:
+        ValueError: It is no schema of a record, or a type holds itself.
+    """
+    try:
+        record = cast(dict[str, Json], _Inliner(evolving=True).inline(json.loads(text), ""))
+        return cast(list[dict[str, Json]], record["fields"])
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"no Avro schema of a record: {text[:120]!r} ({type(error).__name__})") from error
+
+
 def is_simple_union(node: Json) -> bool:
     """Whether a type is a union of null and one other type."""
     return isinstance(node, list) and len(node) == 2 and node.count("null") == 1
@@ -68,7 +99,9 @@ def union_branch(node: Json) -> Json:
 class _Inliner:
     """Replaces names by definitions. Names must not repeat in a schema, so each copy gets names of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, evolving: bool = False) -> None:
+        self._of_field = ("name", "default", "aliases") if evolving else ("name",)
+        self._of_type = ("logicalType", "precision", "scale", "size", "symbols", *(["default"] if evolving else []))
         self._known: dict[str, tuple[dict[str, Json], str]] = {}
         self._open: list[str] = []
         self._numbers = count()
@@ -102,14 +135,13 @@ class _Inliner:
     def _definition(self, definition: dict[str, Json], full: str, inner: str) -> Json:
         if full in self._open:
             raise ValueError(f"the Avro type {full!r} holds itself")
-        made: dict[str, Json] = {"type": definition["type"], "name": f"type{next(self._numbers)}"}
-        for key in ("logicalType", "precision", "scale", "size", "symbols"):
-            if key in definition:
-                made[key] = definition[key]
+        made: dict[str, Json] = {"type": definition["type"], "name": f"type{next(self._numbers)}", FULL_NAME: full}
+        made.update((key, definition[key]) for key in self._of_type if key in definition)
         if "fields" in definition or definition["type"] in ("record", "error"):
             self._open.append(full)
             made["fields"] = [
-                {"name": field["name"], "type": self.inline(field["type"], inner)}
+                {key: field[key] for key in self._of_field if key in field}
+                | {"type": self.inline(field["type"], inner)}
                 for field in cast(list[dict[str, Json]], definition["fields"])
             ]
             self._open.pop()

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connector_spi.page_source import PageSource
-from connectors.hive.formats.avro_resolution import ColumnPlan, check_reader_schema, plan_column
+from connectors.hive.formats.avro_resolution import ColumnPlan, ReaderSchema, check_reader_schema, plan_column
+from connectors.hive.formats.avro_shapes import repeated
 from connectors.hive.formats.file_format import DeclaredPageSource, FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.toolkit.avro_blocks import decode_avro_blocks
 from connectors.toolkit.avro_container import AvroBlock, AvroHeader, avro_blocks, read_avro_header
-from connectors.toolkit.avro_schema import AvroRecordSchema, Json
+from connectors.toolkit.avro_schema import AvroRecordSchema
 from connectors.toolkit.byte_source import FileSource
 from connectors.toolkit.time_conventions import TimeConventions
 
@@ -86,13 +86,13 @@ class _AvroPageSource(DeclaredPageSource):
         columns = []
         for plan in plans:
             if plan.default is not None:
-                columns.append(plan.default.take(pa.array(np.zeros(rows, dtype=np.int32))))
+                columns.append(repeated(plan.default, rows))
             else:
                 array = found[plan.field or ""]
                 columns.append(plan.convert(array) if plan.convert else array)
         return columns
 
-    def _reader_schema(self) -> Mapping[str, Json] | None:
+    def _reader_schema(self) -> ReaderSchema | None:
         told = self.request.properties
         text = _schema_text(told, _LITERAL)
         url = _schema_text(told, _URL)

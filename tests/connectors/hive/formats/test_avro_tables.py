@@ -9,7 +9,7 @@ import json
 import lzma
 import random
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -17,51 +17,10 @@ import fastavro
 import pyarrow as pa
 import pytest
 
-from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connectors.hive.connector import HiveConnector
-from tests.connectors.hive.reading import make_session, read_table, scan_table
-
-Row = dict[str, object]
-INPUT_FORMAT = "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat"
-SERDE = "org.apache.hadoop.hive.serde2.avro.AvroSerDe"
-
-
-def record(*fields: Mapping[str, object]) -> dict[str, object]:
-    return {"type": "record", "name": "r", "namespace": "n", "fields": list(fields)}
-
-
-def field(name: str, kind: object, **more: object) -> dict[str, object]:
-    return {"name": name, "type": kind, **more}
-
-
-def make_table(
-    hive: HiveConnector,
-    folder: Path,
-    columns: Mapping[str, str],
-    files: Sequence[tuple[dict[str, object], Sequence[Row]]],
-    properties: Mapping[str, str] | None = None,
-    **options: object,
-) -> None:
-    """The table ``s.t``, with a file for each schema and rows."""
-    location = folder / "t"
-    location.mkdir()
-    for number, (schema, rows) in enumerate(files):
-        with (location / f"part-{number}").open("wb") as file:
-            fastavro.writer(file, schema, rows, **options)
-    storage = StorageDescriptor(
-        tuple(FieldSchema(name, kind) for name, kind in columns.items()),
-        f"file://{location}",
-        INPUT_FORMAT,
-        serde=SerDeInfo(SERDE, Parameters()),
-    )
-    hive.metastore.writes.create_database(Database("s"))
-    hive.metastore.writes.create_table(Table("s", "t", storage, (), Parameters.of(properties or {}), "EXTERNAL_TABLE"))
-
-
-def rows_of(hive: HiveConnector, columns: Sequence[str] | None = None) -> list[Row]:
-    return cast("list[Row]", read_table(hive, "s", "t", columns).to_pylist())
-
+from tests.connectors.hive.formats.avro_tables import Row, field, make_table, record, rows_of
+from tests.connectors.hive.reading import make_connector, make_session, read_table, scan_table
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "deflate": lambda raw: zlib.compress(raw)[2:-4],
@@ -225,13 +184,27 @@ def test_a_field_without_default_that_a_file_lacks_is_refused(hive: HiveConnecto
         rows_of(hive)
 
 
-def test_a_default_inside_of_a_record_is_refused(hive: HiveConnector, tmp_path: Path) -> None:
-    wide = {"type": "record", "name": "point", "fields": [field("x", "int"), field("z", "int", default=1)]}
-    told = {"avro.schema.literal": json.dumps(record(field("p", wide)))}
-    old = record(field("p", record_of_point()))
-    make_table(hive, tmp_path, {"p": "struct<x:int,z:int>"}, [(old, [{"p": {"x": 1, "y": 1.0}}])], told)
-    with pytest.raises(NotSupportedError, match="'z' in a record"):
+def test_a_field_of_a_record_without_default_is_refused_for_who_asks_it(hive: HiveConnector, tmp_path: Path) -> None:
+    wide = {"type": "record", "name": "point", "fields": [field("x", "int"), field("z", "int")]}
+    told = {"avro.schema.literal": json.dumps(record(field("p", wide), field("a", "int")))}
+    old = record(field("p", record_of_point()), field("a", "int"))
+    columns = {"p": "struct<x:int,z:int>", "a": "int"}
+    make_table(hive, tmp_path, columns, [(old, [{"p": {"x": 1, "y": 1.0}, "a": 2}])], told)
+    with pytest.raises(NotSupportedError, match=r"z in column 'p' .* no default"):
         rows_of(hive)
+    assert rows_of(hive, ["a"]) == [{"a": 2}]
+
+
+def test_a_default_that_is_no_value_of_its_type_is_refused_by_name(hive: HiveConnector, tmp_path: Path) -> None:
+    for at, (kind, default) in enumerate([("int", "x"), ("int", 1 << 40), ("string", 1), (["null", "int"], [])]):
+        told = {"avro.schema.literal": json.dumps(record(field("a", "int"), field("b", kind, default=default)))}
+        column = "string" if kind == "string" else "int"
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        made = make_connector(folder)
+        make_table(made, folder, {"a": "int", "b": column}, [(record(field("a", "int")), [{"a": 1}])], told)
+        with pytest.raises(NotSupportedError, match=r"the default .* for the field 'b'"):
+            rows_of(made)
 
 
 def test_a_schema_that_cannot_be_read_is_refused_before_reading(hive: HiveConnector, tmp_path: Path) -> None:

@@ -92,6 +92,8 @@ def canonical(value: object, arrow: pa.DataType) -> object:
     if pa.types.is_struct(arrow):
         fields = cast(Mapping[str, object], value)
         return {field.name: canonical(fields[field.name], field.type) for field in arrow}
+    if pa.types.is_binary(arrow) and isinstance(value, str):
+        return value.encode()
     if pa.types.is_floating(arrow):
         return str(pa.scalar(float(str(value)), pa.float64()).cast(arrow, safe=False).as_py())
     if pa.types.is_timestamp(arrow):
