@@ -74,6 +74,7 @@ class HivePageSourceProvider(PageSourceProvider):
             session.time_zone,
             self.settings,
             split.partition_rules,
+            tuple(column.type for column in table.data_columns),
         )
         texts = {column.name: rules[column.name] for column in columns if column.name in rules}
         source = _source(table, split, request, session)

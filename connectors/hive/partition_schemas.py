@@ -12,12 +12,19 @@ from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.file_columns import file_sources
 from connectors.hive.text_types import TextRule, stored_text_rule
+from connectors.toolkit.schema_adapter import find_fields
+from connectors.toolkit.union_structs import is_union_struct
 
 __all__ = ["check_unions", "partition_columns", "partition_text_rules", "partition_types"]
 
+_NESTED = (pa.types.is_struct, pa.types.is_map, pa.types.is_list)
+
 
 def check_unions(partition: Partition, table: Table, name: str, asked: Collection[str]) -> None:
-    """Refuses columns of ``uniontype`` whose types in the partition are not the table's.
+    """Refuses columns that are or hold a ``uniontype`` where the partition has one and the table another type.
+
+    Of others a value is brought from each type of the partition's union to the type of the same number of the table's
+    (``ObjectInspectorConverters.UnionConverter``).
 
     Args:
         partition: The partition.
@@ -31,18 +38,17 @@ def check_unions(partition: Partition, table: Table, name: str, asked: Collectio
     own, of_table = partition.storage.columns, table.storage.columns
     if own == of_table or not any(holds_union(field.type) for field in (*own, *of_table)):
         return
-    types = [[parse_hive_type(field.type) for field in fields] for fields in (own, of_table)]
     names = [field.name.lower() for field in of_table]
     places = file_sources(pa.schema([]), names, [field.name.lower() for field in own], by_name=False)
     for at, field in enumerate(of_table):
         place = places[names[at]]
-        if names[at] not in asked or not isinstance(place, int) or types[0][place] == types[1][at]:
+        if names[at] not in asked or not isinstance(place, int):
             continue
-        if holds_union(field.type) or holds_union(own[place].type):
+        if _unlike(parse_hive_type(own[place].type), parse_hive_type(field.type)):
             raise NotSupportedError(
                 f"column '{names[at]}' of partition {name} of {table.database}.{table.name} is {own[place].type}; "
-                f"expected {field.type} as in the table, since unions are not converted: leave the column out, or "
-                "write the partition again",
+                f"expected {field.type} as in the table, or a type with unions in the same places: leave the column "
+                "out, or write the partition again",
                 error_codes.HIVE_UNSUPPORTED_TYPE,
             )
 
@@ -80,3 +86,15 @@ def partition_text_rules(partition: Partition, table: Table) -> tuple[tuple[str,
         return ()
     rules = ((field.name.lower(), stored_text_rule(field.type)) for field in own)
     return tuple((name, rule) for name, rule in rules if rule is not None)
+
+
+def _unlike(own: pa.DataType, of_table: pa.DataType) -> bool:
+    """Whether a union would become another type, or another type a union."""
+    if is_union_struct(own) != is_union_struct(of_table):
+        return True
+    kinds = next((is_kind for is_kind in _NESTED if is_kind(own) and is_kind(of_table)), None)
+    if kinds is pa.types.is_struct:
+        places = find_fields(own, of_table, by_place=True)
+        return any(at is not None and _unlike(own[at].type, of_table[to].type) for to, at in enumerate(places))
+    inner = range(own.num_fields if kinds else 0)
+    return any(_unlike(own.field(at).type, of_table.field(at).type) for at in inner)

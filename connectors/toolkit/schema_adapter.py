@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connector_spi.handles import ColumnHandle
 from connectors.toolkit.time_conventions import TimeConventions
-from connectors.toolkit.union_structs import branch_count
-from connectors.toolkit.value_casts import ArrayFunction, leaf_cast, refused_cast
+from connectors.toolkit.union_structs import UNION_TAG, branch_count
+from connectors.toolkit.value_casts import ArrayFunction, leaf_cast, refused_branch, refused_cast
 
-__all__ = ["CastRules", "ColumnSource", "SchemaAdapter", "adaptation", "find_column", "map_nested"]
+__all__ = ["CastRules", "ColumnSource", "SchemaAdapter", "adaptation", "find_column", "find_fields", "map_nested"]
 
 ColumnSource = str | int | None
 """Where a table's column is in a file: by name (case does not matter), by position, or nowhere."""
@@ -31,10 +32,12 @@ class CastRules:
     Attributes:
         leaf: The cast of types that are not nested.
         fields_by_place: Fields of structs that only one side has are found by their place; else they are NULL.
+        unions_by_value: Of a union of more types than the table's, only values of those types are refused; else all.
     """
 
     leaf: LeafCast
     fields_by_place: bool = False
+    unions_by_value: bool = False
 
 
 _LOSSY = CastRules(partial(leaf_cast, strict=False))
@@ -52,6 +55,8 @@ class SchemaAdapter:
         where: Names the file for messages.
         strict: Refuse casts that can lose a value.
         rules: Other rules for types, in place of ``strict``.
+        whole: The types of nested columns, by name, where those of ``columns`` may be narrowed and fields are found by
+            their place.
 
     Attributes:
         positions: The position in the file of each column, or ``None`` where the file lacks it: its values are NULL.
@@ -70,6 +75,7 @@ class SchemaAdapter:
         where: str = "the file",
         strict: bool = False,
         rules: CastRules | None = None,
+        whole: Mapping[str, pa.DataType] | None = None,
     ) -> None:
         self.columns = tuple(columns)
         given = sources or {}
@@ -84,6 +90,7 @@ class SchemaAdapter:
                 f"column '{column.name}' of {where}",
                 strict,
                 rules,
+                (whole or {}).get(column.name),
             )
             for column, position in zip(self.columns, self.positions, strict=True)
         )
@@ -121,15 +128,44 @@ def adaptation(
     where: str,
     strict: bool = False,
     rules: CastRules | None = None,
+    whole: pa.DataType | None = None,
 ) -> ArrayFunction | None:
     """The function from arrays of a file's type to arrays of a table's type; ``None`` where they are the same.
 
     Fields of structs are matched by name, whatever their case; a field that the file lacks is NULL.
 
+    Args:
+        source: The file's type.
+        target: The table's type, which may be narrowed.
+        conventions: The file's calendar and zone.
+        where: Names the column and the file for messages.
+        strict: Refuse casts that can lose a value.
+        rules: Other rules for types, in place of ``strict``.
+        whole: The table's type where ``target`` is narrowed and the rules find fields by their place.
+
     Raises:
         NotSupportedError: There is no such cast.
     """
-    return _adaptation(source, target, conventions, where, rules or (_LOSSLESS if strict else _LOSSY))
+    chosen = rules or (_LOSSLESS if strict else _LOSSY)
+    return _adaptation(source, target, whole or target, conventions, where, chosen)
+
+
+def find_fields(source: pa.DataType, target: pa.DataType, *, by_place: bool) -> list[int | None]:
+    """The position in one struct of each field of another, or ``None`` where it has none.
+
+    Args:
+        source: The struct with the fields; those of a ``uniontype`` are found by name alone.
+        target: The struct whose fields are wanted, all of them where ``by_place``.
+        by_place: Fields that only one side has are found by their place.
+    """
+    schema = pa.schema(list(source))
+    positions = [find_column(schema, field.name) for field in target]
+    if not by_place or branch_count(source) is not None:
+        return positions
+    taken = set(positions)
+    return [
+        place if at is None and place < len(schema) and place not in taken else at for place, at in enumerate(positions)
+    ]
 
 
 def map_nested(
@@ -161,16 +197,23 @@ def map_nested(
 
 
 def _adaptation(
-    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, rules: CastRules
+    source: pa.DataType,
+    target: pa.DataType,
+    whole: pa.DataType,
+    conventions: TimeConventions,
+    where: str,
+    rules: CastRules,
 ) -> ArrayFunction | None:
     source = _storage(source)
     if _is_list(source) and pa.types.is_list(target):
-        inner = _adaptation(source.value_type, target.value_type, conventions, f"the elements of {where}", rules)
+        inner = _adaptation(
+            source.value_type, target.value_type, whole.value_type, conventions, f"the elements of {where}", rules
+        )
         return None if inner is None and source == target else _list_function(target, inner)
     if pa.types.is_map(source) and pa.types.is_map(target):
-        return _map_adaptation(source, target, conventions, where, rules)
+        return _map_adaptation(source, target, whole, conventions, where, rules)
     if pa.types.is_struct(source) and pa.types.is_struct(target):
-        return _struct_adaptation(source, target, conventions, where, rules)
+        return _struct_adaptation(source, target, whole, conventions, where, rules)
     return rules.leaf(source, target, conventions, where)
 
 
@@ -191,10 +234,20 @@ def _list_function(target: pa.DataType, inner: ArrayFunction | None) -> ArrayFun
 
 
 def _map_adaptation(
-    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, rules: CastRules
+    source: pa.DataType,
+    target: pa.DataType,
+    whole: pa.DataType,
+    conventions: TimeConventions,
+    where: str,
+    rules: CastRules,
 ) -> ArrayFunction | None:
-    keys = _adaptation(source.key_type, target.key_type, conventions, f"the keys of {where}", rules)
-    items = _adaptation(source.item_type, target.item_type, conventions, f"the values of {where}", rules)
+    keys, items = (
+        _adaptation(one, other, of_whole, conventions, f"the {words} of {where}", rules)
+        for words, one, other, of_whole in (
+            ("keys", source.key_type, target.key_type, whole.key_type),
+            ("values", source.item_type, target.item_type, whole.item_type),
+        )
+    )
     if keys is None and items is None and source == target:
         return None
 
@@ -205,29 +258,36 @@ def _map_adaptation(
 
 
 def _struct_adaptation(
-    source: pa.DataType, target: pa.DataType, conventions: TimeConventions, where: str, rules: CastRules
+    source: pa.DataType,
+    target: pa.DataType,
+    whole: pa.DataType,
+    conventions: TimeConventions,
+    where: str,
+    rules: CastRules,
 ) -> ArrayFunction | None:
-    if (branch_count(source) or 0) > (branch_count(target) or 128):
+    lacks = (branch_count(source) or 0) > (branch_count(target) or 128)
+    if lacks and not rules.unions_by_value:
         # A value may be of a branch that the table does not have; Hive refuses this, too (ORC's SchemaEvolution).
         raise refused_cast(source, target, where)
-    schema = pa.schema(list(source))
-    positions = [find_column(schema, field.name) for field in target]
-    if rules.fields_by_place:
-        taken = set(positions)
-        positions = [
-            place if at is None and place < len(schema) and place not in taken else at
-            for place, at in enumerate(positions)
-        ]
+    found = find_fields(source, whole, by_place=rules.fields_by_place)
+    chosen = (
+        [*range(len(found))] if len(found) == target.num_fields else [whole.get_field_index(f.name) for f in target]
+    )
+    positions = [found[at] if at >= 0 else None for at in chosen]
     functions = [
         None
         if position is None
-        else _adaptation(source[position].type, field.type, conventions, f"{field.name} in {where}", rules)
-        for field, position in zip(target, positions, strict=True)
+        else _adaptation(
+            source[position].type, field.type, whole[at].type, conventions, f"{field.name} in {where}", rules
+        )
+        for field, position, at in zip(target, positions, chosen, strict=True)
     ]
     if source == target and not any(functions):
         return None
 
     def convert(children: Sequence[pa.Array]) -> list[pa.Array]:
+        if lacks:
+            _check_branches(children[source.get_field_index(UNION_TAG)], source, target, where)
         rows = len(children[0]) if children else 0
         return [
             pa.nulls(rows, field.type) if position is None else _apply(function, children[position])
@@ -235,3 +295,11 @@ def _struct_adaptation(
         ]
 
     return lambda array: map_nested(array, target, convert)
+
+
+def _check_branches(tags: pa.Array, source: pa.DataType, target: pa.DataType, where: str) -> None:
+    """Refuses values of branches that the table lacks: Hive has no number for them (``StandardUnion``), and fails."""
+    branches = branch_count(target)
+    largest = pc.max(tags).as_py()
+    if branches is not None and largest is not None and largest >= branches:
+        raise refused_branch(largest, source, target, where)

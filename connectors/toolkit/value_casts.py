@@ -16,7 +16,15 @@ import pyarrow.compute as pc
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
 from connectors.toolkit.time_conventions import INT96, TimeConventions, rebase_dates, rebase_timestamps
 
-__all__ = ["ArrayFunction", "decimal_to_integer", "leaf_cast", "narrow_integer", "refused_cast", "to_decimal"]
+__all__ = [
+    "ArrayFunction",
+    "decimal_to_integer",
+    "leaf_cast",
+    "narrow_integer",
+    "refused_branch",
+    "refused_cast",
+    "to_decimal",
+]
 
 ArrayFunction = Callable[[pa.Array], pa.Array]
 
@@ -62,6 +70,15 @@ def refused_cast(source: pa.DataType, target: pa.DataType, where: str) -> NotSup
     return NotSupportedError(
         f"{where} is of type {source} in the file and {target} in the table, and values cannot be taken from one "
         "to the other; correct the table's type, or read the column by the file's type",
+        _UNSUPPORTED,
+    )
+
+
+def refused_branch(branch: int, source: pa.DataType, target: pa.DataType, where: str) -> NotSupportedError:
+    """The error for a value of a ``uniontype`` of which the table has fewer types."""
+    return NotSupportedError(
+        f"{where} is of type {source} in the file and {target} in the table, and has a value of the type with the "
+        f"number {branch}, which the table lacks; add it to the table's uniontype, or leave the column out",
         _UNSUPPORTED,
     )
 

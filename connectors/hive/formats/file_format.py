@@ -40,6 +40,7 @@ class FormatSettings:
         parquet_by_name: Find columns of Parquet files by name.
         parquet_zone: Zone of Parquet's instants where the file names none; empty for the session's.
         orc_zone: Zone in which instants of ORC files are shown in columns of wall-clock times; empty for the session's.
+        avro_schema_hosts: Web servers that schemas of Avro tables may be fetched from, in lower case.
         binary_zone: Zone in which the writer of LazyBinary SerDes took timestamps for instants; ``UTC`` for Hive since
             3.1.
     """
@@ -49,6 +50,7 @@ class FormatSettings:
     parquet_zone: str = ""
     binary_zone: str = "UTC"
     orc_zone: str = ""
+    avro_schema_hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class FileRequest:
         settings: The catalog's.
         declared_rules: What happens to texts of declared char and varchar columns, by name, where their types are not
             the table's.
+        table_types: The table's types of these columns, where those of ``columns`` may be narrowed.
     """
 
     files: FileSystem
@@ -88,6 +91,7 @@ class FileRequest:
     zone: str
     settings: FormatSettings
     declared_rules: tuple[tuple[str, TextRule], ...] = ()
+    table_types: tuple[pa.DataType, ...] = ()
 
     @property
     def properties(self) -> dict[str, str]:
@@ -200,6 +204,7 @@ class DeclaredPageSource(FilePageSource):
             conventions=TimeConventions(zone=self.zone),
             where=self.where.path,
             rules=self.rules,
+            whole=dict(zip(self.request.table_columns, self.request.table_types, strict=False)),
         )
         rules = {self.request.declared.names.index(name): rule for name, rule in self.request.declared_rules}
         wanted = sorted({position for position in adapter.positions if position is not None})

@@ -12,6 +12,7 @@ import pytest
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
 from connector_spi.errors import NotSupportedError
+from connector_spi.handles import ColumnHandle
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import make_connector, make_session, read_table, scan_table
 from tests.connectors.hive.table_writer import storage, write_file
@@ -99,6 +100,22 @@ def test_fields_of_text_structs_are_found_by_name_and_then_by_place(hive: HiveCo
     assert rows["1"]["s"] == {"b": "six", "renamed": 5, "later": None}
     assert rows["2"]["s"] == {"b": "four", "renamed": 5, "later": None}
     assert rows["1"]["m"] == [("7", "8")]
+
+
+def test_fields_of_a_struct_alone_are_found_as_all_of_them_are(hive: HiveConnector, tmp_path: Path) -> None:
+    table = {"l": "array<struct<b:string,renamed:struct<x:int,y:int>,later:int>>"}
+    own = {"l": "array<struct<a:int,old:struct<x:int,z:int>,b:string>>"}
+    _write(tmp_path / "1", "4:5\x046:seven\n")
+    _table(hive, _text(table, tmp_path), ("1", _text(own, tmp_path / "1")))
+    [whole] = read_table(hive, "s", "t", ["l"]).to_pylist()
+    assert whole == {"l": [{"b": "seven", "renamed": {"x": 5, "y": 6}, "later": None}]}
+    for narrow, value in (
+        (pa.struct([("later", pa.int32())]), {"later": None}),
+        (pa.struct([("b", pa.string())]), {"b": "seven"}),
+        (pa.struct([("renamed", pa.struct([("y", pa.int32())]))]), {"renamed": {"y": 6}}),
+    ):
+        found = scan_table(hive, "s", "t", handles=[ColumnHandle("l", pa.list_(narrow))]).rows
+        assert found.to_pylist() == [{"l": [value]}]
 
 
 @pytest.mark.parametrize("file_format", ["orc", "parquet"])

@@ -194,7 +194,8 @@ ORC_RULES = CastRules(_orc_leaf)
 """ORC files (``SchemaEvolution``, ``ConvertTreeReaderFactory``)."""
 PARQUET_RULES = CastRules(partial(_leaf, _PARQUET))
 """Parquet files (``ParquetDataColumnReaderFactory``)."""
-ROW_RULES = CastRules(partial(_leaf, _ROWS), fields_by_place=True)
+ROW_RULES = CastRules(partial(_leaf, _ROWS), fields_by_place=True, unions_by_value=True)
 """Files whose columns the metastore declares: from a partition's types to the table's (``ObjectInspectorConverters``).
 
-Fields of structs that both have are found by name, others by their place, as columns are."""
+Fields of structs that both have are found by name, others by their place, as columns are. A value of a union keeps its
+number, and is brought to the table's type of that number."""
