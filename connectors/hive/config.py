@@ -20,6 +20,7 @@ from connector_spi.properties import (
 )
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.buckets import BUCKET_EXECUTION, VALIDATE_BUCKETING
+from connectors.hive.formats.avro_schema_url import HOSTS
 from connectors.hive.listing_cache import LISTING_PROPERTIES, ListingPolicy, listing_policy
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 
@@ -88,6 +89,10 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
         "Zone in which Hive before 3.1, or Spark, wrote timestamps by LazyBinary SerDes; UTC for Hive since 3.1.",
         "UTC",
     ),
+    string_list_property(
+        HOSTS,
+        "Web servers, as host or host:port, that schemas at avro.schema.url may be fetched from; none if not set.",
+    ),
     data_size_property(
         "hive.max-delete-memory",
         "Most bytes of keys of deleted rows that a process keeps; more of them are read again for each stripe.",
@@ -148,6 +153,7 @@ class HiveConfig:
         bucket_execution: Default of the session property.
         validate_bucketing: Default of the session property.
         orc_zone: Zone of ORC's instants in timestamp columns, or empty for the session's.
+        avro_schema_hosts: Web servers that schemas of Avro tables may be fetched from, in lower case.
     """
 
     metastore: MetastoreConfig
@@ -173,6 +179,7 @@ class HiveConfig:
     bucket_execution: bool = True
     validate_bucketing: bool = False
     orc_zone: str = ""
+    avro_schema_hosts: tuple[str, ...] = ()
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, object]) -> HiveConfig:
@@ -201,6 +208,7 @@ class HiveConfig:
             bool(properties["hive.bucket-execution"]),
             bool(properties["hive.validate-bucketing"]),
             orc_zone=str(properties["hive.orc.time-zone"]),
+            avro_schema_hosts=tuple(sorted(_lower_case(properties[HOSTS]))),
         )
 
 

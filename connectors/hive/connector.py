@@ -42,7 +42,12 @@ class HiveConnector(Connector):
         self._files = FileSystem(config.storage_options)
         self._split_manager = HiveSplitManager(config, self._files)
         settings = FormatSettings(
-            config.orc_by_name, config.parquet_by_name, config.parquet_zone, config.binary_zone, config.orc_zone
+            config.orc_by_name,
+            config.parquet_by_name,
+            config.parquet_zone,
+            config.binary_zone,
+            config.orc_zone,
+            config.avro_schema_hosts,
         )
         self._page_source_provider = HivePageSourceProvider(self._files, settings)
         self._heartbeats = Heartbeats(metastore.transactions, config.heartbeat_interval)

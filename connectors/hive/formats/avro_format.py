@@ -6,9 +6,10 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from connector_spi.errors import CorruptFileError, NotSupportedError
+from connector_spi.errors import CorruptFileError
 from connector_spi.page_source import PageSource
 from connectors.hive.formats.avro_resolution import ColumnPlan, ReaderSchema, check_reader_schema, plan_column
+from connectors.hive.formats.avro_schema_url import read_schema_text
 from connectors.hive.formats.avro_shapes import repeated
 from connectors.hive.formats.file_format import DeclaredPageSource, FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
@@ -97,12 +98,7 @@ class _AvroPageSource(DeclaredPageSource):
         text = _schema_text(told, _LITERAL)
         url = _schema_text(told, _URL)
         if text is None and url is not None:
-            if url.partition(":")[0].lower() in ("http", "https"):
-                raise NotSupportedError(
-                    f"the Avro schema of {self.where.path} is at {url}; expected a file on storage: put the schema "
-                    f"into the table's property {_LITERAL}"
-                )
-            text = self.request.files.read_text(url)
+            text = read_schema_text(url, self.request.files, self.request.settings.avro_schema_hosts, self.where.path)
         return None if text is None else check_reader_schema(text, self.where.path)
 
 
