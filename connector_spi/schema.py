@@ -22,7 +22,8 @@ class ColumnMetadata(PlainData):
         nullable: Whether NULL can occur.
         comment: The user's words, or ``None``.
         hidden: Not part of ``SELECT *``, such as ``$path``.
-        declared_type: The catalog's own words where Arrow has no type for them, such as ``varchar(10)``.
+        declared_type: The catalog's own words where Arrow has no type for them, such as ``varchar(10)``. Values of a
+            ``char(n)`` come with n characters, blanks at the end: by that engines choose what they read.
     """
 
     name: str

@@ -15,6 +15,7 @@ from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.schema import ColumnMetadata
 from connector_spi.streaming import StreamStart, SupportsStreaming
 from lakeport.redirection import resolve_with_changes
+from lakeport.spark.char_scan_builder import scan_builder
 from lakeport.spark.jvm import CATALOG, Jvm
 from lakeport.spark.loading import instant, scanned_table, table_name
 from lakeport.spark.proxies import Proxy
@@ -90,7 +91,7 @@ class ChangelogProxy(Proxy):
         access = self._table.plan.access
         if not isinstance(access.metadata, SupportsStreaming) or self._row_id:
             refuse_options(self._table.name, options, _SPARKS_OPTIONS)
-            return ScanBuilderProxy(self._jvm, self._table)
+            return scan_builder(self._jvm, self._table)
         given = given_options(options, _SPARKS_OPTIONS)
         found, rest = stream_options(self._table.name, given, {}, access.session.time_zone)
         if rest:
@@ -105,7 +106,7 @@ class ChangelogProxy(Proxy):
         stream = streamed_table(
             self._table, self._resolved.table, replace(found, start=start), (), changes=True, ends=self._range.end
         )
-        return ScanBuilderProxy(self._jvm, replace(self._table, stream=stream))
+        return scan_builder(self._jvm, replace(self._table, stream=stream))
 
     def _identity(self) -> object:
         return ("changes", self._table.name, self._table.plan.table, self._row_id)

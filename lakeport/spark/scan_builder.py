@@ -58,23 +58,9 @@ class ScanBuilderProxy(Proxy):
 
         Of several scans Spark gets all back that the connector does not guarantee, also what tasks check.
         """
-        self._round.begin_pushing()
         offered = self._jvm.items(predicates)
-        translated = [translate(self._jvm, predicate, self._table.columns) for predicate in offered]
-        summary = TupleDomain[ColumnHandle].all()
-        for one in translated:
-            summary = summary.intersect(one.domain)
-        words = tuple(one.text for one in translated if not one.exact)
-        self._plan = self._plan.with_filter(Constraint(summary, words))
-        checked = self._checked_in_tasks([one for one in translated if not self._is_done(one)])
-        self._checked += checked
-        done = [self._is_done(one) or (self._round.is_alone and one in checked) for one in translated]
-        pairs = list(zip(offered, translated, strict=True))
-        self._pushed = [predicate for predicate, one in pairs if not one.domain.is_all or one in checked]
-        self._for_files = [predicate for predicate, one in pairs if not one.domain.is_all and not one.kept_from_files]
-        self._left = [one.text for one, is_done in zip(translated, done, strict=True) if not is_done]
-        left = [predicate for predicate, is_done in zip(offered, done, strict=True) if not is_done]
-        return predicates if len(left) == len(offered) else self._jvm.array(PREDICATE, left)
+        left = self._take(offered)
+        return predicates if len(left) == len(offered) else self._jvm.array(PREDICATE, [offered[at] for at in left])
 
     def pushedPredicates(self) -> JavaObject:
         """What the connector and the tasks got, for Spark's own plan text."""
@@ -134,6 +120,24 @@ class ScanBuilderProxy(Proxy):
         texts = ScanTexts(tuple(one.text for one in self._checked), tuple(self._left))
         pushed = PushedPredicates(self._pushed, self._for_files)
         return ScanProxy(self._jvm, self._table, plan, output, work, planned, texts, pushed)
+
+    def _take(self, offered: list[JavaObject]) -> list[int]:
+        """Offers the predicates to the connector and to the tasks; which of them Spark has to check again."""
+        self._round.begin_pushing()
+        translated = [translate(self._jvm, predicate, self._table.columns) for predicate in offered]
+        summary = TupleDomain[ColumnHandle].all()
+        for one in translated:
+            summary = summary.intersect(one.domain)
+        words = tuple(one.text for one in translated if not one.exact)
+        self._plan = self._plan.with_filter(Constraint(summary, words))
+        checked = self._checked_in_tasks([one for one in translated if not self._is_done(one)])
+        self._checked += checked
+        done = [self._is_done(one) or (self._round.is_alone and one in checked) for one in translated]
+        pairs = list(zip(offered, translated, strict=True))
+        self._pushed = [predicate for predicate, one in pairs if not one.domain.is_all or one in checked]
+        self._for_files = [predicate for predicate, one in pairs if not one.domain.is_all and not one.kept_from_files]
+        self._left = [one.text for one, is_done in zip(translated, done, strict=True) if not is_done]
+        return [at for at, is_done in enumerate(done) if not is_done]
 
     def _checked_in_tasks(self, left: list[Translated]) -> list[Translated]:
         """Those of the predicates that the tasks are going to check, if tasks read."""

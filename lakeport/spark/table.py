@@ -17,6 +17,7 @@ from connector_spi.metadata import SupportsPartitionListing, TableVersion
 from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.streaming import SupportsStreaming
+from lakeport.spark.char_scan_builder import scan_builder
 from lakeport.spark.definitions import add_partitions, drop_partitions, java_map
 from lakeport.spark.errors import read_only
 from lakeport.spark.jvm import CATALOG, Jvm
@@ -119,7 +120,7 @@ class TableProxy(Proxy):
             assert table.stream is not None
             given = {name: text for name, text in given.items() if name not in table.stream.options.given}
         if not given:
-            return ScanBuilderProxy(self._jvm, table)
+            return scan_builder(self._jvm, table)
         with access.lock:
             found = with_read_options(access.session, access.metadata, self._resolved, given)
         if found.table.visible_columns() != self._metadata.visible_columns():
@@ -129,7 +130,7 @@ class TableProxy(Proxy):
                 f"{self._jvm.version} cannot learn of; use Spark 4.3 or later, or read it with session.arrow"
             )
         plan = replace(self._table.plan, table=found.handle)
-        return ScanBuilderProxy(self._jvm, replace(table, plan=plan))
+        return scan_builder(self._jvm, replace(table, plan=plan))
 
     def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
         zone = self._table.plan.access.session.time_zone

@@ -15,7 +15,7 @@ from pyspark.sql import types as pyspark_types
 from connector_spi.errors import NotSupportedError
 from connector_spi.schema import ColumnMetadata
 
-__all__ = ["arrow_schema", "arrow_type", "spark_schema_json", "spark_type_json", "task_schema"]
+__all__ = ["arrow_schema", "arrow_type", "char_lengths", "spark_schema_json", "spark_type_json", "task_schema"]
 
 _SIMPLE: dict[pa.DataType, str] = {
     pa.bool_(): "boolean",
@@ -60,7 +60,7 @@ _BACK: dict[str, pa.DataType] = {
 }
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 _TIME = re.compile(r"time\(\d\)")
-_CHAR = re.compile(r"char\(\d+\)")
+_CHAR = re.compile(r"char\((\d+)\)")
 # What Spark itself hides char and varchar behind (CharVarcharUtils).
 _DECLARED_TEXT = "__CHAR_VARCHAR_TYPE_STRING"
 _TEXT = re.compile(r"(?:char|varchar)\(\d+\)|string collate .*")
@@ -86,6 +86,13 @@ def spark_schema_json(columns: Iterable[ColumnMetadata], *, char: bool = False) 
             metadata[_DECLARED_TEXT] = declared
         fields.append(_field(column.name, _spark_type(column.type, column.name), column.nullable, metadata))
     return json.dumps({"type": "struct", "fields": fields})
+
+
+def char_lengths(struct_json: str) -> dict[str, int]:
+    """The columns of a Spark struct, given as JSON text, whose strings are told to be ``char(n)``, and their n."""
+    told = {field["name"]: field["metadata"].get(_DECLARED_TEXT, "") for field in json.loads(struct_json)["fields"]}
+    found = {name: _CHAR.fullmatch(text) for name, text in told.items()}
+    return {name: int(match.group(1)) for name, match in found.items() if match}
 
 
 def spark_type_json(data_type: pa.DataType, column: str) -> str:

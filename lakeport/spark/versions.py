@@ -8,7 +8,15 @@ from connector_spi.errors import NotSupportedError
 from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
 from lakeport.spark.jvm import CATALOG, READ, Jvm
 
-__all__ = ["check_version", "orc_scan", "parquet_scan", "python_reader_factory", "rows_need_a_column", "v2_columns"]
+__all__ = [
+    "check_version",
+    "orc_scan",
+    "parquet_scan",
+    "pushes_catalyst_filters",
+    "python_reader_factory",
+    "rows_need_a_column",
+    "v2_columns",
+]
 
 _V2 = "org.apache.spark.sql.execution.datasources.v2."
 _AS_THEY_STAND = "options of Parquet"
@@ -63,6 +71,11 @@ def python_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: 
 def rows_need_a_column(jvm: Jvm) -> bool:
     """Whether batches of no columns lose their row count on the way from a Python task: Spark 4.0 counts 0 rows."""
     return check_version(jvm) < (4, 1)
+
+
+def pushes_catalyst_filters(jvm: Jvm) -> bool:
+    """Whether any ``SupportsPushDownCatalystFilters`` is asked: Spark 4.0 asks its own file scans alone."""
+    return check_version(jvm) >= (4, 1)
 
 
 def v2_columns(jvm: Jvm, struct: JavaObject) -> JavaObject:
