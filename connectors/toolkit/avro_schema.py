@@ -100,6 +100,7 @@ class _Inliner:
     """Replaces names by definitions. Names must not repeat in a schema, so each copy gets names of its own."""
 
     def __init__(self, *, evolving: bool = False) -> None:
+        self._evolving = evolving
         self._of_field = ("name", "default", "aliases") if evolving else ("name",)
         self._of_type = ("logicalType", "precision", "scale", "size", "symbols", *(["default"] if evolving else []))
         self._known: dict[str, tuple[dict[str, Json], str]] = {}
@@ -137,6 +138,8 @@ class _Inliner:
             raise ValueError(f"the Avro type {full!r} holds itself")
         made: dict[str, Json] = {"type": definition["type"], "name": f"type{next(self._numbers)}", FULL_NAME: full}
         made.update((key, definition[key]) for key in self._of_type if key in definition)
+        if self._evolving:
+            _check_lists(definition)
         if "fields" in definition or definition["type"] in ("record", "error"):
             self._open.append(full)
             made["fields"] = [
@@ -146,6 +149,16 @@ class _Inliner:
             ]
             self._open.pop()
         return made
+
+
+def _check_lists(definition: dict[str, Json]) -> None:
+    fields = definition.get("fields", [])
+    if not isinstance(fields, list):
+        raise TypeError(f"expected a list of fields, met {fields!r}")
+    lists = [field["aliases"] for field in cast(list[dict[str, Json]], fields) if "aliases" in field]
+    for texts in (*lists, *([definition["symbols"]] if definition["type"] == "enum" else [])):
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise TypeError(f"expected a list of texts, met {texts!r}")
 
 
 def _primitive(definition: dict[str, Json], kind: str) -> Json:

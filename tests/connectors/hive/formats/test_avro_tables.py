@@ -207,8 +207,20 @@ def test_a_default_that_is_no_value_of_its_type_is_refused_by_name(hive: HiveCon
             rows_of(made)
 
 
-def test_a_schema_that_cannot_be_read_is_refused_before_reading(hive: HiveConnector, tmp_path: Path) -> None:
-    make_table(hive, tmp_path, {"a": "int"}, [], {"avro.schema.literal": '{"type": "recor'})
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type": "recor',
+        '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int", "aliases": "b"}]}',
+        '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int", "aliases": [1]}]}',
+        '{"type": "record", "name": "r", "fields": [{"name": "a", "type": {"type": "enum", "name": "e"}}]}',
+        '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "r"}]}',
+        '{"type": "record", "name": "r", "fields": {}}',
+        "[]",
+    ],
+)
+def test_a_schema_that_cannot_be_read_is_refused_before_reading(hive: HiveConnector, tmp_path: Path, text: str) -> None:
+    make_table(hive, tmp_path, {"a": "int"}, [], {"avro.schema.literal": text})
     with pytest.raises(NotSupportedError, match=r"avro\.schema\.literal"):
         rows_of(hive)
 
