@@ -15,7 +15,8 @@ import pyarrow as pa
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.formats.avro_defaults import default_array
-from connectors.hive.formats.avro_shapes import reader_names, renamed, shape
+from connectors.hive.formats.avro_names import reader_names, renamed
+from connectors.hive.formats.avro_shapes import shape
 from connectors.hive.formats.avro_types import natural_type
 from connectors.toolkit.avro_schema import AvroRecordSchema, Json, reader_fields
 from connectors.toolkit.schema_adapter import adaptation
