@@ -6,19 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyorc
 from pyarrow import orc
 
-from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connectors.toolkit.counted_parts import count_parts
 from connectors.toolkit.file_page_source import SourceResolver, resolve_sources
 from connectors.toolkit.orc_footer import OrcFooter
-from connectors.toolkit.orc_statistics import RAW_TIMES, matching_stripes
+from connectors.toolkit.orc_rows import read_stripe_rows
+from connectors.toolkit.orc_statistics import matching_stripes
 from connectors.toolkit.orc_types import mark_chars, repair_times
-from connectors.toolkit.orc_union_tags import asked_unions, check_union_tags
-from connectors.toolkit.orc_unions import holds_union, union_struct_type, unions_to_structs
+from connectors.toolkit.orc_union_tags import UnionSlots, asked_unions, read_union_slots
+from connectors.toolkit.orc_unions import orc_nodes, union_struct_type, unions_to_structs
 from connectors.toolkit.schema_adapter import CastRules, ColumnSource, SchemaAdapter, find_column
 from connectors.toolkit.time_conventions import TimeConventions
 
@@ -148,9 +147,8 @@ class OrcStripes:
         """
         everything = self._whole and not self._root
         names = [*extra, *self.names]
-        check_union_tags(self._source, self._footer, index, self._unions, self._where)
-        batch = _read_stripe(self._source, self._file, index, None if everything else names)
-        batch = _without_unions(batch, self._where)
+        slots = read_union_slots(self._source, self._footer, index, self._unions, self._where)
+        batch = self._read_stripe(index, None if everything else names, slots)
         batch = repair_times(batch, self._source, self._footer, index, self._where)
         if not self._root:
             return Stripe(batch.num_rows, [], self._taken(batch.columns))
@@ -167,6 +165,20 @@ class OrcStripes:
                 for at in self._adapter.positions
             ]
             yield StripeSlice(start, rows, self._adapter.adapt(arrays, rows))
+
+    def _read_stripe(self, index: int, names: list[str] | None, slots: Mapping[int, UnionSlots]) -> pa.RecordBatch:
+        schema = self._file.schema
+        try:
+            batch = self._file.read_stripe(index, columns=names)
+        except pa.ArrowInvalid as error:
+            if _OUT_OF_RANGE not in str(error):
+                raise
+            return read_stripe_rows(self._source, self._footer, schema, index, names, slots, self._where)
+        if not slots:
+            return batch
+        nodes = orc_nodes(batch.schema, schema, self._footer.types, self._where)
+        columns = [unions_to_structs(column, node, slots) for column, node in zip(batch.columns, nodes, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
     def _asked_unions(self, schema: pa.Schema) -> dict[int, int]:
         asked = {name.partition(".")[0] for name in self.names}
@@ -217,76 +229,3 @@ def _narrow(source: pa.DataType, target: pa.DataType, path: str) -> tuple[pa.Dat
         return source, [path]
     parts = [chosen[position] for position in sorted(chosen)]
     return pa.struct([field for field, _ in parts]), [one for _, paths in parts for one in paths]
-
-
-def _read_stripe(source: pa.NativeFile, file: orc.ORCFile, index: int, names: list[str] | None) -> pa.RecordBatch:
-    try:
-        return file.read_stripe(index, columns=names)
-    except pa.ArrowInvalid as error:
-        if _OUT_OF_RANGE not in str(error):
-            raise
-    # pyarrow holds ORC's timestamps in nanoseconds, from 1677 to 2262. Rows with others are rare; pyorc reads them.
-    return _read_stripe_rows(source, file.schema, index, names)
-
-
-def _without_unions(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
-    if not any(holds_union(field.type) for field in batch.schema):
-        return batch
-    columns = [unions_to_structs(column, where) for column in batch.columns]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
-
-
-def _read_stripe_rows(source: pa.NativeFile, schema: pa.Schema, index: int, names: list[str] | None) -> pa.RecordBatch:
-    reader = pyorc.Reader(
-        source, column_names=names, converters=RAW_TIMES, struct_repr=pyorc.StructRepr.DICT, batch_size=4096
-    )
-    rows = reader.read_stripe(index).read()
-    wanted = _selected(schema, names)
-    unions = [field.name for field in wanted if holds_union(field.type)]
-    if unions:
-        raise NotSupportedError(
-            f"an ORC file holds timestamps before 1677 or after 2262 beside the uniontype column {unions[0]!r}, and "
-            "cannot be read with both; leave one of them out"
-        )
-    arrays = [pa.array([_plain(row[field.name], field.type) for row in rows], field.type) for field in wanted]
-    return pa.RecordBatch.from_arrays(arrays, schema=wanted)
-
-
-def _selected(schema: pa.Schema, names: list[str] | None) -> pa.Schema:
-    """The schema that reading ``names`` gives, with timestamps in microseconds."""
-    fields = []
-    for field in schema:
-        paths = None if names is None else [name for name in names if (name + ".").startswith(field.name + ".")]
-        if paths is None or paths:
-            fields.append(field.with_type(_select(field.type, field.name, paths)))
-    return pa.schema(fields)
-
-
-def _select(arrow: pa.DataType, path: str, names: list[str] | None) -> pa.DataType:
-    if names is not None and path in names:
-        names = None
-    if pa.types.is_timestamp(arrow):
-        return pa.timestamp("us", arrow.tz)
-    if pa.types.is_list(arrow):
-        return pa.list_(arrow.value_field.with_type(_select(arrow.value_type, path, names)))
-    if pa.types.is_map(arrow):
-        return pa.map_(_select(arrow.key_type, path, None), _select(arrow.item_type, path, None))
-    if pa.types.is_struct(arrow):
-        fields = []
-        for field in arrow:
-            inner = f"{path}.{field.name}"
-            if names is None or any((name + ".").startswith(inner + ".") for name in names):
-                fields.append(field.with_type(_select(field.type, inner, names)))
-        return pa.struct(fields)
-    return arrow
-
-
-def _plain(value: object, arrow: pa.DataType) -> object:
-    """pyorc's dict of a map as pairs, all the way down."""
-    if isinstance(value, dict) and pa.types.is_map(arrow):
-        return [(_plain(key, arrow.key_type), _plain(item, arrow.item_type)) for key, item in value.items()]
-    if isinstance(value, dict):
-        return {field.name: _plain(value[field.name], field.type) for field in arrow}
-    if isinstance(value, list):
-        return [_plain(item, arrow.value_type) for item in value]
-    return value
