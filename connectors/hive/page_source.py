@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
@@ -25,6 +25,7 @@ from connectors.hive.bucket_validation import FileBucket, bucket_checked
 from connectors.hive.formats.file_format import FileRequest, FormatSettings, declared_columns
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
+from connectors.hive.text_domains import stored_domain
 from connectors.hive.text_types import TextRule, apply_text_rule
 from connectors.toolkit.filesystem import FileSystem
 
@@ -55,8 +56,7 @@ class HivePageSourceProvider(PageSourceProvider):
             raise InternalError(f"expected a Hive split and table, met {type(split).__name__}, {type(table).__name__}")
         rules = dict(table.text_rules)
         predicate = table.constraint.intersect(dynamic_filter)
-        # Statistics of files are of texts that are not padded and cut yet.
-        predicate = predicate.keep(lambda column: column.name not in rules or column in table.partition_keys)
+        predicate = _of_files(predicate, rules, {key.name for key in table.partition_keys})
         used = {column.name for column in (*columns, *dict(predicate.domains or {}))}
         constants = {name: value for name, value in split.constants().items() if name in used}
         request = FileRequest(
@@ -88,6 +88,22 @@ class HivePageSourceProvider(PageSourceProvider):
                 source,
             )
         return _TextPageSource(source, texts, split.path) if texts else source
+
+
+def _of_files(
+    predicate: TupleDomain[ColumnHandle], rules: Mapping[str, TextRule], keys: Set[str]
+) -> TupleDomain[ColumnHandle]:
+    """The predicate in the texts of files, which are not padded and cut yet; values of keys are."""
+    if predicate.domains is None:
+        return predicate
+    return TupleDomain.with_column_domains(
+        {
+            column: stored_domain(domain, rules[column.name])
+            if column.name in rules and column.name not in keys
+            else domain
+            for column, domain in predicate.domains.items()
+        }
+    )
 
 
 def _source(table: HiveTableHandle, split: HiveSplit, request: FileRequest, session: ConnectorSession) -> PageSource:
