@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["Bytes", "Positions", "gather_cells", "spread", "texts"]
+__all__ = ["Bytes", "Positions", "gather_cells", "holds", "spread", "texts"]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Positions: TypeAlias = npt.NDArray[np.int64]
@@ -40,10 +40,31 @@ def gather_cells(data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
     every = pa.Array.from_buffers(pa.binary(), 2 * count - 1, buffers)
     if (offsets[2::2] == offsets[1:-1:2]).all():
-        # Nothing in between: the values are the buffer.
-        joined = np.append(starts, ends[-1]).astype(np.int32)
-        return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(joined), pa.py_buffer(data)])
+        # Nothing in between: the values are the buffer. Its front is left out: ``ascii_lower`` of Arrow, for one, gives
+        # damaged texts where the first does not begin at 0.
+        joined = (np.append(starts, ends[-1]) - starts[0]).astype(np.int32)
+        return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(joined), pa.py_buffer(data[starts[0] :])])
     return every.take(pa.array(np.arange(0, 2 * count - 1, 2)))
+
+
+def holds(array: pa.Array, *parts: bytes) -> bool:
+    """Whether one of some bytes are anywhere in the values of an array.
+
+    In one go over all of their bytes, which takes a tenth of the time of ``match_substring``.
+
+    Args:
+        array: Of type ``binary`` or ``string``, sliced or not.
+        parts: What is looked for. Of several bytes they may also lie in two values, one behind the other.
+
+    Returns:
+        It may be true, too, where only what lies behind a NULL has them.
+    """
+    _, offsets_buffer, data = array.buffers()
+    if data is None or not len(array):
+        return False
+    offsets = np.frombuffer(offsets_buffer, np.int32)[array.offset : array.offset + len(array) + 1]
+    held = data.slice(int(offsets[0]), int(offsets[-1] - offsets[0])).to_pybytes()
+    return any(part in held for part in parts)
 
 
 def spread(array: pa.Array, valid: npt.NDArray[np.bool_]) -> pa.Array:

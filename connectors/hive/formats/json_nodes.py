@@ -1,18 +1,13 @@
 """JSON values to Arrow arrays with the leniency of Hive's ``HiveJsonReader``. Executor side.
 
-The values are those of Python's ``json``, but for numbers with a point or an exponent, which stay text
-(``JsonNumber``), so that decimals keep all their digits.
+The values are those of Python's ``json``, but for numbers with a point or an exponent, which are ``JsonNumber``.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import math
 import re
-from collections.abc import Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import cast
 
 import pyarrow as pa
@@ -20,20 +15,24 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.formats.json_scalars import (
+    JsonNumber,
+    base64_bytes,
+    node_boolean,
+    node_decimal,
+    node_double,
+    node_integer,
+    node_text,
+)
+from connectors.hive.formats.lazy_keys import key_codes
 from connectors.hive.formats.text_times import TimestampReader, parse_dates
 from connectors.hive.formats.text_values import parse_decimals
 from connectors.toolkit.union_structs import is_union_struct
 
-__all__ = ["JsonNumber", "JsonValues", "java_double_text"]
+__all__ = ["JsonValues", "is_position"]
 
-_POSITION_NAME = re.compile(r"_col([0-9]{1,6})")
-_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
-
-
-class JsonNumber(str):
-    """The text of a number that is no integer."""
-
-    __slots__ = ()
+_POSITION = re.compile(r"[+-]?\d{1,10}")
+_POSITION_NAME = re.compile(r"_col([0-9]+)")
 
 
 class JsonValues:
@@ -74,20 +73,29 @@ class JsonValues:
         return self._leaf(nodes, target)
 
     def fields(self, nodes: Sequence[object], target: pa.DataType) -> list[pa.Array]:
-        """The fields of objects, found by name in any case, or by position where they are called ``_colN``."""
+        """The fields of objects, found by name in any case, or by position where they are called ``_colN`` or ``N``."""
         names = {field.name.lower(): at for at, field in enumerate(target)}
         columns: list[list[object]] = [[None] * len(nodes) for _ in target]
         for row, node in enumerate(nodes):
             for name, value in cast(dict[str, object], self._expect(node, dict, target) or {}).items():
                 at = names.get(name)
-                if at is None:
-                    at = names.get(name.lower())
-                    match = _POSITION_NAME.fullmatch(name)
-                    if match is not None and int(match.group(1)) < len(columns):
-                        at = int(match.group(1))
+                if at is None or name.startswith("_col"):
+                    at = self._place(name, names)
                 if at is not None:
                     columns[at][row] = value
         return [self.column(column, field.type) for column, field in zip(columns, target, strict=True)]
+
+    def _place(self, name: str, names: Mapping[str, int]) -> int | None:
+        match = _POSITION_NAME.fullmatch(name)
+        if match is None:
+            at = names.get(name.lower())
+            # A number is a position, too (``ObjectInspectorUtils.getStandardStructFieldRef``).
+            number = int(name) if at is None and _POSITION.fullmatch(name) else -1
+            return number if 0 <= number < len(names) else at
+        digits = match.group(1).lstrip("0") or "0"
+        if len(digits) > 9 or int(digits) >= len(names):
+            raise self._error(f"the name {name[:50]!r} where there are {len(names)} fields")
+        return int(digits)
 
     def _unions(self, nodes: Sequence[object], target: pa.DataType) -> pa.Array:
         if any(node is not None for node in nodes):
@@ -100,55 +108,72 @@ class JsonValues:
 
     def _maps(self, nodes: Sequence[object], target: pa.DataType) -> pa.Array:
         maps = [cast(dict[str, object] | None, self._expect(node, dict, target)) for node in nodes]
-        keys = [key for one in maps if one is not None for key in one]
+        keys = self.column([key for one in maps if one is not None for key in one], target.key_type)
         values = [value for one in maps if one is not None for value in one.values()]
-        key_array = self.column(keys, target.key_type)
-        if key_array.null_count:
+        if keys.null_count:
             raise self._error(f"a key that is no {target.key_type}")
+        offsets = _offsets(maps)
+        if not pa.types.is_string(target.key_type):
+            keys, values, offsets = _last_of_equal(keys, values, offsets)
         items = self.column(values, target.item_type)
-        return pa.MapArray.from_arrays(_offsets(maps), key_array, items, type=target, mask=_nulls(nodes))
+        return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=_nulls(nodes))
 
     def _leaf(self, nodes: Sequence[object], target: pa.DataType) -> pa.Array:
         if pa.types.is_string(target):
-            return pa.array([None if node is None else _text(node) for node in nodes], pa.string())
+            return pa.array([None if node is None else node_text(node) for node in nodes], pa.string())
         for node in nodes:
             if isinstance(node, (dict, list)):
                 raise self._error(f"{_shown(node)} where {target} is expected")
         if pa.types.is_integer(target):
-            return pa.array([None if node is None else _wrapped(_integer(node), target) for node in nodes], target)
+            bits = target.bit_width
+            return pa.array([None if node is None else node_integer(node, bits) for node in nodes], target)
         if pa.types.is_floating(target):
-            numbers = pa.array([None if node is None else _double(node) for node in nodes], pa.float64())
+            numbers = pa.array([None if node is None else node_double(node) for node in nodes], pa.float64())
             return numbers.cast(target, safe=False)
         if pa.types.is_boolean(target):
-            return pa.array([None if node is None else _boolean(node) for node in nodes], target)
-        exact = pa.types.is_decimal(target)
-        texts = [None if node is None else str(node) if exact else _text(node) for node in nodes]
+            return pa.array([None if node is None else node_boolean(node) for node in nodes], target)
+        if pa.types.is_binary(target):
+            return self.text_leaf(pa.array([self._binary_text(node) for node in nodes], pa.string()), target)
+        as_text = node_decimal if pa.types.is_decimal(target) else node_text
+        texts = [None if node is None else as_text(node) for node in nodes]
         return self.text_leaf(pa.array(texts, pa.string()), target)
+
+    def _binary_text(self, node: object) -> str | None:
+        """``JsonNode.binaryValue`` of what is no text is nothing, and ``textValue`` an error."""
+        if isinstance(node, str) and not isinstance(node, JsonNumber):
+            return node_text(node)
+        if node is not None and self._raw_binary:
+            raise self._error(f"{_shown(node)} where binary is expected")
+        return None
 
     def text_leaf(self, texts: pa.Array, target: pa.DataType) -> pa.Array:
         """Values of types that JSON holds as texts.
 
         Raises:
-            CorruptFileError: A text is no date or no base64; Hive fails on these. Of others it makes NULL.
+            CorruptFileError: A text is no date, no instant or no base64; Hive fails on these. Of others it makes NULL.
         """
         if pa.types.is_decimal(target):
             return parse_decimals(texts, target)
         if pa.types.is_timestamp(target):
             found = self._timestamps(texts)
+            if target.tz is None:
+                return found
             # Hive takes the wall-clock time for one in UTC.
-            return found if target.tz is None else found.cast(pa.timestamp("us", target.tz))
+            return self._no_more_nulls(texts, found, "a time").cast(pa.timestamp("us", target.tz))
         if pa.types.is_binary(target):
             return texts.cast(target) if self._raw_binary else self._base64(texts)
-        dates = parse_dates(texts)
-        if dates.null_count > texts.null_count:
-            bad = texts.filter(pc.and_(dates.is_null(), texts.is_valid()))[0].as_py()
-            raise self._error(f"{bad[:50]!r} where a date is expected")
-        return dates
+        return self._no_more_nulls(texts, parse_dates(texts), "a date")
+
+    def _no_more_nulls(self, texts: pa.Array, found: pa.Array, expected: str) -> pa.Array:
+        if found.null_count > texts.null_count:
+            bad = texts.filter(pc.and_(found.is_null(), texts.is_valid()))[0].as_py()
+            raise self._error(f"{bad[:50]!r} where {expected} is expected")
+        return found
 
     def _base64(self, texts: pa.Array) -> pa.Array:
         try:
-            values = [None if text is None else base64.b64decode(text, validate=True) for text in texts.to_pylist()]
-        except (binascii.Error, ValueError) as error:
+            values = [None if text is None else base64_bytes(text) for text in texts.to_pylist()]
+        except ValueError as error:
             raise self._error("a text that is not base64 where binary is expected") from error
         return pa.array(values, pa.binary())
 
@@ -161,21 +186,29 @@ class JsonValues:
         return CorruptFileError(f"{self._where} has in its JSON {met}; correct the line, or the column's type")
 
 
-def java_double_text(value: float) -> str:
-    """A number as Java's ``Double.toString`` writes it."""
-    if math.isnan(value) or math.isinf(value):
-        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        text = repr(value)
-        if "e" not in text:
-            return text
-    _, digits, _ = (number := Decimal(repr(value))).as_tuple()
-    text = "".join(map(str, digits)).rstrip("0") or "0"
-    return f"{'-' if value < 0 else ''}{text[0]}.{text[1:] or '0'}E{number.adjusted()}"
-
-
 def _nulls(nodes: Sequence[object]) -> pa.Array:
     return pa.array([node is None for node in nodes], pa.bool_())
+
+
+def is_position(name: str) -> bool:
+    """Whether a name may tell the position of a column."""
+    return name.startswith("_col") or _POSITION.fullmatch(name) is not None
+
+
+def _last_of_equal(keys: pa.Array, values: list[object], offsets: pa.Array) -> tuple[pa.Array, list[object], pa.Array]:
+    """Of texts that are one key, such as ``1`` and ``01``, the first place and the last value."""
+    bounds, known = offsets.to_pylist(), key_codes(keys).to_pylist()
+    kept: list[int] = []
+    made = [0]
+    for start, end in pairwise(bounds):
+        places: dict[int, int] = {}
+        for at in range(start, end):
+            values[places.setdefault(known[at], at)] = values[at]
+        kept.extend(places.values())
+        made.append(len(kept))
+    if len(kept) == len(values):
+        return keys, values, offsets
+    return keys.take(pa.array(kept, pa.int64())), [values[at] for at in kept], pa.array(made, pa.int32())
 
 
 def _offsets(values: Sequence[Sequence[object] | dict[str, object] | None]) -> pa.Array:
@@ -183,69 +216,6 @@ def _offsets(values: Sequence[Sequence[object] | dict[str, object] | None]) -> p
     for value in values:
         offsets.append(offsets[-1] + (0 if value is None else len(value)))
     return pa.array(offsets, pa.int32())
-
-
-def _text(node: object) -> str:
-    if isinstance(node, JsonNumber):
-        return java_double_text(float(node))
-    if isinstance(node, bool):
-        return "true" if node else "false"
-    if isinstance(node, (dict, list)):
-        return _compact(node)
-    return str(node)
-
-
-def _compact(node: object) -> str:
-    if isinstance(node, dict):
-        return "{" + ",".join(f"{_compact(key)}:{_compact(value)}" for key, value in node.items()) + "}"
-    if isinstance(node, list):
-        return "[" + ",".join(map(_compact, node)) + "]"
-    if node is None:
-        return "null"
-    if isinstance(node, str) and not isinstance(node, JsonNumber):
-        return json.dumps(node, ensure_ascii=False)
-    return _text(node)
-
-
-def _integer(node: object) -> int:
-    """``JsonNode.asLong``: what is no number is 0."""
-    if isinstance(node, JsonNumber):
-        number = float(node)
-        return max(-(1 << 63), min((1 << 63) - 1, int(number))) if math.isfinite(number) else 0
-    if isinstance(node, (bool, int)):
-        return int(node)
-    text = str(node)
-    return int(text) if _INTEGER.fullmatch(text) else int(_parsed(text))
-
-
-def _wrapped(number: int, target: pa.DataType) -> int:
-    """Java cuts off the upper bits of numbers that are too large."""
-    half = 1 << (target.bit_width - 1)
-    wrapped: int = (number + half) % (2 * half) - half
-    return wrapped
-
-
-def _double(node: object) -> float:
-    if isinstance(node, str):
-        return float(node) if isinstance(node, JsonNumber) else _parsed(node)
-    return float(cast(int, node))
-
-
-def _parsed(text: str) -> float:
-    """``NumberInput.parseAsDouble``: what is no number is 0."""
-    try:
-        return float(text) if re.fullmatch(r"\s*[-+0-9.eE]+\s*", text) else 0.0
-    except ValueError:
-        return 0.0
-
-
-def _boolean(node: object) -> bool:
-    """``JsonNode.asBoolean``: numbers but 0, and the word true."""
-    if isinstance(node, JsonNumber):
-        return False
-    if isinstance(node, str):
-        return node.strip() == "true"
-    return bool(node)
 
 
 def _shown(node: object) -> str:

@@ -17,7 +17,8 @@ import pyarrow.json as pj
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.json_nodes import JsonNumber, JsonValues
+from connectors.hive.formats.json_nodes import JsonValues, is_position
+from connectors.hive.formats.json_scalars import JsonNumber
 from connectors.hive.formats.lazy_parameters import timestamp_formats
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.hive.formats.text_times import timestamp_reader
@@ -29,6 +30,8 @@ _HCATALOG = "org.apache.hive.hcatalog.data.JsonSerDe"
 # Behind the end of an object only these may come, or Arrow's reader could meet a second value in a line.
 _SECOND_VALUE = rb"\}\s*[^,\}\]\s]"
 _MOST_BRACKETS = 200
+_MOST_DIGITS = 38
+_MARK = b"\xef\xbb\xbf"
 _MOST_BYTES = 1 << 28
 
 
@@ -47,7 +50,7 @@ class JsonSerDe(RowSerDe):
                 error_codes.HIVE_UNSUPPORTED_FORMAT,
             )
         names = [name.lower() for name in layout.declared.names]
-        timestamps = timestamp_reader(timestamp_formats(properties), layout.where)
+        timestamps = timestamp_reader(timestamp_formats(properties), layout.where, shortest=0)
         values = JsonValues(timestamps, _raw_binary(properties, layout.where), layout.where)
         wanted = pa.schema([(names[at], layout.declared.field(at).type) for at in layout.wanted])
         reader = _JsonReader(
@@ -108,9 +111,16 @@ class _JsonReader:
     def _typed(self, array: pa.Array, target: pa.DataType) -> pa.Array | None:
         if array.type == target:
             return array
+        if pa.types.is_decimal(array.type):
+            try:
+                return array.cast(target)
+            except pa.ArrowInvalid:
+                return None
         if pa.types.is_floating(target):
-            # Words that are no JSON.
-            return array.cast(target, safe=False) if bool(pc.all(pc.is_finite(array), min_count=0).as_py()) else None
+            # Not words that are no JSON, nor zeros below zero: -0 is 0, and -0.0 is not.
+            numbers = array.fill_null(0).to_numpy()
+            plain = np.isfinite(numbers).all() and not np.signbit(numbers[numbers == 0]).any()
+            return array.cast(target, safe=False) if plain else None
         return self.values.text_leaf(array, target)
 
     def _slow(self, records: pa.Array) -> list[pa.Array]:
@@ -122,13 +132,13 @@ class _JsonReader:
 
     def _all_are_needed(self, nodes: Sequence[object]) -> bool:
         """Whether columns go by their position (``_col3``), so that those which are not asked count, too."""
-        return any(isinstance(node, dict) and any(name.startswith("_col") for name in node) for node in nodes)
+        return any(isinstance(node, dict) and any(map(is_position, node)) for node in nodes)
 
     def _parse(self, record: bytes) -> object:
         if not record and self.null_empty_lines:
             return None
         try:
-            node, _ = _DECODER.raw_decode(record.decode("utf-8").lstrip(" \t\r\n"))
+            node, _ = _DECODER.raw_decode(record.removeprefix(_MARK).decode("utf-8").lstrip(" \t\r\n"))
         except (ValueError, RecursionError) as error:
             # An error of JSON holds all of the text.
             reason = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
@@ -164,6 +174,9 @@ def _arrow_type(target: pa.DataType) -> pa.DataType | None:
         return target if kept and target.num_fields else None
     if pa.types.is_floating(target):
         return pa.float64()
+    if pa.types.is_decimal(target) and target.precision + target.scale > _MOST_DIGITS:
+        # Arrow's reader moves the point before it looks how many digits there are, and they run over.
+        return pa.decimal256(_MOST_DIGITS, target.scale)
     if pa.types.is_temporal(target) or pa.types.is_binary(target):
         return pa.string()
     return target
@@ -199,7 +212,7 @@ def _same_names(found: pa.Schema, asked: pa.Schema, declared: pa.DataType) -> bo
         if field.name in asked.names:
             if not _same_fields(field.type, asked.field(field.name).type):
                 return False
-        elif field.name.startswith("_col") or (field.name not in known and field.name.lower() in known):
+        elif is_position(field.name) or (field.name not in known and field.name.lower() in known):
             return False
     return True
 

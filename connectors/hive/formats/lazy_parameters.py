@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.formats.text_instants import InstantReader, instant_reader
 from connectors.hive.formats.text_times import TimestampReader, timestamp_reader
 
 __all__ = ["LazyParameters", "lazy_parameters", "python_charset", "timestamp_formats", "to_utf8"]
@@ -32,6 +33,7 @@ class LazyParameters:
         escape: The byte that takes the meaning off the byte behind it, or ``None``.
         rest: The last column takes all that is left of the row.
         timestamps: Reads texts as wall-clock times.
+        instants: Reads texts as instants.
         zone: Zone of instants that name none.
         where: Names the table or file for messages.
         charset: Python's name of the encoding, or empty for UTF-8.
@@ -42,6 +44,7 @@ class LazyParameters:
     escape: bytes | None
     rest: bool
     timestamps: TimestampReader
+    instants: InstantReader
     zone: str
     where: str
     charset: str = ""
@@ -70,12 +73,14 @@ def lazy_parameters(properties: Mapping[str, str], zone: str, where: str) -> Laz
     elif properties.get("hive.serialization.extend.nesting.levels", "").lower() == "true":
         count = 24
     escape = properties.get("escape.delim")
+    formats = timestamp_formats(properties)
     return LazyParameters(
         (bytes(first) + _MORE_SEPARATORS)[:count],
         properties.get("serialization.null.format", "\\N").encode(),
         None if escape is None else bytes([_byte(escape, ord("\\"))]),
         properties.get("serialization.last.column.takes.rest", "").lower() == "true",
-        timestamp_reader(timestamp_formats(properties), where),
+        timestamp_reader(formats, where),
+        instant_reader(formats, where),
         zone,
         where,
         python_charset(properties.get("serialization.encoding", ""), where),

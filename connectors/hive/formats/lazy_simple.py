@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from connectors.hive.formats.hidden_escapes import HiddenEscapes
 from connectors.hive.formats.lazy_parameters import lazy_parameters, to_utf8
-from connectors.hive.formats.lazy_texts import check_levels, decode_texts
+from connectors.hive.formats.lazy_texts import check_escape, check_levels, decode_texts
 from connectors.hive.formats.regular_fields import split_fields
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 
@@ -23,6 +23,7 @@ class LazySimpleSerDe(RowSerDe):
 
     def decoder(self, layout: RowLayout) -> RowDecoder:
         parameters = lazy_parameters(layout.properties, layout.zone, layout.where)
+        check_escape(parameters, 0, 1, layout.where)
         types = layout.declared.types
         for arrow in types:
             check_levels(arrow, 1, parameters, layout.where)

@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.formats.hidden_escapes import HiddenEscapes
+from connectors.hive.formats.lazy_keys import first_keys
 from connectors.hive.formats.lazy_parameters import LazyParameters
 from connectors.hive.formats.lazy_unions import cut_unions
 from connectors.hive.formats.regular_fields import split_fields
-from connectors.hive.formats.text_times import parse_dates, parse_instants
+from connectors.hive.formats.text_times import parse_dates
 from connectors.hive.formats.text_values import (
     as_strings,
     parse_base64,
@@ -30,7 +31,7 @@ from connectors.hive.formats.text_values import (
 from connectors.toolkit.cells import spread
 from connectors.toolkit.union_structs import is_union_struct
 
-__all__ = ["check_levels", "decode_column", "decode_texts"]
+__all__ = ["check_escape", "check_levels", "decode_column", "decode_texts"]
 
 
 def decode_column(texts: pa.Array, target: pa.DataType, parameters: LazyParameters, level: int = 1) -> pa.Array:
@@ -65,11 +66,27 @@ def check_levels(arrow: pa.DataType, level: int, parameters: LazyParameters, whe
             "hive.serialization.extend.nesting.levels=true as the writer did, or leave the column out",
             error_codes.HIVE_UNSUPPORTED_TYPE,
         )
+    if pa.types.is_nested(arrow):
+        check_escape(parameters, level, level + deeper, where)
     if pa.types.is_map(arrow):
         check_levels(arrow.item_type, level + 2, parameters, where)
     elif pa.types.is_nested(arrow):
         for index in range(arrow.num_fields):
             check_levels(arrow.field(index).type, level + 1, parameters, where)
+
+
+def check_escape(parameters: LazyParameters, start: int, end: int, where: str) -> None:
+    """Refuses an escape that is one of the separators from one level up to another.
+
+    Raises:
+        NotSupportedError: It is so; Hive then takes it for this or that, by what comes before it.
+    """
+    if parameters.escape is not None and parameters.escape in parameters.separators[start:end]:
+        raise NotSupportedError(
+            f"{where} has {parameters.escape!r} as escape.delim and as a separator, which cannot be told apart; leave "
+            "escape.delim out",
+            error_codes.HIVE_UNSUPPORTED_FORMAT,
+        )
 
 
 def decode_texts(
@@ -105,7 +122,7 @@ def _parse(texts: pa.Array, target: pa.DataType, told: LazyParameters) -> pa.Arr
     if pa.types.is_date(target):
         return parse_dates(texts)
     if pa.types.is_timestamp(target):
-        return told.timestamps(texts) if target.tz is None else parse_instants(texts, told.zone)
+        return told.timestamps(texts) if target.tz is None else told.instants(texts, told.zone)
     if pa.types.is_integer(target):
         return parse_integers(texts, target)
     if pa.types.is_floating(target):
@@ -126,27 +143,13 @@ def _decode_maps(
     # Behind the first separator of an entry all is its value.
     keys, values = split_fields(entries, told.separators[level + 1 : level + 2], 2, (0, 1), rest=True)
     keys = decode_texts(keys, target.key_type, told, hidden, level + 2)
-    kept = _first_keys(keys, offsets)
+    kept = first_keys(keys, offsets)
     if not kept.all():
         mask = pa.array(kept)
         keys, values = keys.filter(mask), values.filter(mask)
         offsets = np.concatenate(([0], np.cumsum(kept)))[offsets].astype(np.int32)
     items = decode_texts(values, target.item_type, told, hidden, level + 2)
     return pa.MapArray.from_arrays(pa.array(offsets), keys, items, type=target, mask=_nulls(texts))
-
-
-def _first_keys(keys: pa.Array, offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """Which entries stay: those with a key, and of one key in a map the first."""
-    kept: npt.NDArray[np.bool_] = pc.is_valid(keys).to_numpy(zero_copy_only=False).copy()
-    encoded = keys.dictionary_encode()
-    codes = pc.fill_null(encoded.indices, 0).to_numpy().astype(np.int64)
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    valid = np.flatnonzero(kept)
-    _, first = np.unique((rows * max(len(encoded.dictionary), 1) + codes)[valid], return_index=True)
-    if len(first) < len(valid):
-        kept[:] = False
-        kept[valid[first]] = True
-    return kept
 
 
 def _decode_unions(

@@ -19,11 +19,13 @@ from connectors.hive import error_codes
 from connectors.hive.formats.regular_fields import split_fields
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.hive.formats.text_values import as_strings, real_nulls
+from connectors.toolkit.cells import holds
 
 __all__ = ["OpenCsvSerDe", "csv_fields"]
 
 # No byte of UTF-8.
 _HIDDEN = b"\xff"
+_ENDS = (b"\r", b"\n")
 _MISSING: tuple[str | None, ...] = ()
 
 
@@ -61,32 +63,57 @@ class OpenCsvSerDe(RowSerDe):
         return decode
 
 
-def csv_fields(line: str, separator: str = ",", quote: str = '"', escape: str = "\\") -> list[str]:
-    """Cuts one line as opencsv's ``CSVParser.parseLineMulti`` does; a field whose quotes do not end is left out."""
+def csv_fields(record: str, separator: str = ",", quote: str = '"', escape: str = "\\") -> list[str]:
+    """Cuts a record as opencsv's ``CSVReader.readNext`` does; a field whose quotes do not end is left out.
+
+    A record of several lines (LF, CR, CRLF) ends with the first of them at whose end no quotes are open.
+    """
+    signs = _Signs(separator, quote, escape)
+    if not record.isascii() and max(record) > "\uffff":
+        # Java counts places in units of UTF-16.
+        halves = record.encode("utf-16-le")
+        record = "".join(map(chr, memoryview(halves).cast("H")))
     fields: list[str] = []
-    text: list[str] = []
-    quoted = inside = False
+    pending: str | None = None
+    inside = False
+    for line in _LINE_END.split(record) if "\n" in record or "\r" in record else (record,):
+        found, pending, inside = _line_fields(line, signs, pending, inside)
+        fields.extend(found)
+        if pending is None:
+            break
+    return [field if field.isascii() else _whole_pairs(field) for field in fields]
+
+
+def _whole_pairs(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _line_fields(line: str, signs: _Signs, pending: str | None, inside: bool) -> tuple[list[str], str | None, bool]:
+    """``CSVParser.parseLineMulti``: the fields, the beginning of one whose quotes are open, and whether in a field."""
+    fields: list[str] = []
+    text = [] if pending is None else [pending]
+    quoted = pending is not None
     at, end = 0, len(line)
     while at < end:
         char = line[at]
         following = line[at + 1] if at + 1 < end else ""
-        if char == escape:
-            if (quoted or inside) and following and following in (quote, escape):
+        if char == signs.escape:
+            if (quoted or inside) and following and following in (signs.quote, signs.escape):
                 text.append(following)
                 at += 1
-        elif char == quote:
-            if (quoted or inside) and following == quote:
+        elif char == signs.quote:
+            if (quoted or inside) and following == signs.quote:
                 text.append(following)
                 at += 1
             else:
-                if at > 2 and line[at - 1] != separator and following and following != separator:
+                if at > 2 and line[at - 1] != signs.separator and following and following != signs.separator:
                     if text and not "".join(text).strip(_JAVA_BLANKS):
                         text.clear()
                     else:
                         text.append(char)
                 quoted = not quoted
             inside = not inside
-        elif char == separator and not quoted:
+        elif char == signs.separator and not quoted:
             fields.append("".join(text))
             text.clear()
             inside = False
@@ -94,11 +121,12 @@ def csv_fields(line: str, separator: str = ",", quote: str = '"', escape: str = 
             text.append(char)
             inside = True
         at += 1
-    if not quoted:
-        fields.append("".join(text))
-    return fields
+    if quoted:
+        return fields, "".join(text) + "\n", inside
+    return [*fields, "".join(text)], None, inside
 
 
+_LINE_END = re.compile("\r\n|\r|\n")
 # Character.isWhitespace: not the blanks that do not break a line.
 _JAVA_BLANKS = (
     "\t\n\x0b\f\r\x1c\x1d\x1e\x1f \u1680"
@@ -107,8 +135,7 @@ _JAVA_BLANKS = (
 
 
 def _decode(lines: pa.Array, signs: _Signs, odd: bytes, count: int, wanted: Sequence[int]) -> list[pa.Array]:
-    has_quotes = _any(pc.match_substring(lines, signs.quote.encode()))
-    if not has_quotes and not _any(pc.match_substring(lines, signs.escape.encode())):
+    if not holds(lines, signs.quote.encode(), signs.escape.encode(), *_ENDS):
         return [as_strings(field) for field in split_fields(lines, signs.separator.encode(), count, wanted)]
     is_odd = pc.invert(pc.match_substring_regex(lines, odd))
     is_regular = pc.invert(is_odd)
@@ -118,7 +145,7 @@ def _decode(lines: pa.Array, signs: _Signs, odd: bytes, count: int, wanted: Sequ
     fields = [real_nulls(_unquoted(field, signs), is_regular) for field in cut_fields]
     if not _any(is_odd):
         return fields
-    # Lines with escapes or quotes in odd places are cut one by one.
+    # Lines with escapes or quotes in odd places, or of several lines, are cut one by one.
     cut = [
         _MISSING if text is None else csv_fields(text, signs.separator, signs.quote, signs.escape)
         for text in as_strings(real_nulls(lines, is_odd)).to_pylist()
@@ -149,10 +176,11 @@ def _unquoted(field: pa.Array, signs: _Signs) -> pa.Array:
     plain = field
     if _any(starts):
         inner = pc.binary_slice(field, 1, -1)
-        if _any(pc.match_substring(inner, quote + quote)):
+        if holds(inner, quote):
+            # There they are in pairs.
             inner = pc.replace_substring(inner, quote + quote, quote)
         plain = inner if _all(starts) else pc.if_else(starts, inner, field)
-    if _any(pc.match_substring(plain, _HIDDEN)):
+    if holds(plain, _HIDDEN):
         plain = pc.replace_substring(plain, _HIDDEN, signs.separator.encode())
     return as_strings(plain)
 
@@ -160,8 +188,8 @@ def _unquoted(field: pa.Array, signs: _Signs) -> pa.Array:
 def _odd_line(signs: _Signs) -> bytes:
     """Matches the lines whose fields are either without quotes, or all between quotes, and that have no escapes."""
     separator, quote, escape = (re.escape(sign).encode() for sign in (signs.separator, signs.quote, signs.escape))
-    between = rb"%b(?:[^%b%b\xff]|%b%b)*%b" % (quote, quote, escape, quote, quote, quote)
-    plain = rb"[^%b%b%b\xff]*" % (separator, quote, escape)
+    between = rb"%b(?:[^%b%b\xff\r\n]|%b%b)*%b" % (quote, quote, escape, quote, quote, quote)
+    plain = rb"[^%b%b%b\xff\r\n]*" % (separator, quote, escape)
     field = rb"(?:%b|%b)" % (between, plain)
     return rb"(?s)^%b(?:%b%b)*$" % (field, separator, field)
 

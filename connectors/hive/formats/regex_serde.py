@@ -77,7 +77,7 @@ def _value(texts: pa.Array, target: pa.DataType) -> pa.Array:
         return parse_floats(texts, target)
     if pa.types.is_boolean(target):
         # Boolean.valueOf: all other words are false.
-        return pc.equal(pc.ascii_lower(texts), "true")
+        return pc.equal(pc.utf8_lower(texts), "true")
     if pa.types.is_decimal(target):
         return parse_decimals(texts, target)
     if pa.types.is_date(target):

@@ -1,15 +1,14 @@
 """Texts of dates and times to values, as Hive reads them; what it cannot read is NULL. Executor side.
 
-Sources: Hive's ``Date.valueOf``, ``Timestamp.valueOf``, ``TimestampTZUtil.parse``, ``TimestampParser`` of 4.0; patterns
-are those of ``java.time.format.DateTimeFormatter``.
+Sources: Hive's ``Date.valueOf``, ``Timestamp.valueOf``, ``TimestampParser`` of 4.0; patterns are those of
+``java.time.format.DateTimeFormatter``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.formats.text_values import real_nulls
 
-__all__ = ["TimestampReader", "parse_dates", "parse_instants", "timestamp_reader"]
+__all__ = ["TimestampReader", "civil_times", "parse_dates", "pattern_reader", "timestamp_reader"]
 
 _MICROS = pa.timestamp("us")
 _DATE_FIELDS = r"(?P<y>-?[0-9]{1,10})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})"
@@ -33,10 +32,17 @@ _ISO = (
     r"^(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})[Tt](?P<h>[0-9]{2}):(?P<i>[0-9]{2})"
     r"(?::(?P<s>[0-9]{2})(?:\.(?P<f>[0-9]{0,9}))?)?$"
 )
+_ISO_INSTANT = (
+    r"^(?P<y>-?[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})[Tt](?P<h>[0-9]{2}):(?P<i>[0-9]{2}):(?P<s>[0-9]{2})"
+    r"(?:\.(?P<f>[0-9]{0,9}))?(?P<z>[Zz]|[+-][0-9]{2}:[0-9]{2})$"
+)
+_EXPONENT = r"^[+-]?([0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})[eE][+-]?[0-9]{1,2}$"
 _WRITTEN_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _WRITTEN_TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?$"
 _BLANKS = "".join(map(chr, range(0x21)))
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+_MILLIS, _SHORTEST = "millis", 8
 
 TimestampReader = Callable[[pa.Array], pa.Array]
 """From strings to ``timestamp[us]``."""
@@ -54,36 +60,65 @@ def parse_dates(texts: pa.Array) -> pa.Array:
     return pa.array(days.astype(np.int32), pa.int32(), mask=~good).view(pa.date32())
 
 
-def timestamp_reader(formats: Sequence[str] = (), where: str = "the table") -> TimestampReader:
+def timestamp_reader(
+    formats: Sequence[str] = (), where: str = "the table", shortest: int = _SHORTEST
+) -> TimestampReader:
     """The reader of wall-clock times.
 
     Args:
         formats: Patterns of ``timestamp.formats``; where none fits, Hive's own format is tried.
         where: Names the table for the message.
+        shortest: Texts of fewer bytes are none; 0 where the SerDe does not ask ``LazyUtils.isDateMaybe``.
 
     Raises:
         NotSupportedError: A letter of a pattern is not understood.
     """
-    readers = [_format_reader(text, where) for text in formats]
+    # Hive asks for milliseconds first.
+    readers = [_format_reader(text, where) for text in sorted(formats, key=lambda text: text != _MILLIS)]
 
     def read(texts: pa.Array) -> pa.Array:
-        texts = real_nulls(texts, pc.greater_equal(pc.binary_length(texts), 8))
+        texts = real_nulls(texts, pc.greater_equal(pc.binary_length(texts), shortest))
         found = [reader(texts) for reader in readers]
         return pc.coalesce(*found, _parse_timestamps(texts))
 
     return read if readers else _parse_timestamps
 
 
-def parse_instants(texts: pa.Array, zone: str) -> pa.Array:
-    """Instants: a wall-clock time with a zone behind it, or else in the session's zone. ``timestamp[us, UTC]``."""
-    parts = pc.extract_regex(pc.utf8_trim(texts, _BLANKS), r"^(?P<t>[-0-9]+(?: [0-9:]+(?:\.[0-9]*)?)?) ?(?P<z>.*)$")
-    wall = _parse_timestamps(pc.struct_field(parts, "t"))
-    zones = pc.struct_field(parts, "z")
-    result = pa.nulls(len(texts), pa.timestamp("us", "UTC"))
-    for name in pc.unique(zones.drop_null()).to_pylist():
-        mine = pc.fill_null(pc.equal(zones, name), False)
-        result = pc.coalesce(result, _in_zone(real_nulls(wall, mine), name or zone))
-    return result
+def pattern_reader(pattern: str, where: str) -> TimestampReader:
+    """The reader of times in one pattern; a text that does not fit is NULL.
+
+    Raises:
+        NotSupportedError: A letter of the pattern is not understood.
+    """
+    regex, month_names = _pattern_regex(pattern, where)
+
+    def read(texts: pa.Array) -> pa.Array:
+        if month_names:
+            for number, name in enumerate(_MONTHS, 1):
+                texts = pc.replace_substring(texts, name, f"\x01{number:02}")
+        return civil_times(pc.extract_regex(texts, regex), smart=True)
+
+    return read
+
+
+def civil_times(fields: pa.Array, *, smart: bool = False) -> pa.Array:
+    """Times of fields that a pattern found: ``y``, ``m``, ``d`` and, if there, ``h``, ``i``, ``s``, ``f`` (a fraction).
+
+    Args:
+        fields: Structs of texts.
+        smart: As Java's ``ResolverStyle.SMART``: 31 February is its last day, and 24:00 the next day.
+    """
+    days, good = _days(fields, smart)
+    hours, _ = _numbers(fields, "h")
+    minutes, _ = _numbers(fields, "i")
+    seconds, _ = _numbers(fields, "s")
+    fraction = pc.utf8_slice_codeunits(pc.utf8_rpad(_field(fields, "f"), 6, "0"), 0, 6)
+    micros = pc.fill_null(real_nulls(fraction, pc.not_equal(fraction, "")), "0").cast(pa.int64()).to_numpy()
+    midnight = (hours == 24) & (minutes == 0) & (seconds == 0) & (micros == 0) & smart
+    good &= ((hours < 24) | midnight) & (minutes < 60) & (seconds < 60)
+    # The year is bounded, so that nothing runs over.
+    total = (days * 86400 + (hours * 60 + minutes) * 60 + seconds) * 1_000_000 + micros
+    return pa.array(total, pa.int64(), mask=~good).view(_MICROS)
 
 
 def _parse_timestamps(texts: pa.Array) -> pa.Array:
@@ -94,52 +129,11 @@ def _parse_timestamps(texts: pa.Array) -> pa.Array:
         except pa.ArrowInvalid:
             pass
     trimmed = pc.utf8_trim(real_nulls(texts, pc.greater_equal(pc.binary_length(texts), 8)), _BLANKS)
-    found = _civil(pc.extract_regex(trimmed, _TIMESTAMP))
-    return pc.coalesce(found, _civil(pc.extract_regex(trimmed, _ISO)))
+    found = civil_times(pc.extract_regex(trimmed, _TIMESTAMP))
+    return pc.coalesce(found, civil_times(pc.extract_regex(trimmed, _ISO)))
 
 
-def _in_zone(wall: pa.Array, zone: str) -> pa.Array:
-    name = re.sub(r"^(GMT|UTC|UT)(?=[+-])", "", zone)
-    name = re.sub(r"^([+-])([0-9]):", r"\g<1>0\2:", name)
-    name = re.sub(r"^([+-][0-9]{2})$", r"\1:00", name)
-    if name in ("Z", "UTC", "GMT", "UT"):
-        return wall.cast(pa.timestamp("us", "UTC"))
-    try:
-        return pc.assume_timezone(wall, name, ambiguous="earliest").cast(pa.timestamp("us", "UTC"))
-    except pa.ArrowInvalid:
-        return _in_zone_with_gaps(wall, name)
-
-
-def _in_zone_with_gaps(wall: pa.Array, zone: str) -> pa.Array:
-    """As ``ZonedDateTime.of``: a time that a clock skips is read with the offset before the gap."""
-    try:
-        known = ZoneInfo(zone)
-    except (KeyError, OSError, ValueError):
-        return pa.nulls(len(wall), pa.timestamp("us", "UTC"))
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    instants = [
-        None if value is None else (value.replace(tzinfo=known) - epoch) // timedelta(microseconds=1)
-        for value in wall.to_pylist()
-    ]
-    return pa.array(instants, pa.int64()).view(pa.timestamp("us", "UTC"))
-
-
-def _civil(fields: pa.Array) -> pa.Array:
-    """Times of fields that a pattern found: year, month, day and, if there, hour, minute, second, fraction."""
-    days, good = _days(fields)
-    seconds = np.zeros(len(fields), np.int64)
-    for name, bound in (("h", 24), ("i", 60), ("s", 60)):
-        numbers, _ = _numbers(fields, name)
-        good &= numbers < bound
-        seconds = seconds * 60 + numbers
-    fraction = pc.utf8_slice_codeunits(pc.utf8_rpad(_field(fields, "f"), 6, "0"), 0, 6)
-    micros = pc.fill_null(real_nulls(fraction, pc.not_equal(fraction, "")), "0").cast(pa.int64()).to_numpy()
-    # The year is bounded, so that nothing runs over.
-    total = (days * 86400 + seconds) * 1_000_000 + micros
-    return pa.array(total, pa.int64(), mask=~good).view(_MICROS)
-
-
-def _days(fields: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _days(fields: pa.Array, smart: bool = False) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Days since 1970 in the proleptic calendar, and where there is such a day."""
     year, good = _numbers(fields, "y")
     month, _ = _numbers(fields, "m", 1)
@@ -147,7 +141,11 @@ def _days(fields: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_
     good &= (np.abs(year) < 200_000) & (month >= 1) & (month <= 12) & (day >= 1)
     months = ((np.where(good, year, 1970) - 1970) * 12 + np.where(good, month, 1) - 1).astype("datetime64[M]")
     days = months.astype("datetime64[D]") + (day - 1).astype("timedelta64[D]")
-    good &= days.astype("datetime64[M]") == months
+    inside = days.astype("datetime64[M]") == months
+    if smart:
+        last = (months + 1).astype("datetime64[D]") - 1
+        days, inside = np.where(inside | (day > 31), days, last), inside | (day <= 31)
+    good &= inside
     return days.astype(np.int64), good
 
 
@@ -164,27 +162,41 @@ def _field(fields: pa.Array, name: str) -> pa.Array:
 
 
 def _format_reader(pattern: str, where: str) -> TimestampReader:
-    if pattern == "millis":
+    if pattern == _MILLIS:
         return _parse_millis
-    if pattern == "iso8601":
-        return lambda texts: _parse_pattern(texts, r"^" + _DATE_FIELDS + "T" + _TIME_FIELDS + "Z$", False)
-    regex, month_names = _pattern_regex(pattern, where)
-    return lambda texts: _parse_pattern(texts, regex, month_names)
+    read = _parse_iso_instants if pattern == "iso8601" else pattern_reader(pattern, where)
+    # TimestampParser goes through milliseconds.
+    return lambda texts: pc.floor_temporal(read(texts), 1, "millisecond")
 
 
 def _parse_millis(texts: pa.Array) -> pa.Array:
-    good = real_nulls(texts, pc.match_substring_regex(texts, r"^[+-]?[0-9]{1,15}(\.[0-9]*)?$"))
-    millis = pc.replace_substring_regex(good, r"^\+|\.[0-9]*$", "").cast(pa.int64())
-    return pc.multiply(millis, 1000).view(_MICROS)
+    """Numbers as ``BigDecimal`` takes them, without what is behind the point."""
+    good = real_nulls(texts, pc.match_substring_regex(texts, r"^[+-]?([0-9]{1,15}(\.[0-9]*)?|\.[0-9]+)$"))
+    whole = pc.replace_substring_regex(good, r"^\+|\.[0-9]*$", "")
+    whole = pc.replace_substring_regex(whole, r"^-?$", "0")
+    found = pc.multiply(whole.cast(pa.int64()), 1000).view(_MICROS)
+    odd = real_nulls(texts, pc.match_substring_regex(texts, _EXPONENT))
+    if odd.null_count == len(odd):
+        return found
+    values = [None if text is None else int(Decimal(text)) * 1000 for text in odd.to_pylist()]
+    bounded = [None if value is None or abs(value) >= 1 << 63 else value for value in values]
+    return pc.coalesce(found, pa.array(bounded, pa.int64()).view(_MICROS))
 
 
-def _parse_pattern(texts: pa.Array, regex: str, month_names: bool) -> pa.Array:
-    if month_names:
-        for number, name in enumerate(_MONTHS, 1):
-            texts = pc.replace_substring(texts, name, f"\x01{number:02}")
-    found = _civil(pc.extract_regex(texts, regex))
-    # TimestampParser goes through milliseconds.
-    return pc.floor_temporal(found, 1, "millisecond")
+def _parse_iso_instants(texts: pa.Array) -> pa.Array:
+    """``DateTimeFormatter.ISO_INSTANT``; the wall-clock time of UTC."""
+    fields = pc.extract_regex(texts, _ISO_INSTANT)
+    shift = pc.struct_field(fields, "z")
+    seconds = pc.cast(pc.add(_digits(shift, 1), _digits(shift, 4)), pa.int64())
+    back = pc.multiply(pc.if_else(pc.starts_with(shift, "-"), seconds, pc.negate(seconds)), 1_000_000)
+    return pc.add(civil_times(fields), back.view(pa.duration("us")))
+
+
+def _digits(offsets: pa.Array, at: int) -> pa.Array:
+    """Seconds of the hours (at 1) or minutes (at 4) of texts such as ``+01:30``; 0 of others."""
+    text = pc.utf8_slice_codeunits(offsets, at, at + 2)
+    number = pc.fill_null(real_nulls(text, pc.match_substring_regex(text, "^[0-9]{2}$")), "0").cast(pa.int64())
+    return pc.multiply(number, 3600 if at == 1 else 60)
 
 
 _LETTERS = {

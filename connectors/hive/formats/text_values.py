@@ -9,6 +9,7 @@ classes ``LazyInteger``, ``LazyLong``, ``LazyDouble``, ``LazyBoolean``, ``LazyHi
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
@@ -28,9 +29,10 @@ __all__ = [
 
 _INTEGER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
 _FLOAT = r"^[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
-_HEXADECIMAL = r"^[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?[0-9]+$"
-# Hive takes no exponents of three digits.
-_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"
+_HEXADECIMAL = r"^[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+$"
+# Hive takes no exponents of three digits, but for zeros in front.
+_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?0*[0-9]{1,2})?$"
+_MOST_DIGITS = 38
 _SHORT_DECIMAL = r"^[+-]?[0-9.]{1,38}$"
 # Java's String.trim takes all of them off.
 _BLANKS = "".join(map(chr, range(0x21)))
@@ -88,7 +90,7 @@ def parse_floats(texts: pa.Array, target: pa.DataType) -> pa.Array:
         if not _any(hexadecimal):
             return numbers
         values = [
-            float.fromhex(text) if is_hexadecimal and text else None
+            _from_hexadecimal(text) if is_hexadecimal and text else None
             for text, is_hexadecimal in zip(plain.to_pylist(), hexadecimal.to_pylist(), strict=True)
         ]
         return pc.coalesce(numbers, pa.array(values, pa.float64()).cast(target, safe=False))
@@ -98,7 +100,8 @@ def parse_floats(texts: pa.Array, target: pa.DataType) -> pa.Array:
 
 def parse_booleans(texts: pa.Array, target: pa.DataType) -> pa.Array:
     """``true`` and ``false`` in any case."""
-    lowered = pc.ascii_lower(texts)
+    # ``ascii_lower`` of Arrow 26 damages texts whose buffer has bytes before the first.
+    lowered = pc.utf8_lower(texts)
     true = pc.equal(lowered, "true")
     return real_nulls(true, pc.or_(true, pc.equal(lowered, "false")))
 
@@ -110,9 +113,15 @@ def parse_decimals(texts: pa.Array, target: pa.DataType) -> pa.Array:
     """
     texts = _without_empty(texts)
     # Arrow cuts texts of more digits than 38, and takes any exponent.
-    usual = (pc.max(pc.binary_length(texts)).as_py() or 0) <= 38
+    usual = (pc.max(pc.binary_length(texts)).as_py() or 0) <= _MOST_DIGITS
     usual = usual and not _has_byte(texts, b"eE")
-    fast = _try_cast(texts, target) if usual else None
+    fast = None
+    if usual and target.precision + target.scale <= _MOST_DIGITS:
+        fast = _try_cast(texts, target)
+    elif usual:
+        # Arrow moves the point before it looks how many digits there are, and in 128 bits they would run over.
+        wide = _try_cast(texts, pa.decimal256(2 * _MOST_DIGITS, target.scale))
+        fast = None if wide is None else _try_cast(wide, target)
     return fast if fast is not None else _over_distinct(texts, lambda odd: _slow_decimals(odd, target))
 
 
@@ -145,6 +154,13 @@ def _decode_base64(texts: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(texts), buffers)
 
 
+def _from_hexadecimal(text: str) -> float:
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return -math.inf if text.startswith("-") else math.inf
+
+
 def _has_byte(texts: pa.Array, asked: bytes) -> bool:
     data = bytes(_contiguous(texts))
     return any(one in data for one in asked)
@@ -157,7 +173,8 @@ def _contiguous(array: pa.Array) -> memoryview:
 
 
 def _slow_decimals(odd: pa.Array, target: pa.DataType) -> pa.Array:
-    trimmed = pc.utf8_trim(odd, " \t\x0b")
+    # Between an exponent's letter and blanks Hive needs no digits.
+    trimmed = pc.utf8_trim(pc.replace_substring_regex(odd, r"([0-9.])[eE][+-]?[ \t\v]+$", r"\1"), " \t\x0b")
     good = real_nulls(trimmed, pc.match_substring_regex(trimmed, _DECIMAL))
     short = pc.match_substring_regex(good, _SHORT_DECIMAL)
     wide = real_nulls(good, short).cast(pa.decimal256(76, 38))
@@ -178,14 +195,22 @@ def _slow_decimals(odd: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _python_decimal(text: str, target: pa.DataType) -> Decimal | None:
-    number = Decimal(text)
+    digits, _, exponent = text.lower().partition("e")
+    number = Decimal(digits)
+    whole = max(number.adjusted() + 1, 0)
+    if number.is_zero() or whole > _MOST_DIGITS:
+        return Decimal(0) if number.is_zero() else None
+    # HiveDecimal keeps 38 digits, and is rounded before and behind the exponent, and to the type's scale.
+    number = _rounded(number, _MOST_DIGITS - whole).scaleb(int(exponent or 0))
     whole = max(number.adjusted() + 1, 0)
     if number.is_zero() or whole > target.precision - target.scale:
         return Decimal(0) if number.is_zero() else None
-    # HiveDecimal keeps 38 digits, and is rounded twice therefore.
-    for scale in (38 - whole, target.scale):
-        number = number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
+    number = _rounded(_rounded(number, _MOST_DIGITS - whole), target.scale)
     return number if abs(number) < 10 ** (target.precision - target.scale) else None
+
+
+def _rounded(number: Decimal, scale: int) -> Decimal:
+    return number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
 
 
 def _cast_where(numbers: pa.Array, good: pa.Array, target: pa.DataType) -> pa.Array:
