@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["Bytes", "Positions", "gather_cells", "holds", "spread", "texts"]
+__all__ = ["Bytes", "Positions", "gather_cells", "spread", "texts", "value_bytes"]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Positions: TypeAlias = npt.NDArray[np.int64]
@@ -47,32 +47,27 @@ def gather_cells(data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
     return every.take(pa.array(np.arange(0, 2 * count - 1, 2)))
 
 
-def holds(array: pa.Array, *parts: bytes) -> bool:
-    """Whether one of some bytes are anywhere in the values of an array.
-
-    In one go over all of their bytes, which takes a tenth of the time of ``match_substring``.
-
-    Args:
-        array: Of type ``binary`` or ``string``, sliced or not.
-        parts: What is looked for. Of several bytes they may also lie in two values, one behind the other.
-
-    Returns:
-        It may be true, too, where only what lies behind a NULL has them.
-    """
-    _, offsets_buffer, data = array.buffers()
-    if data is None or not len(array):
-        return False
-    offsets = np.frombuffer(offsets_buffer, np.int32)[array.offset : array.offset + len(array) + 1]
-    held = data.slice(int(offsets[0]), int(offsets[-1] - offsets[0])).to_pybytes()
-    return any(part in held for part in parts)
-
-
 def spread(array: pa.Array, valid: npt.NDArray[np.bool_]) -> pa.Array:
     """Puts values where ``valid`` is true, in order, and NULL elsewhere."""
     if valid.all():
         return array
     places = np.cumsum(valid) - 1
     return array.take(pa.array(places, pa.int64(), mask=~valid))
+
+
+def value_bytes(array: pa.Array) -> bytes:
+    """All values of an array one behind the other, with what lies behind a NULL.
+
+    What is in none of them is looked for here in a tenth of the time of ``match_substring``.
+
+    Args:
+        array: Of type ``binary`` or ``string``, sliced or not.
+    """
+    _, offsets_buffer, data = array.buffers()
+    if data is None or not len(array):
+        return b""
+    offsets = np.frombuffer(offsets_buffer, np.int32)[array.offset : array.offset + len(array) + 1]
+    return bytes(data.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))
 
 
 def texts(array: pa.Array) -> pa.Array:

@@ -8,6 +8,7 @@ have: UTF-8 alone leaves thirteen of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import NotSupportedError
+from connectors.toolkit.cells import value_bytes
 
 __all__ = ["EscapeRules", "HiddenEscapes"]
 
@@ -55,21 +57,17 @@ class HiddenEscapes:
     @classmethod
     def of(cls, texts: pa.Array, rules: EscapeRules) -> tuple[HiddenEscapes, pa.Array]:
         """Hides the escapes of Arrow ``binary`` texts: how, and the texts."""
-        if rules.escape is None or not _any(pc.match_substring(texts, rules.escape)):
+        held = b"" if rules.escape is None else value_bytes(texts)
+        if rules.escape is None or rules.escape not in held:
             return cls(rules.null), texts
-        free = _free_bytes(texts, rules)
-        mark = free.pop()
+        free = _free_bytes(held + rules.separators + rules.null)
+        mark = next(free)
         pair = b"(?s)" + re.escape(rules.escape) + b"(.)"
         marked = pc.replace_substring_regex(texts, pair, mark + rb"\1")
         null = pc.replace_substring_regex(pa.array([rules.null]), pair, mark + rb"\1")
         stand_ins: list[tuple[bytes, bytes]] = []
-        for at in range(len(rules.separators)):
-            separator = rules.separators[at : at + 1]
-            if not _any(pc.match_substring(marked, mark + separator)):
-                continue
-            if not free:
-                raise NotSupportedError("a text has too many different bytes for its escaped separators to be read")
-            stand_in = free.pop()
+        for separator in _followers(marked, mark, rules.separators):
+            stand_in = next(free)
             marked = pc.replace_substring(marked, mark + separator, stand_in)
             null = pc.replace_substring(null, mark + separator, stand_in)
             stand_ins.append((separator, stand_in))
@@ -77,7 +75,7 @@ class HiddenEscapes:
 
     def as_written(self, texts: pa.Array) -> pa.Array:
         """The texts with their escapes."""
-        if not self.mark:
+        if not self._is_in(texts):
             return texts
         for separator, stand_in in self.separators:
             texts = pc.replace_substring(texts, stand_in, self.escape + separator)
@@ -85,7 +83,7 @@ class HiddenEscapes:
 
     def without_escapes(self, texts: pa.Array) -> pa.Array:
         """The texts that were meant: an escaped ``r`` or ``n`` is a carriage return or line feed."""
-        if not self.mark:
+        if not self._is_in(texts):
             return texts
         for letter, meant in ((b"r", b"\r"), (b"n", b"\n"), (b"", b"")):
             texts = pc.replace_substring(texts, self.mark + letter, meant)
@@ -93,17 +91,24 @@ class HiddenEscapes:
             texts = pc.replace_substring(texts, stand_in, separator)
         return texts
 
-
-def _free_bytes(texts: pa.Array, rules: EscapeRules) -> list[bytes]:
-    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    data = np.frombuffer(texts.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
-    seen = np.bincount(data, minlength=256) > 0
-    seen[np.frombuffer(rules.separators + rules.null + (rules.escape or b""), np.uint8)] = True
-    free = [bytes([value]) for value in range(1, 256) if not seen[value]]
-    if not free:
-        raise NotSupportedError("a text has all of the 256 bytes, so that its escapes cannot be read; leave them out")
-    return free
+    def _is_in(self, texts: pa.Array) -> bool:
+        if not self.mark:
+            return False
+        held = value_bytes(texts)
+        return self.mark in held or any(stand_in in held for _, stand_in in self.separators)
 
 
-def _any(mask: pa.Array) -> bool:
-    return bool(pc.any(mask, min_count=0).as_py())
+def _free_bytes(held: bytes) -> Iterator[bytes]:
+    """Bytes that are not among those given; those first that no UTF-8 has."""
+    for value in range(255, 0, -1):
+        if (free := bytes([value])) not in held:
+            yield free
+    raise NotSupportedError("a text has too many different bytes for its escapes to be read; leave them out")
+
+
+def _followers(marked: pa.Array, mark: bytes, separators: bytes) -> list[bytes]:
+    """The separators that are behind a mark somewhere."""
+    data = np.frombuffer(value_bytes(marked), np.uint8)
+    # A mark stands for an escape with something behind it.
+    found = set(np.unique(data[np.flatnonzero(data == mark[0]) + 1]).tolist())
+    return [bytes([separator]) for separator in dict.fromkeys(separators) if separator in found]

@@ -19,7 +19,7 @@ from connectors.hive import error_codes
 from connectors.hive.formats.regular_fields import split_fields
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.hive.formats.text_values import as_strings, real_nulls
-from connectors.toolkit.cells import holds
+from connectors.toolkit.cells import value_bytes
 
 __all__ = ["OpenCsvSerDe", "csv_fields"]
 
@@ -135,7 +135,8 @@ _JAVA_BLANKS = (
 
 
 def _decode(lines: pa.Array, signs: _Signs, odd: bytes, count: int, wanted: Sequence[int]) -> list[pa.Array]:
-    if not holds(lines, signs.quote.encode(), signs.escape.encode(), *_ENDS):
+    held = value_bytes(lines)
+    if not any(sign in held for sign in (signs.quote.encode(), signs.escape.encode(), *_ENDS)):
         return [as_strings(field) for field in split_fields(lines, signs.separator.encode(), count, wanted)]
     is_odd = pc.invert(pc.match_substring_regex(lines, odd))
     is_regular = pc.invert(is_odd)
@@ -176,11 +177,11 @@ def _unquoted(field: pa.Array, signs: _Signs) -> pa.Array:
     plain = field
     if _any(starts):
         inner = pc.binary_slice(field, 1, -1)
-        if holds(inner, quote):
+        if quote in value_bytes(inner):
             # There they are in pairs.
             inner = pc.replace_substring(inner, quote + quote, quote)
         plain = inner if _all(starts) else pc.if_else(starts, inner, field)
-    if holds(plain, _HIDDEN):
+    if _HIDDEN in value_bytes(plain):
         plain = pc.replace_substring(plain, _HIDDEN, signs.separator.encode())
     return as_strings(plain)
 
