@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
+from connectors.toolkit.decimal_rounding import cut_to_scale, rounded_half_up
 from connectors.toolkit.time_conventions import INT96, TimeConventions, rebase_dates, rebase_timestamps
 
 __all__ = [
@@ -111,13 +112,11 @@ def to_decimal(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
 
     def cast(array: pa.Array) -> pa.Array:
         # 76 digits hold every product of rescaling; HALF_UP is HiveDecimal's rounding.
-        numbers = array.cast(pa.decimal256(76, scale))
-        if target.scale < scale:
-            numbers = pc.round(numbers, ndigits=target.scale, round_mode="half_towards_infinity")
+        numbers = rounded_half_up(array.cast(pa.decimal256(76, scale)), target.scale)
         digits = target.precision - target.scale
-        if digits + scale < 76:
+        if digits + numbers.type.scale < 76:
             # Else a bound would not fit, and numbers of 38 digits in all cannot overflow.
-            inside = pc.less(pc.abs(numbers), pa.scalar(Decimal(10**digits), pa.decimal256(76, scale)))
+            inside = pc.less(pc.abs(numbers), pa.scalar(Decimal(10**digits), numbers.type))
             numbers = pc.if_else(inside, numbers, pa.scalar(None, numbers.type))
         return numbers.cast(target)
 
@@ -129,7 +128,7 @@ def decimal_to_integer(source: pa.DataType, target: pa.DataType) -> ArrayFunctio
     narrow = narrow_integer(pa.decimal128(38, 0), target)
 
     def cast(array: pa.Array) -> pa.Array:
-        whole = pc.trunc(array.cast(pa.decimal256(76, source.scale))).cast(pa.decimal256(76, 0))
+        whole = cut_to_scale(array.cast(pa.decimal256(76, source.scale)), 0)
         fits = pc.less(pc.abs(whole), pa.scalar(Decimal(10**38), pa.decimal256(76, 0)))
         return narrow(pc.if_else(fits, whole, pa.scalar(None, whole.type)).cast(pa.decimal128(38, 0)))
 
