@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyorc
 from pyarrow import orc
 
 from connector_spi.handles import ColumnHandle
@@ -24,6 +25,8 @@ from connectors.toolkit.time_conventions import TimeConventions
 __all__ = ["OrcStripes", "Stripe", "StripeSlice"]
 
 _OUT_OF_RANGE = "out of range for nanosecond"
+_SECONDS_RIGHT = (2, 3)
+"""The version of ORC since which pyorc reads seconds before 1970 as Java does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +151,9 @@ class OrcStripes:
         everything = self._whole and not self._root
         names = [*extra, *self.names]
         slots = read_union_slots(self._source, self._footer, index, self._unions, self._where)
-        batch = self._read_stripe(index, None if everything else names, slots)
-        batch = repair_times(batch, self._source, self._footer, index, self._where)
+        batch, by_pyorc = self._read_stripe(index, None if everything else names, slots)
+        right = by_pyorc and pyorc.orc_version_info[:2] >= _SECONDS_RIGHT
+        batch = repair_times(batch, self._source, self._footer, index, self._where, seconds_right=right)
         if not self._root:
             return Stripe(batch.num_rows, [], self._taken(batch.columns))
         inner = batch.column(self._root).flatten() if self.names else []
@@ -166,19 +170,23 @@ class OrcStripes:
             ]
             yield StripeSlice(start, rows, self._adapter.adapt(arrays, rows))
 
-    def _read_stripe(self, index: int, names: list[str] | None, slots: Mapping[int, UnionSlots]) -> pa.RecordBatch:
+    def _read_stripe(
+        self, index: int, names: list[str] | None, slots: Mapping[int, UnionSlots]
+    ) -> tuple[pa.RecordBatch, bool]:
+        """The stripe, and whether pyorc read it."""
         schema = self._file.schema
         try:
             batch = self._file.read_stripe(index, columns=names)
         except pa.ArrowInvalid as error:
             if _OUT_OF_RANGE not in str(error):
                 raise
-            return read_stripe_rows(self._source, self._footer, schema, index, names, slots, self._where)
+            rows = read_stripe_rows(self._source, self._footer, schema, index, names, slots, self._where)
+            return rows, True
         if not slots:
-            return batch
+            return batch, False
         nodes = orc_nodes(batch.schema, schema, self._footer.types, self._where)
         columns = [unions_to_structs(column, node, slots) for column, node in zip(batch.columns, nodes, strict=True)]
-        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names), False
 
     def _asked_unions(self, schema: pa.Schema) -> dict[int, int]:
         asked = {name.partition(".")[0] for name in self.names}

@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import CorruptFileError
 from connectors.toolkit.orc_footer import OrcFooter, OrcType, read_writer_zone
+from connectors.toolkit.orc_zone_history import java_shift
 from connectors.toolkit.schema_adapter import map_nested
 
 __all__ = ["CHAR", "mark_chars", "repair_times"]
@@ -21,7 +23,8 @@ CHAR = pa.large_string()
 
 _CHAR_KIND = 17
 # ORC's own Java library, Presto and Trino (``OrcFile.WriterImplementation``).
-_JAVA_WRITERS = (0, 2, 4)
+_ORC_JAVA = 0
+_JAVA_WRITERS = (_ORC_JAVA, 2, 4)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_SECONDS = 86_400
 
@@ -47,14 +50,22 @@ def mark_chars(schema: pa.Schema, types: Sequence[OrcType], path: str) -> pa.Sch
 
 
 def repair_times(
-    batch: pa.RecordBatch, source: pa.NativeFile, footer: OrcFooter, index: int, path: str
+    batch: pa.RecordBatch,
+    source: pa.NativeFile,
+    footer: OrcFooter,
+    index: int,
+    path: str,
+    *,
+    seconds_right: bool = False,
 ) -> pa.RecordBatch:
-    """Puts right what pyarrow reads a second too early or too late.
+    """Puts right the times of Java writers that ORC's C++ library reads otherwise than Java.
 
     Writers cut seconds towards zero, and readers take a second off instants before 1970 that have a fraction of more
-    than a millisecond. ORC's C++ library does so by the wall-clock time instead, which is another day around 1970
-    where the writer was in another zone than UTC (Java's ``TreeReaderFactory.TimestampTreeReader`` has it right). Its
-    own writer does likewise, so that files of it read right as they are.
+    than a millisecond. pyarrow does so by the wall-clock time instead, which is another day around 1970 where the
+    writer was in another zone than UTC (Java's ``TreeReaderFactory.TimestampTreeReader`` has it right). Its own writer
+    does likewise, so that files of it read right as they are.
+
+    Java tells the history of zones before 1900 otherwise (``orc_zone_history``), but not to Presto and Trino.
 
     Args:
         batch: A stripe, or columns of it, as read.
@@ -62,13 +73,16 @@ def repair_times(
         footer: Its footer.
         index: Which stripe.
         path: Names the file for messages.
+        seconds_right: The reader took the second off as Java does.
     """
-    if footer.writer not in _JAVA_WRITERS or not any(_near_1970(column) for column in batch.columns):
+    if footer.writer not in _JAVA_WRITERS or not any(_is_old(column) for column in batch.columns):
         return batch
-    offset = _offset_1970(read_writer_zone(source, footer, index, path))
-    if not offset:
+    zone = read_writer_zone(source, footer, index, path)
+    offset = 0 if seconds_right else _offset_1970(zone)
+    history = zone if footer.writer == _ORC_JAVA else ""
+    if not zone:
         return batch
-    columns = [_repaired(column, offset) for column in batch.columns]
+    columns = [_repaired(column, offset, history) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
@@ -95,22 +109,23 @@ def _is_wall_clock(arrow: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(arrow)) and arrow.tz is None
 
 
-def _near_1970(array: pa.Array) -> bool:
+def _is_old(array: pa.Array) -> bool:
+    """Whether it holds times of 1970-01-02 and before."""
     if pa.types.is_struct(array.type):
-        return any(_near_1970(child) for child in array.flatten())
+        return any(_is_old(child) for child in array.flatten())
     if pa.types.is_map(array.type):
-        return _near_1970(array.keys) or _near_1970(array.items)
+        return _is_old(array.keys) or _is_old(array.items)
     if pa.types.is_list(array.type):
-        return _near_1970(array.values)
+        return _is_old(array.values)
     if not _is_wall_clock(array.type):
         return False
-    seconds, _ = _parts(array)
-    return bool(((seconds >= -_DAY_SECONDS) & (seconds <= _DAY_SECONDS)).any())
+    least = pc.min(array.view(pa.int64())).as_py()
+    return least is not None and least <= _DAY_SECONDS * _per_second(array.type)
 
 
-def _repaired(array: pa.Array, offset: int) -> pa.Array:
+def _repaired(array: pa.Array, offset: int, history: str) -> pa.Array:
     def children(parts: Sequence[pa.Array]) -> list[pa.Array]:
-        return [_repaired(part, offset) for part in parts]
+        return [_repaired(part, offset, history) for part in parts]
 
     if pa.types.is_nested(array.type) and not pa.types.is_union(array.type):
         return map_nested(array, array.type, children)
@@ -118,19 +133,23 @@ def _repaired(array: pa.Array, offset: int) -> pa.Array:
         return array
     seconds, fractions = _parts(array)
     per_second = _per_second(array.type)
-    fine = fractions * (1_000_000_000 // per_second) > 999_999
-    if offset < 0:
-        # A second was taken off although the instant was not before 1970.
-        shift = (fine & (seconds + 1 >= offset) & (seconds + 1 < 0)).astype(np.int64)
-    else:
-        shift = -(fine & (seconds >= 0) & (seconds < offset)).astype(np.int64)
+    shift = _second_shift(seconds, fractions * (1_000_000_000 // per_second) > 999_999, offset)
+    old = java_shift(seconds, history) if history else None
+    shift = shift if old is None else shift + old
     if not shift.any():
         return array
     moved = pc.add(array.view(pa.int64()), pa.array(shift * per_second, pa.int64()))
     return moved.view(array.type)
 
 
-def _parts(array: pa.Array) -> tuple[np.typing.NDArray[np.int64], np.typing.NDArray[np.int64]]:
+def _second_shift(seconds: npt.NDArray[np.int64], fine: npt.NDArray[np.bool_], offset: int) -> npt.NDArray[np.int64]:
+    if offset < 0:
+        # A second was taken off although the instant was not before 1970.
+        return (fine & (seconds + 1 >= offset) & (seconds + 1 < 0)).astype(np.int64)
+    return -(fine & (seconds >= 0) & (seconds < offset)).astype(np.int64)
+
+
+def _parts(array: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Whole seconds, rounded down, and the rest of each value; those of NULL are far from 1970."""
     numbers = array.view(pa.int64()).fill_null(np.iinfo(np.int64).max).to_numpy(zero_copy_only=False)
     seconds, rest = np.divmod(numbers, _per_second(array.type))

@@ -7,6 +7,7 @@ made maps again when they are read. Only bytes are changed, none added: annotati
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from connector_spi.errors import NotSupportedError
 
 __all__ = ["is_map_key_error", "open_with_maps", "restored_maps", "restored_type"]
 
+_OPTIONS = inspect.signature(pq.ParquetFile.__init__).parameters
 _MARK = "\x1f"
 _MAGIC = b"PAR1"
 _OPTIONAL, _REPEATED = 1, 2
@@ -24,6 +26,8 @@ _MAPS, _LIST, _LOGICAL_MAP, _LOGICAL_LIST = (1, 2), 3, 2, 3
 # Types of Thrift's compact protocol.
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _ITEMS, _PAIRS, _STRUCT = 1, 2, 3, 7, 8, (9, 10), 11, 12
 _MOST_NESTED = 32
+# JSON and UUID as the texts and bytes that they are; older versions of pyarrow know nothing else.
+_STORAGE_TYPES = {"arrow_extensions_enabled": False} if "arrow_extensions_enabled" in _OPTIONS else {}
 
 
 def is_map_key_error(error: Exception) -> bool:
@@ -38,7 +42,7 @@ def open_with_maps(source: pa.NativeFile) -> pq.ParquetFile:
         ArrowInvalid: It is no Parquet file, or it is damaged.
     """
     try:
-        return pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
+        return pq.ParquetFile(source, coerce_int96_timestamp_unit="us", **_STORAGE_TYPES)
     except pa.ArrowInvalid as error:
         if not is_map_key_error(error):
             raise
@@ -46,11 +50,13 @@ def open_with_maps(source: pa.NativeFile) -> pq.ParquetFile:
             metadata = _listed_maps(source)
         except ValueError:
             raise error from None
-        return pq.ParquetFile(source, metadata=metadata, coerce_int96_timestamp_unit="us")
+        return pq.ParquetFile(source, metadata=metadata, coerce_int96_timestamp_unit="us", **_STORAGE_TYPES)
 
 
 def restored_type(arrow: pa.DataType) -> pa.DataType:
-    """A type with the maps that ``open_with_maps`` made lists."""
+    """A type with the maps that ``open_with_maps`` made lists, and texts and bytes as no more than that."""
+    if isinstance(arrow, pa.BaseExtensionType):
+        return restored_type(arrow.storage_type)
     if pa.types.is_list(arrow):
         inner = restored_type(arrow.value_type)
         if _is_marked(arrow):
@@ -64,13 +70,15 @@ def restored_type(arrow: pa.DataType) -> pa.DataType:
 
 
 def restored_maps(array: pa.Array, where: str) -> pa.Array:
-    """An array with the maps that ``open_with_maps`` made lists.
+    """An array of ``restored_type`` of its type.
 
     Raises:
         NotSupportedError: A key is NULL.
     """
-    if not _holds_marked(array.type):
+    if not _is_changed(array.type):
         return array
+    if isinstance(array.type, pa.BaseExtensionType):
+        return restored_maps(array.storage, where)
     nulls = array.is_null() if array.null_count else None
     target = restored_type(array.type)
     if pa.types.is_struct(target):
@@ -223,7 +231,7 @@ def _is_marked(arrow: pa.DataType) -> bool:
     return bool(name) and not name.strip(_MARK) and pa.types.is_struct(arrow.value_type)
 
 
-def _holds_marked(arrow: pa.DataType) -> bool:
-    if pa.types.is_list(arrow) and _is_marked(arrow):
+def _is_changed(arrow: pa.DataType) -> bool:
+    if isinstance(arrow, pa.BaseExtensionType) or (pa.types.is_list(arrow) and _is_marked(arrow)):
         return True
-    return pa.types.is_nested(arrow) and any(_holds_marked(arrow.field(at).type) for at in range(arrow.num_fields))
+    return pa.types.is_nested(arrow) and any(_is_changed(arrow.field(at).type) for at in range(arrow.num_fields))

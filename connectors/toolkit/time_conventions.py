@@ -37,6 +37,7 @@ class TimeConventions(PlainData):
         hybrid_timestamps: Other timestamps do so.
         zone: Zone in which an instant is shown where the table's type is a wall-clock time.
         int96_zone: The same for INT96, which does not tell whether it is an instant.
+        legacy_int96: INT96 is shown by ``java.util.TimeZone`` and the hybrid calendar, as by old versions of Hive.
     """
 
     hybrid_dates: bool = False
@@ -44,6 +45,7 @@ class TimeConventions(PlainData):
     hybrid_timestamps: bool = False
     zone: str = "UTC"
     int96_zone: str = "UTC"
+    legacy_int96: bool = False
 
 
 def parquet_conventions(
@@ -54,6 +56,10 @@ def parquet_conventions(
     Hive 3.1 and later say ``writer.date.proleptic`` and ``writer.time.zone`` (``DataWritableReadSupport``), Spark says
     its version and, from 3.0 and for INT96 from 3.1, ``legacyDateTime`` / ``legacyINT96``; older ones wrote the hybrid
     calendar without a word (``DataSourceUtils.getRebaseSpec``, which compares versions as texts).
+
+    Which of Java's two views of zones is that of INT96, ``writer.zone.conversion.legacy`` says; without it, it is the
+    older one where no zone is told either (``DataWritableReadSupport.getZoneConversionLegacy``), and for Spark where
+    the calendar is the older one.
 
     A file of parquet-mr that says nothing is by an older Hive: hybrid calendar, INT96 in the zone of its writer, which
     is taken to be ``default_zone``. Other writers (Impala, Arrow) put wall-clock times into INT96 with no zone.
@@ -69,13 +75,15 @@ def parquet_conventions(
         version = told[b"org.apache.spark.version"]
         legacy = b"org.apache.spark.legacyDateTime" in told or version < b"3.0.0"
         hybrid_int96 = b"org.apache.spark.legacyINT96" in told or version < b"3.1.0"
-        return TimeConventions(legacy, hybrid_int96, legacy, default_zone, default_zone)
+        return TimeConventions(legacy, hybrid_int96, legacy, default_zone, default_zone, hybrid_int96)
     if b"writer.time.zone" in told or b"writer.date.proleptic" in told:
         hybrid = told.get(b"writer.date.proleptic") == b"false"
         zone = told.get(b"writer.time.zone", default_zone.encode()).decode()
-        return TimeConventions(hybrid, True, False, default_zone, zone)
+        legacy_int96 = told.get(b"writer.zone.conversion.legacy", b"").lower() == b"true"
+        legacy_int96 = legacy_int96 or not told.keys() & {b"writer.zone.conversion.legacy", b"writer.time.zone"}
+        return TimeConventions(hybrid, True, False, default_zone, zone, legacy_int96)
     silent = parquet_mr and not (told.keys() - {b"ARROW:schema"})
-    return TimeConventions(silent, silent, False, default_zone, default_zone if parquet_mr else "UTC")
+    return TimeConventions(silent, silent, False, default_zone, default_zone if parquet_mr else "UTC", silent)
 
 
 def rebase_dates(dates: pa.Array) -> pa.Array:

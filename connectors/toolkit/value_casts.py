@@ -6,15 +6,16 @@ A value that the target type cannot hold becomes NULL, as in Hive. Casts whose t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
 from connectors.toolkit.decimal_rounding import cut_to_scale, rounded_half_up
+from connectors.toolkit.local_times import local_times
 from connectors.toolkit.time_conventions import INT96, TimeConventions, rebase_dates, rebase_timestamps
 
 __all__ = [
@@ -197,18 +198,21 @@ def _timestamp(source: pa.DataType, target: pa.DataType, conventions: TimeConven
     elif source.unit != "us":
         as_micros = _floor_to_micros(source)
     zone: ArrayFunction | None = None
+    legacy = int96 and conventions.legacy_int96
     if pa.types.is_date(target):
         target_zone = None
     else:
         target_zone = target.tz
     if not naive_source and target_zone is None:
-        zone = _local_time(conventions.int96_zone if int96 else conventions.zone)
+        zone = partial(local_times, zone=conventions.int96_zone if int96 else conventions.zone, legacy=legacy)
     elif not naive_source and source.tz != target_zone:
         zone = lambda array: array.cast(pa.timestamp("us", target_zone))  # noqa: E731
     to_target: ArrayFunction | None = None
     if target != pa.timestamp("us", target_zone):
         to_target = lambda array: array.cast(target, safe=False)  # noqa: E731
-    return _all_of(as_micros, rebase_timestamps if hybrid else None, zone, to_target)
+    rebase = rebase_timestamps if hybrid else None
+    # java.text.DateFormat goes to the zone's clock first, and names the day by the hybrid calendar then.
+    return _all_of(as_micros, zone, rebase, to_target) if legacy else _all_of(as_micros, rebase, zone, to_target)
 
 
 def _floor_to_micros(source: pa.DataType) -> ArrayFunction:
@@ -217,14 +221,6 @@ def _floor_to_micros(source: pa.DataType) -> ArrayFunction:
         return lambda array: array.cast(target)
     # A plain cast cuts towards zero, which moves times before 1970 forward.
     return lambda array: pc.floor_temporal(array, 1, "microsecond").cast(target, safe=False)
-
-
-def _local_time(zone: str) -> ArrayFunction:
-    # Java also says GMT+02:00 for what Arrow knows as +02:00.
-    zone = re.sub(r"^(GMT|UTC|UT)(?=[+-]\d\d:\d\d$)", "", zone)
-    if zone in ("UTC", "Z", "GMT", "Etc/UTC"):
-        return lambda array: array.view(pa.timestamp("us"))
-    return lambda array: pc.local_timestamp(array.view(pa.timestamp("us", zone)))
 
 
 def _all_of(*functions: ArrayFunction | None) -> ArrayFunction | None:
