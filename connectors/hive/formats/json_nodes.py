@@ -31,7 +31,7 @@ from connectors.toolkit.union_structs import is_union_struct
 
 __all__ = ["JsonValues", "is_position"]
 
-_POSITION = re.compile(r"[+-]?\d{1,10}")
+_POSITION = re.compile(r"[+-]?0*\d{1,9}")
 _POSITION_NAME = re.compile(r"_col([0-9]+)")
 
 

@@ -177,7 +177,10 @@ def _slow_decimals(odd: pa.Array, target: pa.DataType) -> pa.Array:
     trimmed = pc.utf8_trim(pc.replace_substring_regex(odd, r"([0-9.])[eE][+-]?[ \t\v]+$", r"\1"), " \t\x0b")
     good = real_nulls(trimmed, pc.match_substring_regex(trimmed, _DECIMAL))
     short = pc.match_substring_regex(good, _SHORT_DECIMAL)
-    wide = real_nulls(good, short).cast(pa.decimal256(76, 38))
+    # One digit behind the scale tells how to round: Arrow's division by more than 10 goes wrong at powers of 2.
+    scale = min(target.scale + 1, _MOST_DIGITS)
+    cut = pc.replace_substring_regex(real_nulls(good, short), rf"^([+-]?[0-9]*\.[0-9]{{{scale}}})[0-9]+$", r"\1")
+    wide = cut.cast(pa.decimal256(2 * _MOST_DIGITS, scale))
     rounded = pc.round(wide, ndigits=target.scale, round_mode="half_towards_infinity")
     digits = target.precision - target.scale
     # Texts of 38 digits always fit in 38, and a bound of one more would not fit in Arrow's decimals.
