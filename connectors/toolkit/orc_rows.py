@@ -11,6 +11,7 @@ from itertools import repeat
 import pyarrow as pa
 import pyorc
 
+from connector_spi.errors import CorruptFileError
 from connectors.toolkit.orc_footer import OrcFooter
 from connectors.toolkit.orc_statistics import RAW_TIMES
 from connectors.toolkit.orc_union_tags import UnionSlots
@@ -41,7 +42,7 @@ def read_stripe_rows(
         where: Names the file for messages.
 
     Raises:
-        CorruptFileError: The streams of the unions are damaged.
+        CorruptFileError: The streams of the unions are damaged, or those of rows.
     """
     read = _selected(schema, names)
     wanted = pa.schema([field.with_type(_stored(field.type)) for field in read])
@@ -50,6 +51,8 @@ def read_stripe_rows(
         source, column_names=names, converters=RAW_TIMES, struct_repr=pyorc.StructRepr.DICT, batch_size=4096
     )
     rows = reader.read_stripe(index).read()
+    if any(row is None for row in rows):
+        raise CorruptFileError(f"{where} has rows that are NULL; the file is damaged: restore it")
     arrays = []
     for field, node in zip(wanted, nodes, strict=True):
         values = _Values(slots)

@@ -62,10 +62,10 @@ def test_rows_are_those_of_hive(hive: HiveConnector, tmp_path: Path, name: str) 
         assert decoded_rows(alone.columns, pa.schema([file.schema.field(at)])) == [[row[at]] for row in expected]
 
 
-def _read(path: Path, column: ColumnHandle) -> pa.Table:
-    with OrcPageSource(FileSystem(), str(path), 0, path.stat().st_size, (column,)) as source:
-        found = pa.Table.from_batches(source)
-        found.validate(full=True)
+def _read(path: Path, *columns: ColumnHandle) -> pa.Table:
+    with OrcPageSource(FileSystem(), str(path), 0, path.stat().st_size, columns) as source:
+        found = pa.Table.from_batches(source, source.schema)
+        found.validate()
         return found
 
 
@@ -80,16 +80,16 @@ def test_fields_of_structs_alone(name: str) -> None:
     assert any(row and row["u"] is None for row in expected)
 
 
-def test_damaged_streams_end_in_rows_or_an_error(tmp_path: Path) -> None:
+def test_damage_ends_in_rows_or_an_error(tmp_path: Path) -> None:
     path = tmp_path / "f.orc"
+    file = _FILES["inside_plain"]
+    content = (_FOLDER / f"{file.name}.orc").read_bytes()
+    columns = [ColumnHandle(field.name, field.type) for field in file.schema]
     ended: set[object] = set()
-    for name in ("one_nested", "inside_nested"):
-        content = (_FOLDER / f"{name}.orc").read_bytes()
-        column = ColumnHandle("c0", _FILES[name].schema.field(0).type)
-        for at in range(3, len(content), 7):
-            path.write_bytes(content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :])
-            try:
-                ended.add(_read(path, column).num_rows)
-            except ConnectorError as error:
-                ended.add(type(error))
-    assert {5, 6, CorruptFileError} <= ended
+    for at in range(3, len(content)):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :])
+        try:
+            ended.add(_read(path, *columns).num_rows)
+        except ConnectorError as error:
+            ended.add(type(error))
+    assert {len(file.rows), CorruptFileError} <= ended

@@ -4,6 +4,8 @@ import java.io.File;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Properties;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
@@ -14,6 +16,7 @@ import org.apache.hadoop.hive.ql.io.orc.Writer;
 import org.apache.hadoop.hive.serde2.SerDeUtils;
 import org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe;
 import org.apache.hadoop.io.Text;
+import org.apache.orc.CompressionKind;
 
 /**
  * Writes ORC files with columns of uniontype by Hive's own writer, and reads them by its reader: orc.tsv in, files and
@@ -21,7 +24,7 @@ import org.apache.hadoop.io.Text;
  *
  * <p>Lines, tab-separated: <pre>
  * file  NAME  TYPES  TIMES     FOLDER/NAME.orc with columns c0, c1 ... of the types between semicolons, and the rows so
- *                              many times over
+ *                              many times over; not compressed where the name ends with _plain
  * row   RECORD  ANSWER         a row of LazySimpleSerDe, with bytes as backslash-x and two digits; read again from the
  *                              file, as SerDeUtils.getJSONString
  * </pre> Answers that are there are not looked at. The files and orc.tsv were written with hive-exec 4.0.1: javac -cp JARS
@@ -35,14 +38,16 @@ public final class UnionFiles {
     while (line != null) {
       String[] asked = line.split("\t", -1);
       out.print(line + "\n");
-      java.util.List<String> rows = new java.util.ArrayList<>();
+      List<String> rows = new ArrayList<>();
       for (line = in.readLine(); line != null && line.startsWith("row\t"); line = in.readLine()) {
         rows.add(line.split("\t", -1)[1]);
       }
       Configuration conf = new Configuration();
       Path path = new Path(new File(arguments[0], asked[1] + ".orc").getAbsolutePath());
       path.getFileSystem(conf).setWriteChecksum(false);
-      write(path, conf, serde(asked[2]), rows, Integer.parseInt(asked[3]));
+      CompressionKind codec = asked[1].endsWith("_plain") ? CompressionKind.NONE : CompressionKind.ZLIB;
+      OrcFile.WriterOptions options = OrcFile.writerOptions(conf).compress(codec);
+      write(path, options, serde(asked[2]), rows, Integer.parseInt(asked[3]));
       Reader reader = OrcFile.createReader(path, OrcFile.readerOptions(conf));
       RecordReader found = reader.rows();
       Object row = null;
@@ -55,9 +60,9 @@ public final class UnionFiles {
     out.close();
   }
 
-  private static void write(Path path, Configuration conf, LazySimpleSerDe serde, java.util.List<String> rows, int times)
-      throws Exception {
-    Writer writer = OrcFile.createWriter(path, OrcFile.writerOptions(conf).inspector(serde.getObjectInspector()));
+  private static void write(
+      Path path, OrcFile.WriterOptions options, LazySimpleSerDe serde, List<String> rows, int times) throws Exception {
+    Writer writer = OrcFile.createWriter(path, options.inspector(serde.getObjectInspector()));
     for (int time = 0; time < times; time++) {
       for (String record : rows) {
         writer.addRow(serde.deserialize(new Text(bytes(record))));
