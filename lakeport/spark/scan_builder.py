@@ -135,7 +135,7 @@ class ScanBuilderProxy(Proxy):
         done = [self._is_done(one) or (self._round.is_alone and one in checked) for one in translated]
         pairs = list(zip(offered, translated, strict=True))
         self._pushed = [predicate for predicate, one in pairs if not one.domain.is_all or one in checked]
-        self._for_files = [predicate for predicate, one in pairs if not one.domain.is_all and not one.kept_from_files]
+        self._for_files = [predicate for predicate, one in pairs if self._may_skip_in_files(one)]
         self._left = [one.text for one, is_done in zip(translated, done, strict=True) if not is_done]
         return [at for at, is_done in enumerate(done) if not is_done]
 
@@ -171,6 +171,13 @@ class ScanBuilderProxy(Proxy):
 
     def _narrowed(self, wanted: pa.Field) -> pa.DataType:
         return _narrow(self._table.columns[wanted.name].type, wanted.type)
+
+    def _may_skip_in_files(self, one: Translated) -> bool:
+        """Whether Spark's own reader may skip parts of files by it: not by a key, which a file may hold otherwise."""
+        domains = one.domain.domains
+        if one.domain.is_all or one.kept_from_files:
+            return False
+        return domains is None or all(column.name not in self._table.partition_keys for column in domains)
 
     def _is_done(self, one: Translated) -> bool:
         """Whether the connector guarantees the predicate, so that nobody need check it."""

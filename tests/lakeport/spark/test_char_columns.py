@@ -129,6 +129,25 @@ def test_a_query_alone_hands_its_filters_on_chars_over(warehouse: Warehouse) -> 
             assert "filter left to Spark: none" in plan
 
 
+def test_keys_that_files_hold_otherwise_skip_nothing_in_them(warehouse: Warehouse) -> None:
+    """As files of a writer that leaves the key in the rows, without the blanks of a char."""
+    folder = warehouse.folder / "held"
+    _write(
+        folder / "k=ab" / "p=x" / "000000_0",
+        pa.table({"id": pa.array([1, 2], pa.int32()), "k": ["ab"] * 2, "p": ["y"] * 2}),
+    )
+    warehouse.spark.sql(
+        "CREATE TABLE hive.s.held (id INT, k CHAR(4), p STRING) STORED AS PARQUET PARTITIONED BY (k, p) "
+        f"LOCATION '{folder}'"
+    )
+    warehouse.spark.sql("CALL hive.system.sync_partition_metadata(schema_name => 's', table_name => 'held')")
+    for native in (True, False):
+        warehouse.native_reader("hive", native)
+        for where in ("k = 'ab'", "p = 'x'", "k = 'ab' AND p = 'x' AND id > 0"):
+            assert warehouse.rows(f"SELECT id FROM hive.s.held WHERE {where}") == [(1,), (2,)], where
+    warehouse.native_reader("hive", True)
+
+
 def test_chars_are_strings_that_spark_knows_the_length_of(warehouse: Warehouse) -> None:
     own, found = (warehouse.spark.table(name).select("id", "c", "k").schema for name in ("own_chars", "hive.s.t"))
     assert found.jsonValue() == own.jsonValue()
