@@ -67,6 +67,13 @@ _FORMATS = {
         1.0,
         {"field.delim": "|"},
     ),
+    "text_escaped": _Format(
+        r"ROW FORMAT DELIMITED FIELDS TERMINATED BY '|' ESCAPED BY '\\'",
+        _TEXT,
+        f"{_SERDE}lazy.LazySimpleSerDe",
+        1.0,
+        {"field.delim": "|", "escape.delim": "\\"},
+    ),
     "csv": _Format(f"ROW FORMAT SERDE '{_SERDE}OpenCSVSerde'", _TEXT, f"{_SERDE}OpenCSVSerde", 1.0),
     "json": _Format("", _TEXT, f"{_SERDE}JsonSerDe", None),
     "avro": _Format("STORED AS AVRO", f"{_IO}avro.AvroContainerInputFormat", f"{_SERDE}avro.AvroSerDe", 1.0),

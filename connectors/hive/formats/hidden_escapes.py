@@ -7,7 +7,6 @@ have: UTF-8 alone leaves thirteen of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -62,11 +61,10 @@ class HiddenEscapes:
             return cls(rules.null), texts
         free = _free_bytes(held + rules.separators + rules.null)
         mark = next(free)
-        pair = b"(?s)" + re.escape(rules.escape) + b"(.)"
-        marked = pc.replace_substring_regex(texts, pair, mark + rb"\1")
-        null = pc.replace_substring_regex(pa.array([rules.null]), pair, mark + rb"\1")
+        marked, followers = _marked(texts, rules.escape, mark)
+        null, _ = _marked(pa.array([rules.null]), rules.escape, mark)
         stand_ins: list[tuple[bytes, bytes]] = []
-        for separator in _followers(marked, mark, rules.separators):
+        for separator in (bytes([one]) for one in dict.fromkeys(rules.separators) if one in followers):
             stand_in = next(free)
             marked = pc.replace_substring(marked, mark + separator, stand_in)
             null = pc.replace_substring(null, mark + separator, stand_in)
@@ -106,9 +104,19 @@ def _free_bytes(held: bytes) -> Iterator[bytes]:
     raise NotSupportedError("a text has too many different bytes for its escapes to be read; leave them out")
 
 
-def _followers(marked: pa.Array, mark: bytes, separators: bytes) -> list[bytes]:
-    """The separators that are behind a mark somewhere."""
-    data = np.frombuffer(value_bytes(marked), np.uint8)
-    # A mark stands for an escape with something behind it.
-    found = set(np.unique(data[np.flatnonzero(data == mark[0]) + 1]).tolist())
-    return [bytes([separator]) for separator in dict.fromkeys(separators) if separator in found]
+def _marked(texts: pa.Array, escape: bytes, mark: bytes) -> tuple[pa.Array, set[int]]:
+    """Puts the mark in the place of each escape with a byte behind it, and tells which bytes those are."""
+    validity, offsets_buffer, data_buffer = texts.buffers()
+    offsets = np.frombuffer(offsets_buffer, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data_buffer, np.uint8)[: offsets[-1]].copy()
+    places = np.flatnonzero(data[offsets[0] :] == escape[0]) + offsets[0]
+    rows = np.searchsorted(offsets, places, side="right") - 1
+    numbers = np.arange(len(places))
+    # Of several escapes in a row every other one is behind an escape.
+    begins = np.append(True, (np.diff(places) > 1) | (np.diff(rows) > 0))[: len(places)]
+    is_first = (numbers - np.maximum.accumulate(np.where(begins, numbers, 0))) % 2 == 0
+    marks = places[is_first & (places + 1 < offsets[rows + 1])]
+    data[marks] = mark[0]
+    buffers = [validity, offsets_buffer, pa.py_buffer(data)]
+    made = pa.Array.from_buffers(texts.type, len(texts), buffers, offset=texts.offset)
+    return made, set(np.unique(data[marks + 1]).tolist())
