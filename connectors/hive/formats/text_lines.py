@@ -51,6 +51,9 @@ def cut_lines(
         data = held + block if held else block
         if mark and not given and len(data) >= len(_MARK):
             data, given, mark = _without_mark(data)
+            if given and length:
+                # The first line begins before the mark, however short the range is.
+                length = max(length, given + 1)
         if not block:
             if data:
                 yield from _up_to(_records(data, last=True)[0], data, given, length)

@@ -66,6 +66,19 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
     assert _lines(b"\xef\xbb\xbfa\nb\xef\xbb\xbf\n") == [b"a", b"b\xef\xbb\xbf"]
 
 
+@pytest.mark.parametrize("cut", range(1, 7))
+@pytest.mark.parametrize("data", [b"\xef\xbb\xbf\n\na\n", b"\xef\xbb\xbfab\n", b"\xef\xbb\xbfa\r\nb"])
+def test_ranges_may_end_in_a_byte_order_mark(data: bytes, cut: int) -> None:
+    found: list[bytes] = []
+    for start, end in ((0, cut), (cut, len(data))):
+        first = first_line_start(lambda count, at: data[at : at + count], start, len(data))
+        if first < end:
+            arrays = cut_lines(io.BytesIO(data[first:]).read, "f", length=end - first, mark=first == 0)
+            found += [line for array in arrays for line in array.to_pylist()]
+    # Hadoop's TextInputFormat was asked: a mark alone on its line is an empty line.
+    assert found == _model(data.removeprefix(b"\xef\xbb\xbf"))
+
+
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_the_last_lines_can_be_left_out(count: int) -> None:
     data = b"a\nb\nc\nd\n"
