@@ -105,7 +105,7 @@ def _decode_fixed(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Posi
     _check_lengths(arrow, ends - starts, width)
     numbers = read_fixed(data, starts, width, code)
     if arrow == pa.bool_():
-        if (numbers > 1).any():
+        if (numbers.astype(np.uint8) > 1).any():
             # LazyBinaryBoolean then keeps the value of a row before.
             raise ValueError("a boolean that is neither 0 nor 1")
         return pa.array(numbers != 0)
