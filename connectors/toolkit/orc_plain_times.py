@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from connectors.toolkit.orc_footer import OrcFooter, message_fields, read_writer_zone
+from connectors.toolkit.orc_footer import OrcFooter, read_writer_zone
+from connectors.toolkit.orc_wire import message_fields
 
 __all__ = ["has_modern_times", "is_of_utc"]
 

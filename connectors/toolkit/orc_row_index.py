@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from connector_spi.predicate import Domain, Value
 from connectors.toolkit.arrow_filter import ColumnBounds, may_match
-from connectors.toolkit.orc_footer import OrcFooter, OrcStripe, decompress, message_fields
+from connectors.toolkit.orc_footer import OrcFooter, OrcStripe
+from connectors.toolkit.orc_wire import decompress, message_fields
 
 __all__ = ["IndexedColumn", "murmur64", "row_groups_may_match"]
 

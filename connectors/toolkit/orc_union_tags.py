@@ -20,7 +20,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
-from connectors.toolkit.orc_footer import OrcFooter, decompress, message_fields
+from connectors.toolkit.orc_footer import OrcFooter
+from connectors.toolkit.orc_wire import decompress, message_fields
 
 __all__ = ["UnionSlots", "asked_unions", "read_union_slots"]
 

@@ -7,7 +7,7 @@ import zlib
 import pyarrow as pa
 import pytest
 
-from connectors.toolkit.orc_footer import decompress
+from connectors.toolkit.orc_wire import decompress
 
 BLOCK = 1 << 16
 
