@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from connectors.toolkit.schema_adapter import ColumnSource
+from connectors.toolkit.column_sources import ColumnSource
 
 __all__ = ["file_sources", "has_position_names"]
 

@@ -12,7 +12,7 @@ from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.file_columns import file_sources
 from connectors.hive.text_types import TextRule, stored_text_rule
-from connectors.toolkit.schema_adapter import find_fields
+from connectors.toolkit.type_adaptation import find_fields
 from connectors.toolkit.union_structs import is_union_struct
 
 __all__ = ["check_unions", "partition_columns", "partition_text_rules", "partition_types"]

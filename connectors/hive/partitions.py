@@ -21,8 +21,8 @@ from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.text_types import TextRule, apply_text_rule
 from connectors.toolkit.partition_values import DEFAULT_PARTITION, partition_value
-from connectors.toolkit.schema_adapter import adaptation
 from connectors.toolkit.time_conventions import TimeConventions
+from connectors.toolkit.type_adaptation import adaptation
 
 __all__ = [
     "PartitionName",

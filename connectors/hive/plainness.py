@@ -11,13 +11,13 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle
 from connectors.hive.file_columns import file_sources, has_position_names
 from connectors.hive.handles import HiveTableHandle
+from connectors.toolkit.column_sources import find_column
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.orc_footer import read_orc_footer
 from connectors.toolkit.orc_plain_times import has_modern_times, is_of_utc
 from connectors.toolkit.orc_reader import orc_errors, read_orc_schema
 from connectors.toolkit.parquet_footer import typed_schema
 from connectors.toolkit.parquet_reader import open_parquet, parquet_errors
-from connectors.toolkit.schema_adapter import find_column
 from connectors.toolkit.time_conventions import INT96, TimeConventions, parquet_conventions
 
 __all__ = ["PlainFiles"]

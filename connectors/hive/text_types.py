@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.plain_data import PlainData
-from connectors.toolkit.schema_adapter import map_nested
+from connectors.toolkit.type_adaptation import map_nested
 
 __all__ = ["TextRule", "apply_text_rule", "stored_text_rule", "text_rule"]
 

@@ -37,11 +37,11 @@ from connectors.hudi.stitched_page_source import StitchedPageSource
 from connectors.hudi.timeline.view import TimelineView
 from connectors.hudi.timestamp_unit import check_unit
 from connectors.hudi.written_in import WrittenInPageSource
+from connectors.toolkit.column_sources import ColumnSource, find_column
 from connectors.toolkit.file_page_source import FilePageSource
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.orc_reader import OrcPageSource
 from connectors.toolkit.parquet_reader import ParquetPageSource
-from connectors.toolkit.schema_adapter import ColumnSource, find_column
 
 __all__ = ["HudiPageSourceProvider", "hidden_values"]
 

@@ -13,8 +13,8 @@ from connector_spi.handles import ColumnHandle
 from connectors.hudi.error_codes import HUDI_SCHEMA_ON_READ
 from connectors.hudi.internal_schema import InternalField, InternalSchema
 from connectors.hudi.schema import META_COLUMNS
-from connectors.toolkit.schema_adapter import map_nested
 from connectors.toolkit.time_conventions import TimeConventions
+from connectors.toolkit.type_adaptation import map_nested
 from connectors.toolkit.value_casts import ArrayFunction, leaf_cast
 
 __all__ = ["EvolvedColumn", "evolve", "java_text"]

@@ -16,11 +16,11 @@ from connectors.hudi.error_codes import HUDI_BOOTSTRAP, HUDI_MISSING_BASE_FILE, 
 from connectors.hudi.handles import HudiSplit, HudiTableHandle, SourceFile
 from connectors.hudi.schema import META_COLUMNS
 from connectors.hudi.timestamp_unit import check_unit
+from connectors.toolkit.column_sources import find_column
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.parquet_footer import typed_schema
 from connectors.toolkit.parquet_reader import ParquetPageSource, open_parquet, parquet_errors
 from connectors.toolkit.partition_values import constant_batch
-from connectors.toolkit.schema_adapter import find_column
 
 __all__ = ["StitchedPageSource"]
 

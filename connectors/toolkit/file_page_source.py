@@ -14,9 +14,10 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.scan_counters import count
+from connectors.toolkit.column_sources import ColumnSource
 from connectors.toolkit.filesystem import FileSystem
 from connectors.toolkit.partition_values import constant_array, constant_batch
-from connectors.toolkit.schema_adapter import CastRules, ColumnSource
+from connectors.toolkit.type_adaptation import CastRules
 
 __all__ = ["BATCH_ROWS", "FilePageSource", "FileRange", "SourceResolver", "resolve_sources"]
 

@@ -13,9 +13,9 @@ import pyorc
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain, Value
 from connectors.toolkit.arrow_filter import ColumnBounds, may_match
+from connectors.toolkit.column_sources import ColumnSource, find_column
 from connectors.toolkit.orc_footer import OrcFooter
 from connectors.toolkit.orc_row_index import IndexedColumn, row_groups_may_match
-from connectors.toolkit.schema_adapter import ColumnSource, find_column
 
 __all__ = ["RAW_TIMES", "matching_stripes"]
 

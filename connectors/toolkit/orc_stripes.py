@@ -11,6 +11,7 @@ from pyarrow import orc
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
+from connectors.toolkit.column_sources import ColumnSource, find_column
 from connectors.toolkit.counted_parts import count_parts
 from connectors.toolkit.file_page_source import SourceResolver, resolve_sources
 from connectors.toolkit.orc_footer import OrcFooter
@@ -19,8 +20,9 @@ from connectors.toolkit.orc_statistics import matching_stripes
 from connectors.toolkit.orc_types import mark_chars, repair_times
 from connectors.toolkit.orc_union_tags import UnionSlots, asked_unions, read_union_slots
 from connectors.toolkit.orc_unions import orc_nodes, union_struct_type, unions_to_structs
-from connectors.toolkit.schema_adapter import CastRules, ColumnSource, SchemaAdapter, find_column
+from connectors.toolkit.schema_adapter import SchemaAdapter
 from connectors.toolkit.time_conventions import TimeConventions
+from connectors.toolkit.type_adaptation import CastRules
 
 __all__ = ["OrcStripes", "Stripe", "StripeSlice"]
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import CorruptFileError
 from connectors.toolkit.orc_footer import OrcFooter, OrcType, read_writer_zone
 from connectors.toolkit.orc_zone_history import java_shift
-from connectors.toolkit.schema_adapter import map_nested
+from connectors.toolkit.type_adaptation import map_nested
 
 __all__ = ["CHAR", "mark_chars", "repair_times"]
 

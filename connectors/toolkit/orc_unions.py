@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import CorruptFileError
 from connectors.toolkit.orc_footer import OrcType
 from connectors.toolkit.orc_union_tags import UnionSlots
-from connectors.toolkit.schema_adapter import map_nested
+from connectors.toolkit.type_adaptation import map_nested
 from connectors.toolkit.union_structs import union_struct
 
 __all__ = ["OrcNode", "holds_union", "orc_nodes", "union_struct_type", "unions_to_structs"]

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
+from connectors.toolkit.column_sources import ColumnSource, find_column
 from connectors.toolkit.parquet_footer import keeps_order, leaf_starts
-from connectors.toolkit.schema_adapter import ColumnSource, find_column
 
 __all__ = ["BloomFilters", "hashed_values", "xxh64"]
 

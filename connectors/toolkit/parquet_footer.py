@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain, Value
 from connectors.toolkit.arrow_filter import ColumnBounds, may_match
+from connectors.toolkit.column_sources import ColumnSource, find_column
 from connectors.toolkit.parquet_maps import restored_type
-from connectors.toolkit.schema_adapter import ColumnSource, find_column
 from connectors.toolkit.time_conventions import INT96, TimeConventions
 
 __all__ = ["keeps_order", "leaf_starts", "narrow_schema", "row_group_may_match", "typed_schema"]

@@ -19,8 +19,8 @@ from connectors.hive.formats.avro_names import reader_names, renamed
 from connectors.hive.formats.avro_shapes import shape
 from connectors.hive.formats.avro_types import natural_type
 from connectors.toolkit.avro_schema import AvroRecordSchema, Json, reader_fields
-from connectors.toolkit.schema_adapter import adaptation
 from connectors.toolkit.time_conventions import TimeConventions
+from connectors.toolkit.type_adaptation import adaptation
 from connectors.toolkit.value_casts import ArrayFunction
 
 __all__ = ["ColumnPlan", "ReaderSchema", "check_reader_schema", "plan_column"]

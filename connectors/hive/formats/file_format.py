@@ -23,9 +23,10 @@ from connectors.hive.file_columns import file_sources
 from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.text_types import TextRule, apply_text_rule
+from connectors.toolkit.column_sources import ColumnSource
 from connectors.toolkit.file_page_source import FilePageSource, SourceResolver, resolve_sources
 from connectors.toolkit.filesystem import FileInfo, FileSystem, raise_storage_failure
-from connectors.toolkit.schema_adapter import ColumnSource, SchemaAdapter
+from connectors.toolkit.schema_adapter import SchemaAdapter
 from connectors.toolkit.time_conventions import TimeConventions
 
 __all__ = ["DeclaredPageSource", "FileRequest", "FormatSettings", "HiveFileFormat", "declared_columns", "file_errors"]

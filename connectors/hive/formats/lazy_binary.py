@@ -16,8 +16,8 @@ from connector_spi.errors import NotSupportedError
 from connectors.hive.formats.lazy_binary_leaves import decode_leaf, is_leaf, locate_leaf, read_fixed, stretch_ends
 from connectors.hive.formats.vints import read_vints
 from connectors.toolkit.cells import Bytes, Positions, spread
-from connectors.toolkit.schema_adapter import adaptation
 from connectors.toolkit.time_conventions import TimeConventions
+from connectors.toolkit.type_adaptation import adaptation
 from connectors.toolkit.union_structs import is_union_struct
 from connectors.toolkit.value_casts import ArrayFunction
 

@@ -28,7 +28,8 @@ from connectors.hudi.schema_evolution import EvolvedColumn
 from connectors.hudi.timestamp_unit import check_unit
 from connectors.toolkit.avro_records import ByteRange
 from connectors.toolkit.avro_schema import AvroRecordSchema
-from connectors.toolkit.schema_adapter import SchemaAdapter, find_column
+from connectors.toolkit.column_sources import find_column
+from connectors.toolkit.schema_adapter import SchemaAdapter
 
 __all__ = ["blocks_read_at_once", "column_names", "read_events"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
-from connectors.toolkit.schema_adapter import SchemaAdapter, adaptation
+from connectors.toolkit.schema_adapter import SchemaAdapter
 from connectors.toolkit.time_conventions import (
     INT96,
     TimeConventions,
@@ -18,6 +18,7 @@ from connectors.toolkit.time_conventions import (
     rebase_dates,
     rebase_timestamps,
 )
+from connectors.toolkit.type_adaptation import adaptation
 
 
 def _cast(values: pa.Array, target: pa.DataType, conventions: TimeConventions | None = None) -> list[object]:

@@ -19,8 +19,8 @@ from connectors.hive.formats.coercions import time_casts as times
 from connectors.hive.formats.text_times import parse_dates
 from connectors.hive.formats.text_values import parse_decimals, parse_floats, parse_integers
 from connectors.toolkit.orc_types import CHAR
-from connectors.toolkit.schema_adapter import CastRules
 from connectors.toolkit.time_conventions import TimeConventions
+from connectors.toolkit.type_adaptation import CastRules
 from connectors.toolkit.value_casts import ArrayFunction, leaf_cast, refused_cast
 
 __all__ = ["ORC_RULES", "PARQUET_RULES", "ROW_RULES"]
