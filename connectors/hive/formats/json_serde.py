@@ -83,6 +83,8 @@ class _JsonReader:
         schema = _arrow_schema(self.wanted)
         if schema is None or not _fit_for_arrow(records):
             return None
+        if any(pa.types.is_nested(field.type) for field in schema) and _has_negative_zero(records):
+            return None
         _, offsets, values = pc.binary_join_element_wise(records, b"", b"\n").buffers()
         data = values.slice(0, int(np.frombuffer(offsets, np.int32)[len(records)]))
         try:
@@ -195,6 +197,11 @@ def _fit_for_arrow(records: pa.Array) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+def _has_negative_zero(records: pa.Array) -> bool:
+    """Whether a number may be ``-0``, which is an integer for Hive and so 0, and a floating-point number for Arrow."""
+    return bool(pc.any(pc.match_substring_regex(records, rb"-0\s*[,\]}]"), min_count=0).as_py())
 
 
 def _most_brackets(records: pa.Array) -> int:

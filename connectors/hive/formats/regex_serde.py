@@ -71,8 +71,13 @@ def _groups(texts: pa.Array, expression: JavaRegex, ignore_case: bool, wanted: S
 
 def _value(texts: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_integer(target):
-        # Integer.valueOf takes no fraction.
-        return parse_integers(real_nulls(texts, pc.match_substring_regex(texts, "^[+-]?[0-9]+$")), target)
+        # Integer.valueOf takes no fraction, and digits of all scripts.
+        digits = real_nulls(texts, pc.match_substring_regex(texts, r"^[+-]?\p{Nd}+$"))
+        if not bool(pc.all(pc.string_is_ascii(digits), min_count=0).as_py()):
+            digits = pa.array(
+                [None if text is None else _ascii_digits(text) for text in digits.to_pylist()], pa.string()
+            )
+        return parse_integers(digits, target)
     if pa.types.is_floating(target):
         return parse_floats(texts, target)
     if pa.types.is_boolean(target):
@@ -83,6 +88,10 @@ def _value(texts: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_date(target):
         return parse_dates(texts)
     return _PARSE_TIMESTAMPS(texts) if pa.types.is_timestamp(target) else texts
+
+
+def _ascii_digits(text: str) -> str:
+    return "".join(char if char in "+-" else str(int(char)) for char in text)
 
 
 def _is_instant(arrow: pa.DataType) -> bool:

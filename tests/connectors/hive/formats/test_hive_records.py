@@ -106,6 +106,8 @@ def _own_value(value: pa.Scalar, kind: pa.DataType) -> object:
         return None
     if pa.types.is_struct(kind):
         return [_own_value(value[field.name], field.type) for field in kind]
+    if pa.types.is_list(kind):
+        return [_own_value(item, kind.value_type) for item in value.values]
     if pa.types.is_map(kind):
         return [
             (_own_value(entry["key"], kind.key_type), _own_value(entry["value"], kind.item_type))
@@ -126,6 +128,8 @@ def _hive_value(value: object, kind: pa.DataType) -> object:
         return [
             _hive_value(*pair) for pair in zip(cast(list[object], value), (field.type for field in kind), strict=True)
         ]
+    if pa.types.is_list(kind):
+        return [_hive_value(item, kind.value_type) for item in cast(list[object], value)]
     if pa.types.is_map(kind):
         pairs = cast(list[tuple[object, object]], value)
         return [(_hive_value(key, kind.key_type), _hive_value(item, kind.item_type)) for key, item in pairs]
