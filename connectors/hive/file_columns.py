@@ -25,6 +25,7 @@ def file_sources(
     partition_columns: Sequence[str] | None,
     *,
     by_name: bool,
+    position_names: bool = True,
 ) -> Mapping[str, ColumnSource]:
     """Where each of the table's columns is in a file.
 
@@ -32,12 +33,14 @@ def file_sources(
         schema: The file's schema.
         table_columns: Names of the table's columns that files hold, in order.
         partition_columns: The partition's names of them, where they differ.
-        by_name: Find columns by name, unless the file has position names only; else by position.
+        by_name: Find columns by name; else by position.
+        position_names: A file that has position names only tells no names, as in ORC; in Parquet Hive takes them for
+            names.
 
     Returns:
         By the table's name: a name in the file, a position in it, or ``None``.
     """
-    positional = not by_name or has_position_names(schema)
+    positional = not by_name or (position_names and has_position_names(schema))
     own = list(table_columns if partition_columns is None else partition_columns)
     shared = set(table_columns) & set(own)
     sources: dict[str, ColumnSource] = {}

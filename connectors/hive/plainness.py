@@ -104,7 +104,7 @@ class PlainFiles:
         if len(set(lowered)) < len(lowered) or (file_format == "orc" and has_position_names(schema)):
             return False
         names = [column.name for column in self._table.data_columns]
-        sources = file_sources(schema, names, None, by_name=True)
+        sources = file_sources(schema, names, None, by_name=True, position_names=False)
         found = [(column, find_column(schema, sources[column.name])) for column in self._columns]
         known = [(column.type, position) for column, position in found if position is not None]
         if not all(_same(schema.field(position).type, arrow, same) for arrow, position in known):

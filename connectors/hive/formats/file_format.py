@@ -99,11 +99,12 @@ class FileRequest:
         """What the SerDe is told."""
         return dict(self.storage.properties)
 
-    def sources(self, *, by_name: bool) -> SourceResolver:
+    def sources(self, *, by_name: bool, position_names: bool = True) -> SourceResolver:
         """Where the table's columns are in a file; see ``file_sources``."""
 
         def resolve(schema: pa.Schema) -> Mapping[str, ColumnSource]:
-            return file_sources(schema, self.table_columns, self.partition_columns, by_name=by_name)
+            own = self.partition_columns
+            return file_sources(schema, self.table_columns, own, by_name=by_name, position_names=position_names)
 
         return resolve
 

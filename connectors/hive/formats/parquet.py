@@ -38,6 +38,7 @@ class ParquetFormat(HiveFileFormat):
     declared_columns = False
 
     def page_source(self, request: FileRequest) -> PageSource:
+        by_name = request.settings.parquet_by_name and not by_position(request.storage)
         return _HiveParquetPageSource(
             request.files,
             request.path,
@@ -46,6 +47,6 @@ class ParquetFormat(HiveFileFormat):
             request.columns,
             request.constants,
             request.predicate,
-            sources=request.sources(by_name=request.settings.parquet_by_name and not by_position(request.storage)),
+            sources=request.sources(by_name=by_name, position_names=False),
             zone=request.settings.parquet_zone or request.zone,
         )

@@ -45,6 +45,15 @@ def test_position_names_of_old_orc_files(hive: HiveConnector, tmp_path: Path) ->
     assert scan_table(hive, "s", "t", constraint=only).rows.num_rows == 0
 
 
+def test_position_names_are_names_in_parquet(hive: HiveConnector, tmp_path: Path) -> None:
+    """So did both readers of Hive 4.0.1, vectorized and not; and Spark's reader, which plain files may be given to."""
+    columns = [FieldSchema("id", "bigint"), FieldSchema("_col1", "string"), FieldSchema("_col0", "bigint")]
+    path = _register(hive, tmp_path, columns, "parquet")
+    write_file(path, _DATA.rename_columns(["_col0", "_col1"]), "parquet")
+    expected = [{"id": None, "_col1": row["s"], "_col0": row["id"]} for row in _DATA.to_pylist()]
+    assert scan_table(hive, "s", "t").rows.to_pylist() == expected
+
+
 @pytest.mark.parametrize("file_format", ["orc", "parquet"])
 def test_columns_by_position_when_asked(tmp_path: Path, file_format: str) -> None:
     hive = make_connector(tmp_path, **{f"hive_{file_format}_use__column__names": "false"})
