@@ -64,7 +64,8 @@ def lazy_parameters(properties: Mapping[str, str], zone: str, where: str) -> Laz
     field = properties.get("field.delim", properties.get("serialization.format"))
     first = (
         _byte(field, 1),
-        _byte(properties.get("collection.delim"), 2),
+        # Hive before 3, and Spark, call it so (HIVE-16922).
+        _byte(properties.get("collection.delim", properties.get("colelction.delim")), 2),
         _byte(properties.get("mapkey.delim"), 3),
     )
     count = _LEVELS

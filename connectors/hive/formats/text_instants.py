@@ -29,6 +29,8 @@ _ONE_DIGIT = r"^(.*?[+-])([0-9]:[0-9][0-9])"
 _OFFSET = re.compile(r"[+-]([01][0-9]):[0-5][0-9](?::[0-5][0-9])?")
 # Names of the database of time zones that Java's own copy of it leaves out.
 _UNKNOWN = frozenset({"EST", "HST", "MST", "ROC"})
+# Of later years Arrow knows no daylight saving time.
+_KNOWN_UNTIL = pa.scalar(datetime(2037, 1, 1), pa.timestamp("us"))
 _PREFIX = re.compile(r"(?:UTC|GMT|UT)(?=[+-])")
 
 InstantReader = Callable[[pa.Array, str], pa.Array]
@@ -75,6 +77,8 @@ def _in_zone(wall: pa.Array, zone: str) -> pa.Array:
         return _at_offset(wall, name)
     if name in _UNKNOWN:
         return pa.nulls(len(wall), _INSTANTS)
+    if pc.less(_KNOWN_UNTIL, pc.max(wall)).as_py():
+        return _in_zone_with_gaps(wall, name)
     try:
         return pc.assume_timezone(wall, name, ambiguous="earliest").cast(_INSTANTS)
     except pa.ArrowInvalid:
@@ -98,9 +102,12 @@ def _in_zone_with_gaps(wall: pa.Array, zone: str) -> pa.Array:
         known = ZoneInfo(zone)
     except (KeyError, OSError, ValueError):
         return pa.nulls(len(wall), _INSTANTS)
+    # Python's years begin with 1.
+    known_years = pc.greater_equal(wall, pa.scalar(datetime(1, 1, 1), wall.type))
+    old = pc.assume_timezone(real_nulls(wall, pc.invert(known_years)), zone, ambiguous="earliest").cast(_INSTANTS)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     instants = [
         None if value is None else (value.replace(tzinfo=known) - epoch) // timedelta(microseconds=1)
-        for value in wall.to_pylist()
+        for value in real_nulls(wall, known_years).to_pylist()
     ]
-    return pa.array(instants, pa.int64()).view(_INSTANTS)
+    return pc.coalesce(old, pa.array(instants, pa.int64()).view(_INSTANTS))

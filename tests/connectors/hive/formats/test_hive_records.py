@@ -57,6 +57,17 @@ def test_records_are_read_as_hive_reads_them(block: str) -> None:
     assert _rows(decode([record for record, _ in good]), case.schema) == [expected for _, expected in good]
 
 
+def test_the_separator_of_elements_may_have_the_name_that_hive_2_gives_it() -> None:
+    # Answers of Hive 2.3.10; Hive 4 knows the other name alone, and renames it when a metastore is upgraded.
+    schema = pa.schema([("c0", pa.list_(pa.string())), ("c1", pa.map_(pa.string(), pa.int32()))])
+    properties = {"colelction.delim": "-", "field.delim": ","}
+    layout = RowLayout(schema, (0, 1), properties, "UTC", "t")
+    decode = find_row_serde("org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe", "t").decoder(layout)
+    lists, maps = decode(pa.array([b"a-b,x\x031-y\x032", b"a\x02b,x\x031"]))
+    assert lists.to_pylist() == [["a", "b"], ["a\x02b"]]
+    assert maps.to_pylist() == [[("x", 1), ("y", 2)], [("x", 1)]]
+
+
 def test_an_escape_that_is_a_separator_is_refused() -> None:
     properties = {"field.delim": "|", "mapkey.delim": "#", "escape.delim": "#"}
     serde = find_row_serde("org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe", "t")
