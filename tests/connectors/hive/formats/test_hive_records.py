@@ -1,6 +1,6 @@
 """Odd records of text, CSV, JSON, regular expressions and RCFiles, against what SerDes of Hive 4.0.1 read in them.
 
-They are the smallest of some 100,000 at random that Lakeport once read otherwise (``record_answers``).
+They are the smallest of some 250,000 at random that Lakeport once read otherwise (``record_answers``).
 """
 
 from __future__ import annotations
