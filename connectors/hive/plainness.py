@@ -169,7 +169,7 @@ def _same_in_parquet(told: TimeConventions, parquet_mr: bool, source: pa.DataTyp
     if source == INT96:
         # Spark can be told to shift the INT96 of other writers (spark.sql.parquet.int96TimestampConversion).
         return parquet_mr and not told.hybrid_int96 and (target.tz is not None or told.int96_zone in _UTC)
-    if told.hybrid_timestamps or source.unit not in ("us", "ms"):
+    if told.legacy_instants or source.unit not in ("us", "ms"):
         return False
     if source.tz is None:
         return target.tz is None

@@ -136,7 +136,7 @@ def _bounds(
         low, high = (_as_target(value, target) for value in (statistics.min, statistics.max))
     except (ValueError, OverflowError, ArithmeticError, NotImplementedError, pa.ArrowException):
         return ColumnBounds(None, None, nulls, rows)
-    hybrid = conventions.hybrid_dates if pa.types.is_date(source) else conventions.hybrid_timestamps
+    hybrid = conventions.hybrid_dates if pa.types.is_date(source) else conventions.legacy_instants
     if hybrid and _before_gregorian(low):
         return ColumnBounds(None, None, nulls, rows)
     return ColumnBounds(low, high, nulls, rows)

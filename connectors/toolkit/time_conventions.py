@@ -38,6 +38,7 @@ class TimeConventions(PlainData):
         zone: Zone in which an instant is shown where the table's type is a wall-clock time.
         int96_zone: The same for INT96, which does not tell whether it is an instant.
         legacy_int96: INT96 is shown by ``java.util.TimeZone`` and the hybrid calendar, as by old versions of Hive.
+        legacy_instants: So are other instants; wall-clock times are not.
     """
 
     hybrid_dates: bool = False
@@ -46,6 +47,7 @@ class TimeConventions(PlainData):
     zone: str = "UTC"
     int96_zone: str = "UTC"
     legacy_int96: bool = False
+    legacy_instants: bool = False
 
 
 def parquet_conventions(
@@ -75,7 +77,7 @@ def parquet_conventions(
         version = told[b"org.apache.spark.version"]
         legacy = b"org.apache.spark.legacyDateTime" in told or version < b"3.0.0"
         hybrid_int96 = b"org.apache.spark.legacyINT96" in told or version < b"3.1.0"
-        return TimeConventions(legacy, hybrid_int96, legacy, default_zone, default_zone, hybrid_int96)
+        return TimeConventions(legacy, hybrid_int96, False, default_zone, default_zone, hybrid_int96, legacy)
     if b"writer.time.zone" in told or b"writer.date.proleptic" in told:
         hybrid = told.get(b"writer.date.proleptic") == b"false"
         zone = told.get(b"writer.time.zone", default_zone.encode()).decode()

@@ -189,8 +189,9 @@ def _date(source: pa.DataType, target: pa.DataType, conventions: TimeConventions
 
 def _timestamp(source: pa.DataType, target: pa.DataType, conventions: TimeConventions) -> ArrayFunction | None:
     int96 = source == INT96
-    hybrid = conventions.hybrid_int96 if int96 else conventions.hybrid_timestamps
     naive_source = source.tz is None
+    legacy = conventions.legacy_int96 if int96 else conventions.legacy_instants and not naive_source
+    hybrid = conventions.hybrid_int96 if int96 else conventions.hybrid_timestamps or legacy
     as_micros: ArrayFunction | None = None
     if int96:
         # The label never reaches the values: the reader gives INT96 without a zone.
@@ -198,7 +199,6 @@ def _timestamp(source: pa.DataType, target: pa.DataType, conventions: TimeConven
     elif source.unit != "us":
         as_micros = _floor_to_micros(source)
     zone: ArrayFunction | None = None
-    legacy = int96 and conventions.legacy_int96
     if pa.types.is_date(target):
         target_zone = None
     else:
