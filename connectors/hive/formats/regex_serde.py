@@ -44,32 +44,37 @@ class RegexSerDe(RowSerDe):
 
         def decode(records: pa.Array) -> Sequence[pa.Array]:
             texts = as_strings(to_utf8(records, charset))
-            groups = _groups(texts, expression, ignore_case, layout.wanted)
+            groups, matched = _groups(texts, expression, ignore_case, layout.wanted)
             types = [layout.declared.field(at).type for at in layout.wanted]
-            return [_value(group, arrow) for group, arrow in zip(groups, types, strict=True)]
+            return [_value(group, matched, arrow) for group, arrow in zip(groups, types, strict=True)]
 
         return decode
 
 
-def _groups(texts: pa.Array, expression: JavaRegex, ignore_case: bool, wanted: Sequence[int]) -> list[pa.Array]:
+def _groups(
+    texts: pa.Array, expression: JavaRegex, ignore_case: bool, wanted: Sequence[int]
+) -> tuple[list[pa.Array], pa.Array]:
+    """The texts of the groups that are asked, and which records match."""
     if expression.linear and not ignore_case:
         # \z is RE2's end of the text, where Python has \Z.
         pattern = rf"(?s)\A(?:{expression.pattern})\z".replace(r"\Z", r"\z")
         try:
             found = pc.extract_regex(texts, pattern)
-            return [real_nulls(pc.struct_field(found, f"g{at + 1}"), found.is_valid()) for at in wanted]
+            matched = found.is_valid()
+            return [real_nulls(pc.struct_field(found, f"g{at + 1}"), matched) for at in wanted], matched
         except pa.ArrowInvalid:
             # Too large for RE2.
             pass
     # Case is that of ASCII alone for Java, and with this flag for Python.
     compiled = re.compile(expression.pattern, re.DOTALL | re.ASCII | (re.IGNORECASE if ignore_case else 0))
     matches = [None if text is None else compiled.fullmatch(text) for text in texts.to_pylist()]
-    return [
+    groups = [
         pa.array([None if match is None else match.group(at + 1) for match in matches], pa.string()) for at in wanted
     ]
+    return groups, pa.array([match is not None for match in matches], pa.bool_())
 
 
-def _value(texts: pa.Array, target: pa.DataType) -> pa.Array:
+def _value(texts: pa.Array, matched: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_integer(target):
         # Integer.valueOf takes no fraction, and digits of all scripts.
         digits = real_nulls(texts, pc.match_substring_regex(texts, r"^[+-]?\p{Nd}+$"))
@@ -81,8 +86,8 @@ def _value(texts: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_floating(target):
         return parse_floats(texts, target)
     if pa.types.is_boolean(target):
-        # Boolean.valueOf: all other words are false.
-        return pc.equal(pc.utf8_lower(texts), "true")
+        # Boolean.valueOf: all other words are false, and so is a group without a value.
+        return real_nulls(pc.fill_null(pc.equal(pc.utf8_lower(texts), "true"), False), matched)
     if pa.types.is_decimal(target):
         return parse_decimals(texts, target)
     if pa.types.is_date(target):

@@ -49,7 +49,8 @@ def test_records_are_read_as_hive_reads_them(block: str) -> None:
             with pytest.raises(CorruptFileError):
                 decode([record])
             continue
-        found = json.loads(answer)
+        # The answer for a row of NULLs may be NULL.
+        found = json.loads(answer) or [None] * len(case.schema)
         expected = [_hive_value(*pair) for pair in zip(found, case.schema.types, strict=True)]
         assert _rows(decode([record]), case.schema) == [expected], record
         good.append((record, expected))
