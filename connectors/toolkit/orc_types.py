@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import CorruptFileError
 from connectors.toolkit.orc_footer import OrcFooter, OrcType, read_writer_zone
-from connectors.toolkit.orc_zone_history import java_shift
+from connectors.toolkit.orc_zone_history import java_shift, tells_otherwise
 from connectors.toolkit.type_adaptation import map_nested
 
 __all__ = ["CHAR", "mark_chars", "repair_times"]
@@ -79,8 +79,8 @@ def repair_times(
         return batch
     zone = read_writer_zone(source, footer, index, path)
     offset = 0 if seconds_right else _offset_1970(zone)
-    history = zone if footer.writer == _ORC_JAVA else ""
-    if not zone:
+    history = zone if footer.writer == _ORC_JAVA and tells_otherwise(zone) else ""
+    if not offset and not history:
         return batch
     columns = [_repaired(column, offset, history) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from connectors.toolkit.local_times import JAVA_START, java_standard_time
 
-__all__ = ["java_shift"]
+__all__ = ["java_shift", "tells_otherwise"]
 
 _BEFORE_ALL = -(1 << 40)
 _HEADER = 44
@@ -43,6 +43,11 @@ def java_shift(seconds: npt.NDArray[np.int64], zone: str) -> npt.NDArray[np.int6
         return None
     ends, shifts = table
     return shifts[np.searchsorted(ends, seconds, side="right")]
+
+
+def tells_otherwise(zone: str) -> bool:
+    """Whether ``java_shift`` changes any time of a zone."""
+    return _table(zone) is not None
 
 
 @lru_cache(maxsize=64)
