@@ -9,7 +9,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["cut_to_scale", "rounded_half_up"]
+__all__ = ["cut_to_scale", "rounded_down", "rounded_half_up"]
 
 # The greatest power of ten in 32 bits, which are one word of Arrow's division.
 _STEP = 9
@@ -27,6 +27,22 @@ def cut_to_scale(numbers: pa.Array, scale: int) -> pa.Array:
     """
     while (have := numbers.type.scale) > scale:
         numbers = numbers.cast(pa.decimal256(76, max(scale, have - _STEP)), safe=False)
+    return numbers
+
+
+def rounded_down(numbers: pa.Array, scale: int) -> pa.Array:
+    """Rounds to the next lower number.
+
+    Args:
+        numbers: Of type ``decimal256``.
+        scale: Digits behind the point that stay at most.
+
+    Returns:
+        Numbers of ``decimal256(76, scale)``, or those given where they have no more digits.
+    """
+    while (have := numbers.type.scale) > scale:
+        kept = max(scale, have - _STEP)
+        numbers = pc.round(numbers, ndigits=kept, round_mode="down").cast(pa.decimal256(76, kept))
     return numbers
 
 

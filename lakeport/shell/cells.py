@@ -6,8 +6,9 @@ import base64
 import json
 import math
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -98,9 +99,22 @@ def _timestamps(column: pa.Array) -> pa.Array:
     zone = column.type.tz
     if zone is not None:
         # UTC needs no time zone database, which a small image may lack.
-        column = column.cast(pa.timestamp("us")) if zone == "UTC" else pc.local_timestamp(column)
+        column = column.cast(pa.timestamp("us")) if zone == "UTC" else _local(column, zone)
     text = pc.replace_substring_regex(column.cast(pa.string()), _FRACTION_ZEROS, r"\1")
     return pc.replace_substring_regex(text, _BARE_POINT, "")
+
+
+def _local(column: pa.Array, zone: str) -> pa.Array:
+    """The wall-clock times of a zone."""
+    local = pc.local_timestamp(column)
+    # Of what comes after 2037 Arrow knows no daylight saving time; behind the year 9999 Python knows nothing.
+    first, last = (pa.scalar(datetime(*day, tzinfo=UTC), column.type) for day in ((2037, 1, 1), (9999, 12, 30)))
+    far = pc.and_kleene(pc.greater_equal(column, first), pc.less(column, last))
+    if zone.startswith(("+", "-")) or not pc.any(far, min_count=0).as_py():
+        return local
+    known = ZoneInfo(zone)
+    right = [value.astimezone(known).replace(tzinfo=None) for value in column.filter(far).to_pylist()]
+    return pc.replace_with_mask(local, pc.fill_null(far, False), pa.array(right, local.type))
 
 
 def _floats(column: pa.Array) -> pa.Array:

@@ -160,3 +160,12 @@ def test_more_rows_than_are_laid_out_at_once() -> None:
 )
 def test_values_as_text(column: pa.Array, texts: list[str | None]) -> None:
     assert text_column(column).to_pylist() == texts
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "+02:00"])
+def test_instants_of_far_summers_are_those_of_the_zone(zone: str) -> None:
+    instants = [datetime(year, month, 1, 12, 30, tzinfo=UTC) for year in (2030, 2036, 2041, 9990) for month in (1, 7)]
+    summer = {"America/New_York": "08:30:00", "+02:00": "14:30:00"}[zone]
+    winter = {"America/New_York": "07:30:00", "+02:00": "14:30:00"}[zone]
+    texts = text_column(pa.array([*instants, None], pa.timestamp("us", zone))).to_pylist()
+    assert [text and text[11:] for text in texts] == [winter, summer] * 4 + [None]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, localcontext
+from decimal import ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal, localcontext
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.toolkit.decimal_rounding import cut_to_scale, rounded_half_up
+from connectors.toolkit.decimal_rounding import cut_to_scale, rounded_down, rounded_half_up
 from connectors.toolkit.time_conventions import TimeConventions
 from connectors.toolkit.value_casts import leaf_cast
 
@@ -31,6 +31,7 @@ def test_rounding_is_that_of_python(whole: int, fraction: int, have: int, scale:
     numbers = pa.array([number, None], pa.decimal256(76, have))
     kept = min(have, scale)
     assert cut_to_scale(numbers, scale).to_pylist() == [_digits(number, kept, ROUND_DOWN), None]
+    assert rounded_down(numbers, scale).to_pylist() == [_digits(number, kept, ROUND_FLOOR), None]
     assert rounded_half_up(numbers, scale).to_pylist() == [_digits(number, kept, ROUND_HALF_UP), None]
 
 

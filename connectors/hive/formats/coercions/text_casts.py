@@ -41,7 +41,7 @@ def strict_booleans(texts: pa.Array) -> pa.Array:
 
 def lenient_booleans(texts: pa.Array) -> pa.Array:
     """All is true but a few words."""
-    return real_nulls(pc.invert(pc.is_in(pc.ascii_lower(texts), _false_texts())), pc.is_valid(texts))
+    return real_nulls(pc.invert(pc.is_in(pc.utf8_lower(texts), _false_texts())), pc.is_valid(texts))
 
 
 def strict_integers(texts: pa.Array, target: pa.DataType) -> pa.Array:

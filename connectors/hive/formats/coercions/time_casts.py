@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.hive.formats.text_values import real_nulls
+from connectors.toolkit.decimal_rounding import rounded_down
 from connectors.toolkit.value_casts import ArrayFunction, narrow_integer, to_decimal
 
 __all__ = [
@@ -70,7 +71,7 @@ def decimals_to_timestamps(array: pa.Array) -> pa.Array:
     """Seconds, cut down to microseconds."""
     inside = pc.less(pc.abs(array.cast(pa.decimal256(76, array.type.scale))), Decimal(9 * 10**12))
     kept = pc.if_else(inside, array.cast(pa.decimal256(76, array.type.scale)), Decimal(0))
-    floored = pc.round(kept, ndigits=min(6, array.type.scale), round_mode="down").cast(_WIDE)
+    floored = rounded_down(kept, 6).cast(_WIDE)
     micros = pc.multiply(floored.cast(pa.decimal256(40, 6)), pa.scalar(Decimal(10**6), pa.decimal256(7, 0)))
     return real_nulls(micros.cast(pa.int64()), inside).cast(_MICROS)
 
