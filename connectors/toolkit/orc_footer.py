@@ -17,6 +17,8 @@ __all__ = ["OrcFooter", "OrcStripe", "OrcType", "read_orc_footer", "read_writer_
 
 _TAIL = 32 * 1024
 _MAGIC = b"ORC"
+# The header of a chunk has 23 bits for its length, and ORC's writers make no blocks that are longer than that.
+_MOST_BLOCK = 1 << 28
 _JAVA_WRITER = 0
 _CODECS = ("none", "zlib", "snappy", "lzo", "lz4_raw", "zstd", "brotli")
 _UNKNOWN_CALENDAR, _HYBRID_CALENDAR = 0, 1
@@ -122,6 +124,8 @@ def _read(file: pa.NativeFile, path: str) -> OrcFooter:
     if codec >= len(_CODECS):
         raise NotSupportedError(f"{path} is compressed by ORC's codec {codec}, which is unknown; rewrite the file")
     block_size = _number(fields.get(3, 0)) or 1 << 18
+    if block_size > _MOST_BLOCK:
+        raise _corrupt(path, f"it claims blocks of {block_size} bytes")
     return _footer(decompress(raw, _CODECS[codec], block_size), _CODECS[codec], block_size)
 
 
