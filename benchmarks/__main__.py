@@ -23,6 +23,7 @@ BENCHMARKS = (
     "many_queries",
     *_ACID,
     "hive_formats",
+    "orc_places",
     "bzip2_splits",
     "hudi_merge_on_read",
     "hudi_merge_memory",

@@ -24,10 +24,12 @@ class Lake:
     Attributes:
         session: The session; its Spark starts on first use.
         hive: The connector of the catalog ``hive``.
+        others: The connectors of more catalogs of Hive.
     """
 
     session: Session
     hive: HiveConnector
+    others: Mapping[str, HiveConnector]
 
     def register(self, catalog: str, name: str, folder: Path) -> None:
         """Makes a folder the table ``<catalog>.bench.<name>``."""
@@ -54,19 +56,24 @@ class Lake:
 
 
 @contextmanager
-def open_lake(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Lake]:
+def open_lake(
+    folder: Path, settings: Mapping[str, str] | None = None, others: Mapping[str, Mapping[str, str]] | None = None
+) -> Iterator[Lake]:
     """Opens a session whose metastore lies in ``folder``; Spark's log goes there too.
 
     Args:
         folder: Exists.
         settings: Spark's, beside those of Lakeport.
+        others: More catalogs of Hive over the same metastore, by name, with properties of theirs.
     """
     registry = CatalogRegistry(discover_plugins(), VERSION)
     properties = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(folder / "metastore.db")}
     for name in ("hive", "hudi"):
         registry.register(name, name, properties)
-    hive = registry.get("hive")
-    assert isinstance(hive, HiveConnector)
+    for name, own in (others or {}).items():
+        registry.register(name, "hive", {**properties, **own})
+    made = {name: registry.get(name) for name in ("hive", *(others or {}))}
+    connectors = {name: connector for name, connector in made.items() if isinstance(connector, HiveConnector)}
     options = SparkOptions(settings=settings or {}, log=folder / "spark.log")
     with Session(registry, options=options) as session:
-        yield Lake(session, hive)
+        yield Lake(session, connectors.pop("hive"), connectors)

@@ -71,8 +71,12 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     boolean_property("hive.recursive-directories", "Whether files in folders below a partition belong to it.", True),
     boolean_property("hive.ignore-absent-partitions", "Whether a partition without a folder has no rows.", False),
     data_size_property("hive.max-split-size", "Most bytes of a split.", 64 * _MEGABYTE, minimum=1),
-    boolean_property("hive.orc.use-column-names", "Whether columns of ORC files are found by name.", True),
-    boolean_property("hive.parquet.use-column-names", "Whether columns of Parquet files are found by name.", True),
+    boolean_property(
+        "hive.orc.use-column-names", "Whether columns of ORC files are found by name, else by place.", False
+    ),
+    boolean_property(
+        "hive.parquet.use-column-names", "Whether columns of Parquet files are found by name, else by place.", True
+    ),
     integer_property("hive.split-loader-concurrency", "Folders that are listed at once.", 16, minimum=1, maximum=256),
     _zone_property(
         "hive.parquet.time-zone",
@@ -135,8 +139,8 @@ class HiveConfig:
             parts of a UNION ALL into folders of their own.
         ignore_absent_partitions: Default of the session property.
         max_split_bytes: Default of the session property.
-        orc_by_name: Columns of ORC files are found by name, unless all are called ``_colN``.
-        parquet_by_name: Columns of Parquet files are found by name.
+        orc_by_name: Columns of ORC files are found by name, unless all are called ``_colN``; else by place.
+        parquet_by_name: Columns of Parquet files are found by name; else by place.
         split_loader_concurrency: Folders that are listed at once.
         parquet_zone: Zone of Parquet's instants, or empty for the session's.
         max_delete_memory: Default of the session property.

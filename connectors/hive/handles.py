@@ -114,9 +114,8 @@ class HiveSplit(Split):
         partition: Name of the partition, such as ``ds=2024-01-01``; empty where the table has no partition keys.
         partition_values: Typed value of each partition key, by name.
         partition_columns: The partition's own names of the columns in the files, in order; ``None`` where they are
-            the table's.
-        partition_types: The partition's own types of these columns, where they differ from the table's and the files
-            do not tell them; as many as the partition has columns.
+            the table's, or the format does not ask for them.
+        partition_types: The partition's own types of these columns, likewise; as many as the partition has columns.
         partition_rules: What happens to texts of the partition's own char and varchar columns, by its names, before
             they become those of the table.
         storage: How the partition's files are written; ``None`` where it is as the table's.

@@ -70,7 +70,6 @@ class HivePageSourceProvider(PageSourceProvider):
             split.storage or table.storage,
             declared_columns(table.data_columns, split.partition_columns, split.partition_types),
             tuple(column.name for column in table.data_columns),
-            split.partition_columns,
             session.time_zone,
             self.settings,
             split.partition_rules,

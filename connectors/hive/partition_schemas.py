@@ -10,9 +10,7 @@ from catalog.metastore.model import Partition, Table
 from catalog.metastore.types import holds_union, parse_hive_type
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.file_columns import file_sources
 from connectors.hive.text_types import TextRule, stored_text_rule
-from connectors.toolkit.type_adaptation import find_fields
 from connectors.toolkit.union_structs import is_union_struct
 
 __all__ = ["check_unions", "partition_columns", "partition_text_rules", "partition_types"]
@@ -39,14 +37,10 @@ def check_unions(partition: Partition, table: Table, name: str, asked: Collectio
     if own == of_table or not any(holds_union(field.type) for field in (*own, *of_table)):
         return
     names = [field.name.lower() for field in of_table]
-    places = file_sources(pa.schema([]), names, [field.name.lower() for field in own], by_name=False)
-    for at, field in enumerate(of_table):
-        place = places[names[at]]
-        if names[at] not in asked or not isinstance(place, int):
-            continue
-        if _unlike(parse_hive_type(own[place].type), parse_hive_type(field.type)):
+    for column, mine, field in zip(names, own, of_table, strict=False):
+        if column in asked and _unlike(parse_hive_type(mine.type), parse_hive_type(field.type)):
             raise NotSupportedError(
-                f"column '{names[at]}' of partition {name} of {table.database}.{table.name} is {own[place].type}; "
+                f"column '{column}' of partition {name} of {table.database}.{table.name} is {mine.type}; "
                 f"expected {field.type} as in the table, or a type with unions in the same places: leave the column "
                 "out, or write the partition again",
                 error_codes.HIVE_UNSUPPORTED_TYPE,
@@ -94,7 +88,6 @@ def _unlike(own: pa.DataType, of_table: pa.DataType) -> bool:
         return True
     kinds = next((is_kind for is_kind in _NESTED if is_kind(own) and is_kind(of_table)), None)
     if kinds is pa.types.is_struct:
-        places = find_fields(own, of_table, by_place=True)
-        return any(at is not None and _unlike(own[at].type, of_table[to].type) for to, at in enumerate(places))
+        return any(_unlike(mine.type, field.type) for mine, field in zip(own, of_table, strict=False))
     inner = range(own.num_fields if kinds else 0)
     return any(_unlike(own.field(at).type, of_table.field(at).type) for at in inner)

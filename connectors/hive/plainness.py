@@ -9,7 +9,8 @@ from functools import partial
 import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
-from connectors.hive.file_columns import file_sources, has_position_names
+from connectors.hive.file_columns import file_sources
+from connectors.hive.formats.file_storage import FileStorage, by_position
 from connectors.hive.handles import HiveTableHandle
 from connectors.toolkit.column_sources import find_column
 from connectors.toolkit.filesystem import FileSystem
@@ -23,6 +24,9 @@ from connectors.toolkit.time_conventions import INT96, TimeConventions, parquet_
 __all__ = ["PlainFiles"]
 
 _FEW_FILES = 64
+# Reading a footer pays where the engine's reader saves more: of storage nearby it takes half a millisecond.
+_MANY_FILES = 2048
+_LARGE_BYTES = 1 << 20
 _SameLeaf = Callable[[pa.DataType, pa.DataType], bool]
 _UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z"})
 
@@ -30,10 +34,13 @@ _UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z"})
 class PlainFiles:
     """Decides for the files of one scan. Used by several threads.
 
-    The footers of the first files are read; the files after them are taken to be like those of their kind (format and
-    partition schema), since the engine's reader fails rather than errs where a type differs. With dates and timestamps
-    it could err, for the calendar before 1582 and the zone are up to each writer: past the first files a scan with
-    either is not plain.
+    The footers of the first files are read; the files after them are taken to be like those of their format, since the
+    engine's reader fails rather than errs where a type differs. It could err with dates and timestamps, for the
+    calendar before 1582 and the zone are up to each writer, and where columns are found by their places, for it goes
+    by the names in each file: then every file's footer is read, of small ones that of the first only, and of so many
+    at most; a scan of more is not plain.
+
+    Where columns are found by place, a file is plain whose columns at these places have the table's names.
 
     The engine takes the number of a timestamp as it stands in a file for a time of UTC. That is the table's value where
     a Parquet file's times are wall-clock times, or instants that are shown in UTC, and where an ORC file was written in
@@ -43,8 +50,8 @@ class PlainFiles:
         files: Storage.
         table: The table.
         columns: Columns that are read.
-        orc_by_name: Columns of ORC files are found by name.
-        parquet_by_name: Columns of Parquet files are found by name.
+        orc_by_name: Columns of ORC files are found by name; else by place.
+        parquet_by_name: Columns of Parquet files are found by name; else by place.
         parquet_zone: Zone in which instants of Parquet files are shown where the file names none.
     """
 
@@ -71,41 +78,46 @@ class PlainFiles:
         )
         self._has_times = any(_holds(column.type, _is_time) for column in self._columns)
         self._lock = threading.Lock()
-        self._known: dict[tuple[str, tuple[str, ...] | None], bool] = {}
+        self._known: dict[tuple[str, bool], bool] = {}
         self._seen = 0
 
-    def is_plain(self, path: str, file_format: str, partition_columns: tuple[str, ...] | None) -> bool:
+    def is_plain(self, path: str, size: int, storage: FileStorage) -> bool:
         """Whether a file is plain for the columns that are read.
 
         Args:
             path: The file, not empty.
-            file_format: Name of the format; of others than ORC and Parquet no file is plain.
-            partition_columns: The partition's own names of its columns, where they differ from the table's.
+            size: Its bytes.
+            storage: How it is written; of other formats than ORC and Parquet no file is plain.
         """
-        if self._never or partition_columns is not None or not self._by_name.get(file_format, False):
+        if self._never or storage.format not in self._by_name or self._files.has_settings(path):
             return False
-        if self._files.has_settings(path):
-            return False
-        key = (file_format, partition_columns)
+        by_name = self._by_name[storage.format] and not by_position(storage)
+        key = (storage.format, by_name)
         with self._lock:
             self._seen += 1
-            if self._known.get(key) is False or (self._has_times and self._seen > _FEW_FILES):
+            if self._known.get(key) is False:
                 return False
-            if self._seen > _FEW_FILES and key in self._known:
+            if self._seen > _FEW_FILES and (self._has_times or not by_name):
+                if self._seen > _MANY_FILES or size < _LARGE_BYTES:
+                    self._known[key] = False
+                    return False
+            elif self._seen > _FEW_FILES and key in self._known:
                 return True
-        plain = self._looks_plain(path, file_format)
+        plain = self._looks_plain(path, storage.format, by_name)
         with self._lock:
             self._known[key] = self._known.get(key, True) and plain
             return plain
 
-    def _looks_plain(self, path: str, file_format: str) -> bool:
+    def _looks_plain(self, path: str, file_format: str, by_name: bool) -> bool:
         schema, same = self._orc(path) if file_format == "orc" else self._parquet(path)
         lowered = [name.lower() for name in schema.names]
-        if len(set(lowered)) < len(lowered) or (file_format == "orc" and has_position_names(schema)):
+        if len(set(lowered)) < len(lowered) or (file_format == "orc" and _may_tell_no_names(lowered)):
             return False
         names = [column.name for column in self._table.data_columns]
-        sources = file_sources(schema, names, None, by_name=True, position_names=False)
+        sources = file_sources(schema, names, by_name=by_name, position_names=False)
         found = [(column, find_column(schema, sources[column.name])) for column in self._columns]
+        if not by_name and any(find_column(schema, column.name) != position for column, position in found):
+            return False
         known = [(column.type, position) for column, position in found if position is not None]
         if not all(_same(schema.field(position).type, arrow, same) for arrow, position in known):
             return False
@@ -135,6 +147,11 @@ class PlainFiles:
                 return False
             zoned = any(_holds(arrow, pa.types.is_timestamp) for arrow, _ in timed)
             return not zoned or is_of_utc(source, footer, path)
+
+
+def _may_tell_no_names(lowered: Sequence[str]) -> bool:
+    """Whether Spark's reader finds columns by their places, since all names begin so (``OrcUtils``)."""
+    return bool(lowered) and all(name.startswith("_col") for name in lowered)
 
 
 def _same(source: pa.DataType, target: pa.DataType, same_leaf: _SameLeaf) -> bool:

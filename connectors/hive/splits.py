@@ -25,7 +25,7 @@ from connectors.hive.buckets import BucketCheck
 from connectors.hive.columns import bucketed_alike
 from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
 from connectors.hive.formats.file_format import declared_columns
-from connectors.hive.formats.file_storage import FileStorage, by_position
+from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing import FolderLister, file_ranges
@@ -203,10 +203,11 @@ class _Scan:
                 "table is transactional: drop the partition",
                 error_codes.HIVE_BAD_PARTITION,
             )
-        columns, types = partition_columns(partition, entry), None
+        columns, types = None, None
         rules: tuple[tuple[str, TextRule], ...] = ()
         file_format = format_named(storage.format)
-        if file_format.declared_columns:
+        if file_format.partition_columns:
+            columns = partition_columns(partition, entry)
             types = partition_types(partition, entry, name.name)
             check_unions(partition, entry, name.name, {column.name for column in self.columns})
             rules = partition_text_rules(partition, entry)
@@ -250,8 +251,7 @@ class _Scan:
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
         plain = file.acid is None and file.changes is None and whole.bucket_check is BucketCheck.NONE
-        plain = plain and not by_position(folder.storage)
-        plain = plain and self.plain.is_plain(info.path, folder.storage.format, folder.columns)
+        plain = plain and self.plain.is_plain(info.path, info.size, folder.storage)
         names = tuple(column.name for column in self.columns if column.name in constants) if plain else ()
         cut = format_named(folder.storage.format).splittable(info.path, folder.storage)
         ranges = file_ranges(info.size, self.max_split_bytes) if cut else [(0, info.size)]

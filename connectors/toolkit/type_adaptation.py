@@ -14,7 +14,7 @@ from connectors.toolkit.time_conventions import TimeConventions
 from connectors.toolkit.union_structs import UNION_TAG, branch_count
 from connectors.toolkit.value_casts import ArrayFunction, leaf_cast, refused_branch, refused_cast
 
-__all__ = ["CastRules", "adaptation", "find_fields", "map_nested"]
+__all__ = ["CastRules", "adaptation", "map_nested"]
 
 LeafCast = Callable[[pa.DataType, pa.DataType, TimeConventions, str], ArrayFunction | None]
 """The function between two types that are not nested; ``None`` where they are the same, an error where there is none.
@@ -28,7 +28,7 @@ class CastRules:
 
     Attributes:
         leaf: The cast of types that are not nested.
-        fields_by_place: Fields of structs that only one side has are found by their place; else they are NULL.
+        fields_by_place: Fields of structs are found by their place; else by name.
         unions_by_value: Of a union of more types than the table's, only values of those types are refused; else all.
     """
 
@@ -52,7 +52,8 @@ def adaptation(
 ) -> ArrayFunction | None:
     """The function from arrays of a file's type to arrays of a table's type; ``None`` where they are the same.
 
-    Fields of structs are matched by name, whatever their case; a field that the file lacks is NULL.
+    Fields of structs are matched by name, whatever their case, unless the rules say by place; a field that the file
+    lacks is NULL.
 
     Args:
         source: The file's type.
@@ -70,22 +71,18 @@ def adaptation(
     return _adaptation(source, target, whole or target, conventions, where, chosen)
 
 
-def find_fields(source: pa.DataType, target: pa.DataType, *, by_place: bool) -> list[int | None]:
+def _find_fields(source: pa.DataType, target: pa.DataType, *, by_place: bool) -> list[int | None]:
     """The position in one struct of each field of another, or ``None`` where it has none.
 
     Args:
         source: The struct with the fields; those of a ``uniontype`` are found by name alone.
         target: The struct whose fields are wanted, all of them where ``by_place``.
-        by_place: Fields that only one side has are found by their place.
+        by_place: Fields are found by their place.
     """
+    if by_place and branch_count(source) is None:
+        return [place if place < source.num_fields else None for place in range(target.num_fields)]
     schema = pa.schema(list(source))
-    positions = [find_column(schema, field.name) for field in target]
-    if not by_place or branch_count(source) is not None:
-        return positions
-    taken = set(positions)
-    return [
-        place if at is None and place < len(schema) and place not in taken else at for place, at in enumerate(positions)
-    ]
+    return [find_column(schema, field.name) for field in target]
 
 
 def map_nested(
@@ -189,7 +186,7 @@ def _struct_adaptation(
     if lacks and not rules.unions_by_value:
         # A value may be of a branch that the table does not have; Hive refuses this, too (ORC's SchemaEvolution).
         raise refused_cast(source, target, where)
-    found = find_fields(source, whole, by_place=rules.fields_by_place)
+    found = _find_fields(source, whole, by_place=rules.fields_by_place)
     chosen = (
         [*range(len(found))] if len(found) == target.num_fields else [whole.get_field_index(f.name) for f in target]
     )

@@ -37,8 +37,8 @@ class FormatSettings:
     """What a catalog says of its formats.
 
     Attributes:
-        orc_by_name: Find columns of ORC files by name.
-        parquet_by_name: Find columns of Parquet files by name.
+        orc_by_name: Find columns of ORC files by name; else by place.
+        parquet_by_name: Find columns of Parquet files by name; else by place.
         parquet_zone: Zone of Parquet's instants where the file names none; empty for the session's.
         orc_zone: Zone in which instants of ORC files are shown in columns of wall-clock times; empty for the session's.
         avro_schema_hosts: Web servers that schemas of Avro tables may be fetched from, in lower case.
@@ -46,7 +46,7 @@ class FormatSettings:
             3.1.
     """
 
-    orc_by_name: bool = True
+    orc_by_name: bool = False
     parquet_by_name: bool = True
     parquet_zone: str = ""
     binary_zone: str = "UTC"
@@ -70,7 +70,6 @@ class FileRequest:
         declared: The columns that the partition, or else the table, declares for the file, in order. Formats whose
             files do not tell their columns read by it.
         table_columns: Names of the table's columns that files hold, in order.
-        partition_columns: The partition's own names of them, where they differ.
         zone: The session's time zone.
         settings: The catalog's.
         declared_rules: What happens to texts of declared char and varchar columns, by name, where their types are not
@@ -88,7 +87,6 @@ class FileRequest:
     storage: FileStorage
     declared: pa.Schema
     table_columns: tuple[str, ...]
-    partition_columns: tuple[str, ...] | None
     zone: str
     settings: FormatSettings
     declared_rules: tuple[tuple[str, TextRule], ...] = ()
@@ -103,8 +101,7 @@ class FileRequest:
         """Where the table's columns are in a file; see ``file_sources``."""
 
         def resolve(schema: pa.Schema) -> Mapping[str, ColumnSource]:
-            own = self.partition_columns
-            return file_sources(schema, self.table_columns, own, by_name=by_name, position_names=position_names)
+            return file_sources(schema, self.table_columns, by_name=by_name, position_names=position_names)
 
         return resolve
 
@@ -116,7 +113,8 @@ class HiveFileFormat(ABC):
         name: Its name, lower case.
         input_formats: Java classes of the input formats that it serves.
         serdes: Java classes of the SerDes that it serves; ``serves`` may know more.
-        declared_columns: The files do not tell their columns, or only together with those that are declared.
+        partition_columns: Files hold the columns that their partition declares; else the table's are looked for in
+            them, whatever the partition declares.
         unions: Values of ``uniontype`` are read, as structs (``connectors.toolkit.union_structs``); ``reads_unions``
             may know more.
     """
@@ -124,7 +122,7 @@ class HiveFileFormat(ABC):
     name: ClassVar[str]
     input_formats: ClassVar[frozenset[str]]
     serdes: ClassVar[frozenset[str]] = frozenset()
-    declared_columns: ClassVar[bool] = True
+    partition_columns: ClassVar[bool] = True
     unions: ClassVar[bool] = False
 
     def serves(self, serde: str) -> bool:
@@ -182,7 +180,7 @@ class DeclaredPageSource(FilePageSource):
             request.columns,
             request.constants,
             request.predicate,
-            sources=request.sources(by_name=True),
+            sources=request.sources(by_name=False),
             zone=request.zone,
         )
         self.request = request

@@ -33,7 +33,8 @@ class FileStorage(PlainData):
 def by_position(storage: FileStorage) -> bool:
     """Whether a table says that its files' columns are to be found by their places.
 
-    By ``orc.force.positional.evolution`` and ``parquet.column.index.access``, as Hive.
+    By ``parquet.column.index.access``, as Hive, and by ``orc.force.positional.evolution``, which is a setting of Hive's
+    sessions alone.
     """
     told = dict(storage.properties).get(_BY_POSITION.get(storage.format, ""), "")
     return told.strip().lower() == "true"

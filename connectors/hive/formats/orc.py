@@ -27,7 +27,7 @@ class OrcFormat(HiveFileFormat):
         }
     )
     serdes = frozenset({"", "org.apache.hadoop.hive.ql.io.orc.OrcSerde"})
-    declared_columns = False
+    partition_columns = False
     unions = True
 
     def page_source(self, request: FileRequest) -> PageSource:

@@ -35,7 +35,7 @@ class ParquetFormat(HiveFileFormat):
             "parquet.hive.serde.ParquetHiveSerDe",
         }
     )
-    declared_columns = False
+    partition_columns = False
 
     def page_source(self, request: FileRequest) -> PageSource:
         by_name = request.settings.parquet_by_name and not by_position(request.storage)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,7 +12,7 @@ import pyorc
 import pytest
 from pyarrow import orc
 
-from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, Table
+from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hive.connector import HiveConnector
@@ -64,34 +63,12 @@ def test_columns_by_position_when_asked(tmp_path: Path, file_format: str) -> Non
 
 
 @pytest.mark.parametrize("file_format", ["orc", "parquet"])
-def test_names_in_another_case_and_other_order(hive: HiveConnector, tmp_path: Path, file_format: str) -> None:
+def test_names_in_another_case_and_other_order(tmp_path: Path, file_format: str) -> None:
+    hive = make_connector(tmp_path, hive_orc_use__column__names="true")
     path = _register(hive, tmp_path, [FieldSchema("s", "string"), FieldSchema("id", "bigint")], file_format)
     write_file(path, _DATA.rename_columns(["ID", "S"]), file_format)
     assert read_table(hive, "s", "t").to_pylist() == [{"s": row["s"], "id": row["id"]} for row in _DATA.to_pylist()]
-
-
-def test_a_partition_with_columns_of_another_order(hive: HiveConnector, tmp_path: Path) -> None:
-    hive.metastore.writes.create_database(Database("s"))
-    fields = [FieldSchema("id", "bigint"), FieldSchema("renamed", "string")]
-    table = Table(
-        "s", "t", storage(fields, tmp_path / "s", "orc"), (FieldSchema("p", "int"),), Parameters(), "EXTERNAL_TABLE"
-    )
-    hive.metastore.writes.create_table(table)
-    own = {"1": [("s", "string"), ("id", "bigint")], "2": [("id", "bigint"), ("old", "string")], "3": [("id", "int")]}
-    for value, columns in own.items():
-        folder = tmp_path / "s" / f"p={value}"
-        partition = replace(storage([FieldSchema(*column) for column in columns], folder, "orc"))
-        hive.metastore.writes.add_partitions("s", "t", [Partition("s", "t", (value,), partition)])
-        names = [name for name, _ in columns]
-        data = {"s": _DATA["s"], "old": _DATA["s"], "id": _DATA["id"]}
-        write_file(folder / "f", pa.table({name: data[name] for name in names}), "orc")
-    rows = read_table(hive, "s", "t").to_pylist()
-    expected = [
-        {"id": row["id"], "renamed": row["s"] if p == 2 else None, "p": p}
-        for p in (1, 2, 3)
-        for row in _DATA.to_pylist()
-    ]
-    assert sorted(rows, key=repr) == sorted(expected, key=repr)
+    hive.shutdown()
 
 
 @pytest.mark.parametrize("file_format", ["orc", "parquet"])
@@ -125,8 +102,9 @@ def test_a_large_file_is_cut_and_each_row_read_once(hive: HiveConnector, tmp_pat
         ("orc_alltypes", ["ts"], False),
         ("orc_alltypes", ["de"], True),
         ("ext_orc_none_part", ["s", "id"], True),
-        # The partition p=1 has other columns than the table.
-        ("evolve_ext_orc", ["n"], False),
+        # In the file of p=1 the column has another name, and Spark's reader goes by names.
+        ("evolve_ext_orc", ["renamed"], False),
+        ("evolve_ext_orc", ["n"], True),
         # The partition entries were changed with the table, the file of p=1 has int where the table has bigint.
         ("evolve_ext_parquet", ["a"], False),
     ],

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from catalog.metastore.model import Database, FieldSchema, Parameters, Table
+from connectors.hive.connector import HiveConnector
+from tests.connectors.hive.table_writer import storage
 from tests.connectors.hudi.rows import assert_same_table
 from tests.hive_corpus import PLAIN_CASES, canonical_rows, expected_answer, require_corpus
 from tests.lakeport.spark.warehouse import Warehouse
@@ -180,6 +185,26 @@ def test_nan_survives_the_native_reader(warehouse: Warehouse, file_format: str) 
     assert warehouse.rows(query + "d > 5") == [(2,)]
     assert warehouse.rows(query + "d = double('NaN')") == [(2,)]
     assert sorted(warehouse.rows(query + "NOT d < 3")) == [(2,), (3,)]
+
+
+def test_columns_of_orc_that_have_other_names_than_at_their_place(warehouse: Warehouse) -> None:
+    """Spark's reader goes by names, so it may have a file only for the columns whose names are at their places."""
+    folder = warehouse.folder / "places"
+    folder.mkdir()
+    shutil.copy(Path(__file__).parents[2] / "connectors/hive/formats/place_answers/mixed.orc", folder / "000000_0")
+    hive = warehouse.registry.get("hive")
+    assert isinstance(hive, HiveConnector)
+    hive.metastore.writes.create_database(Database("place_tables"))
+    columns = [FieldSchema("a", "int"), FieldSchema("bb", "string"), FieldSchema("c", "double")]
+    told = storage(columns, folder, "orc")
+    hive.metastore.writes.create_table(Table("place_tables", "places", told, (), Parameters(), "EXTERNAL_TABLE"))
+    warehouse.native_reader("hive", True)
+    query = "SELECT a, bb, c FROM hive.place_tables.places"
+    assert "reader: Python" in warehouse.plan(query)
+    assert sorted(warehouse.rows(query)) == [(1, "one", 1.5), (2, "two", 2.5)]
+    assert warehouse.rows(f"{query} WHERE bb = 'two'") == [(2, "two", 2.5)]
+    assert "reader: native" in warehouse.plan("SELECT a, c FROM hive.place_tables.places")
+    assert sorted(warehouse.rows("SELECT a, c FROM hive.place_tables.places")) == [(1, 1.5), (2, 2.5)]
 
 
 def _one_form(table: pa.Table) -> pa.Table:

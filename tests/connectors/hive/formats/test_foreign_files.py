@@ -56,10 +56,11 @@ def test_rows_are_those_of_hive(hive: HiveConnector, tmp_path: Path, case: _Case
 
 
 def test_instants_that_hive_itself_cannot_read(hive: HiveConnector, tmp_path: Path) -> None:
-    columns = [("id", "int"), ("event_time", "timestamp with local time zone")]
+    times = ("event_time", "timestamp with local time zone")
+    columns = [("id", "int"), ("user", "string"), ("action", "string"), times]
     name = "timestamp_with_local_timezone.orc"
     _register(hive, tmp_path, _Case(name, _ORC.input_format, _ORC.serde, columns, 1, 1, ()))
-    rows = scan_table(hive, "s", "t").rows.to_pylist()
+    rows = scan_table(hive, "s", "t", ["id", "event_time"]).rows.to_pylist()
     assert rows == [{"id": 1, "event_time": datetime(2020, 1, 1, 8, tzinfo=UTC)}]
 
 

@@ -65,7 +65,6 @@ def _read_cells(case: UnionCase, cells: Sequence[bytes], folder: Path) -> list[p
         storage,
         case.schema,
         tuple(case.schema.names),
-        None,
         "UTC",
         FormatSettings(),
     )

@@ -172,7 +172,7 @@ def test_partitions_have_serdes_formats_and_types_of_their_own(hive: HiveConnect
     kinds = {
         "text": (table, b"a,b\n1,x\n"),
         "csv": (_storage(folder, {"a": "string", "b": "string"}, _CSV, {}), b'a,b\n"2","y,z"\n'),
-        "json": (_storage(folder, {"b": "string", "a": "int"}, _JSON, {}), b'-\n{"A":3,"b":"q"}\n'),
+        "json": (_storage(folder, {"a": "int", "b": "string"}, _JSON, {}), b'-\n{"b":"q","A":3}\n'),
         "pipes": (_storage(folder, {"a": "tinyint", "b": "string"}, _LAZY, {"field.delim": "|"}), b"-\n4|w\n1000|v\n"),
     }
     partitions = []
