@@ -116,7 +116,7 @@ class PlainFiles:
         names = [column.name for column in self._table.data_columns]
         sources = file_sources(schema, names, by_name=by_name, position_names=False)
         found = [(column, find_column(schema, sources[column.name])) for column in self._columns]
-        if not by_name and any(find_column(schema, column.name) != position for column, position in found):
+        if not by_name and not _named_alike(schema, found, file_format):
             return False
         known = [(column.type, position) for column, position in found if position is not None]
         if not all(_same(schema.field(position).type, arrow, same) for arrow, position in known):
@@ -147,6 +147,13 @@ class PlainFiles:
                 return False
             zoned = any(_holds(arrow, pa.types.is_timestamp) for arrow, _ in timed)
             return not zoned or is_of_utc(source, footer, path)
+
+
+def _named_alike(schema: pa.Schema, found: Sequence[tuple[ColumnHandle, int | None]], file_format: str) -> bool:
+    """Whether columns that were found by place are where their names are; fields of Parquet are not looked into."""
+    if file_format == "parquet" and any(_holds(column.type, pa.types.is_struct) for column, _ in found):
+        return False
+    return all(find_column(schema, column.name) == position for column, position in found)
 
 
 def _may_tell_no_names(lowered: Sequence[str]) -> bool:

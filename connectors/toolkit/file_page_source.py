@@ -59,6 +59,8 @@ class FilePageSource(PageSource):
         predicate: Parts of the file that by their statistics hold no row of it are skipped. Columns in it whose
             values the caller changes after reading have to be left out.
         sources: Where a column is in the file; by its own name where nothing is said.
+        whole: The table's types of nested columns, by name, where those of ``columns`` may be narrowed and the rules
+            find fields by their place.
         zone: Zone to show instants in where the table's type is a wall-clock time and the file names no zone.
         strict: Refuse casts that can lose a value (which else becomes NULL).
         batch_rows: Most rows of a batch.
@@ -83,6 +85,7 @@ class FilePageSource(PageSource):
         predicate: TupleDomain[ColumnHandle] | None = None,
         *,
         sources: Mapping[str, ColumnSource] | SourceResolver | None = None,
+        whole: Mapping[str, pa.DataType] | None = None,
         zone: str = "UTC",
         strict: bool = False,
         batch_rows: int = BATCH_ROWS,
@@ -92,6 +95,7 @@ class FilePageSource(PageSource):
         self.constants = dict(constants or {})
         self.predicate: TupleDomain[ColumnHandle] = predicate if predicate is not None else TupleDomain.all()
         self.sources = sources if sources is not None else {}
+        self.whole = whole
         self.zone = zone
         self.strict = strict
         self.batch_rows = batch_rows

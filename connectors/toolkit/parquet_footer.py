@@ -34,11 +34,16 @@ def typed_schema(file: pq.ParquetFile) -> pa.Schema:
 
 
 def narrow_schema(
-    schema: pa.Schema, columns: Sequence[ColumnHandle], sources: Mapping[str, ColumnSource]
+    schema: pa.Schema,
+    columns: Sequence[ColumnHandle],
+    sources: Mapping[str, ColumnSource],
+    *,
+    fields_by_place: bool = False,
 ) -> tuple[pa.Schema, list[int]]:
     """Finds what has to be read for some columns.
 
-    A struct of which no field is asked still needs one leaf, since only a leaf tells its NULLs.
+    A struct of which no field is asked still needs one leaf, since only a leaf tells its NULLs. Where fields are found
+    by their place, all of them are read.
 
     Returns:
         The schema with the types of the columns narrowed to what is read, and the indices of the leaves, sorted.
@@ -52,7 +57,7 @@ def narrow_schema(
             continue
         source = schema.field(position).type
         narrowed, leaves = _narrow(source, column.type, starts[position])
-        if position in chosen:
+        if position in chosen or fields_by_place:
             narrowed, leaves = source, list(range(starts[position], starts[position + 1]))
         fields[position] = schema.field(position).with_type(narrowed)
         chosen[position] = leaves

@@ -203,7 +203,9 @@ class _FileTypes:
 
     def columns(self, columns: Sequence[ColumnHandle]) -> _FileColumns:
         """Where columns are."""
-        narrowed, leaves = narrow_schema(self.schema, columns, self.sources)
+        rules = self._source.rules
+        by_place = rules is not None and rules.fields_by_place
+        narrowed, leaves = narrow_schema(self.schema, columns, self.sources, fields_by_place=by_place)
         adapter = SchemaAdapter(
             narrowed,
             columns,
@@ -211,7 +213,8 @@ class _FileTypes:
             conventions=self.conventions,
             where=self._source.where.path,
             strict=self._source.strict,
-            rules=self._source.rules,
+            rules=rules,
+            whole=self._source.whole,
         )
         return _FileColumns(leaves, adapter)
 

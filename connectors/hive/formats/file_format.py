@@ -97,6 +97,11 @@ class FileRequest:
         """What the SerDe is told."""
         return dict(self.storage.properties)
 
+    @property
+    def whole(self) -> dict[str, pa.DataType]:
+        """The table's types, by column."""
+        return dict(zip(self.table_columns, self.table_types, strict=False))
+
     def sources(self, *, by_name: bool, position_names: bool = True) -> SourceResolver:
         """Where the table's columns are in a file; see ``file_sources``."""
 
@@ -181,6 +186,7 @@ class DeclaredPageSource(FilePageSource):
             request.constants,
             request.predicate,
             sources=request.sources(by_name=False),
+            whole=request.whole,
             zone=request.zone,
         )
         self.request = request
@@ -204,7 +210,7 @@ class DeclaredPageSource(FilePageSource):
             conventions=TimeConventions(zone=self.zone),
             where=self.where.path,
             rules=self.rules,
-            whole=dict(zip(self.request.table_columns, self.request.table_types, strict=False)),
+            whole=self.whole,
         )
         rules = {self.request.declared.names.index(name): rule for name, rule in self.request.declared_rules}
         wanted = sorted({position for position in adapter.positions if position is not None})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from connector_spi.page_source import PageSource
-from connectors.hive.formats.coercions.rules import PARQUET_RULES
+from connectors.hive.formats.coercions.rules import PARQUET_PLACE_RULES, PARQUET_RULES
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import by_position
 from connectors.toolkit.parquet_reader import ParquetPageSource
@@ -14,6 +14,10 @@ __all__ = ["ParquetFormat"]
 class _HiveParquetPageSource(ParquetPageSource):
     rules = PARQUET_RULES
     skips_rows = True
+
+
+class _PlacedParquetPageSource(_HiveParquetPageSource):
+    rules = PARQUET_PLACE_RULES
 
 
 class ParquetFormat(HiveFileFormat):
@@ -39,7 +43,8 @@ class ParquetFormat(HiveFileFormat):
 
     def page_source(self, request: FileRequest) -> PageSource:
         by_name = request.settings.parquet_by_name and not by_position(request.storage)
-        return _HiveParquetPageSource(
+        make = _HiveParquetPageSource if by_name else _PlacedParquetPageSource
+        return make(
             request.files,
             request.path,
             request.start,
@@ -48,5 +53,6 @@ class ParquetFormat(HiveFileFormat):
             request.constants,
             request.predicate,
             sources=request.sources(by_name=by_name, position_names=False),
+            whole=request.whole,
             zone=request.settings.parquet_zone or request.zone,
         )

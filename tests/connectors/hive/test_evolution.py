@@ -118,6 +118,19 @@ def test_fields_of_a_struct_alone_are_found_as_all_of_them_are(hive: HiveConnect
         assert found.to_pylist() == [{"l": [value]}]
 
 
+def test_fields_of_parquet_by_place_are_found_so_alone(tmp_path: Path) -> None:
+    hive = make_connector(tmp_path, hive_parquet_use__column__names="false")
+    kind = pa.list_(pa.struct([("x", pa.int32()), ("y", pa.struct([("u", pa.int32()), ("v", pa.string())]))]))
+    write_file(tmp_path / "t" / "f", pa.table({"l": pa.array([[{"x": 1, "y": {"u": 2, "v": "t"}}]], kind)}), "parquet")
+    _table(hive, storage(_fields({"k": "array<struct<y:int,x:struct<v:int,w:string>>>"}), tmp_path / "t", "parquet"))
+    assert read_table(hive, "s", "t").to_pylist() == [{"k": [{"y": 1, "x": {"v": 2, "w": "t"}}]}]
+    narrow = pa.list_(pa.struct([("x", pa.struct([("w", pa.string())]))]))
+    found = scan_table(hive, "s", "t", handles=[ColumnHandle("k", narrow)])
+    assert found.rows.to_pylist() == [{"k": [{"x": {"w": "t"}}]}]
+    assert not any(split.plain for split in found.splits)
+    hive.shutdown()
+
+
 @pytest.mark.parametrize("file_format", ["orc", "parquet"])
 def test_fields_inside_of_nested_columns_come_and_go(hive: HiveConnector, tmp_path: Path, file_format: str) -> None:
     data = pa.table(
