@@ -20,7 +20,7 @@ from connector_spi.properties import (
 )
 from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.buckets import BUCKET_EXECUTION, VALIDATE_BUCKETING
-from connectors.hive.formats.avro_schema_url import HOSTS
+from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.listing_cache import LISTING_PROPERTIES, ListingPolicy, listing_policy
 from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
 

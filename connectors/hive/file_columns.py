@@ -11,11 +11,27 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from connector_spi.handles import ColumnHandle
 from connectors.toolkit.column_sources import ColumnSource
 
-__all__ = ["file_sources", "has_position_names"]
+__all__ = ["declared_columns", "file_sources", "has_position_names"]
 
 _POSITION_NAME = re.compile(r"_col[0-9]+")
+
+
+def declared_columns(
+    table_columns: Sequence[ColumnHandle], names: Sequence[str] | None, types: Sequence[pa.DataType] | None
+) -> pa.Schema:
+    """The columns that a partition, or else its table, declares for files.
+
+    Args:
+        table_columns: The table's columns that files hold, in order.
+        names: The partition's own names, or ``None`` where they are the table's.
+        types: Its own types, or ``None`` where they are the table's or the files tell them.
+    """
+    own_names = [column.name for column in table_columns] if names is None else list(names)
+    own_types = [column.type for column in table_columns] if types is None else list(types)
+    return pa.schema(list(zip(own_names, own_types, strict=False)))
 
 
 def file_sources(

@@ -22,7 +22,8 @@ from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.acid.valid_ids import AcidSnapshot
 from connectors.hive.bucket_validation import FileBucket, bucket_checked
-from connectors.hive.formats.file_format import FileRequest, FormatSettings, declared_columns
+from connectors.hive.file_columns import declared_columns
+from connectors.hive.formats.file_format import FileRequest, FormatSettings
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.text_domains import stored_domain

@@ -24,7 +24,7 @@ from connectors.hive.bucket_selection import BucketSelection
 from connectors.hive.buckets import BucketCheck
 from connectors.hive.columns import bucketed_alike
 from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
-from connectors.hive.formats.file_format import declared_columns
+from connectors.hive.file_columns import declared_columns
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle

@@ -6,30 +6,24 @@ made of records that a SerDe decodes one by one (text, SequenceFile) asks ``row_
 
 from __future__ import annotations
 
-import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
 
-from connector_spi.errors import ConnectorError, CorruptFileError
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.file_columns import file_sources
-from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.text_types import TextRule, apply_text_rule
+from connectors.hive.text_types import TextRule
 from connectors.toolkit.column_sources import ColumnSource
-from connectors.toolkit.file_page_source import FilePageSource, SourceResolver, resolve_sources
-from connectors.toolkit.filesystem import FileInfo, FileSystem, raise_storage_failure
-from connectors.toolkit.schema_adapter import SchemaAdapter
-from connectors.toolkit.time_conventions import TimeConventions
+from connectors.toolkit.file_page_source import SourceResolver
+from connectors.toolkit.filesystem import FileInfo, FileSystem
 
-__all__ = ["DeclaredPageSource", "FileRequest", "FormatSettings", "HiveFileFormat", "declared_columns", "file_errors"]
+__all__ = ["FileRequest", "FormatSettings", "HiveFileFormat"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,93 +159,3 @@ class HiveFileFormat(ABC):
     @abstractmethod
     def page_source(self, request: FileRequest) -> PageSource:
         """Reads a range of a file. Ranges that cover a file partition its rows. Opens nothing yet."""
-
-
-class DeclaredPageSource(FilePageSource):
-    """Reads a file whose columns are those that the metastore declares.
-
-    A subclass gives the declared columns that are asked, in their declared types; they are brought into the form of
-    the table's columns here, where the partition's differ or nested types are narrowed.
-    """
-
-    rules = ROW_RULES
-
-    def __init__(self, request: FileRequest) -> None:
-        super().__init__(
-            request.files,
-            request.path,
-            request.start,
-            request.length,
-            request.columns,
-            request.constants,
-            request.predicate,
-            sources=request.sources(by_name=False),
-            whole=request.whole,
-            zone=request.zone,
-        )
-        self.request = request
-
-    @abstractmethod
-    def read_declared(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
-        """Opens the file, gives its rows in batches and closes it, also when the generator is closed.
-
-        Args:
-            wanted: Positions of declared columns, sorted; may be empty, and then rows are counted.
-
-        Returns:
-            For each batch one array for each of ``wanted``, and the number of rows.
-        """
-
-    def read(self) -> Generator[pa.RecordBatch, None, None]:
-        adapter = SchemaAdapter(
-            self.request.declared,
-            self.file_columns,
-            sources=resolve_sources(self.sources, self.request.declared),
-            conventions=TimeConventions(zone=self.zone),
-            where=self.where.path,
-            rules=self.rules,
-            whole=self.whole,
-        )
-        rules = {self.request.declared.names.index(name): rule for name, rule in self.request.declared_rules}
-        wanted = sorted({position for position in adapter.positions if position is not None})
-        with closing(self.read_declared(wanted)) as batches:
-            for arrays, rows in batches:
-                known = {
-                    at: apply_text_rule(array, rules[at]) if at in rules else array
-                    for at, array in zip(wanted, arrays, strict=True)
-                }
-                found = [None if at is None else known[at] for at in adapter.positions]
-                yield self.batch(adapter.adapt(found, rows), rows)
-
-    def errors(self) -> AbstractContextManager[None]:
-        return file_errors(self.where.path, self.request.storage.format)
-
-
-def declared_columns(
-    table_columns: Sequence[ColumnHandle], names: Sequence[str] | None, types: Sequence[pa.DataType] | None
-) -> pa.Schema:
-    """The columns that a partition, or else its table, declares for files.
-
-    Args:
-        table_columns: The table's columns that files hold, in order.
-        names: The partition's own names, or ``None`` where they are the table's.
-        types: Its own types, or ``None`` where they are the table's or the files tell them.
-    """
-    own_names = [column.name for column in table_columns] if names is None else list(names)
-    own_types = [column.type for column in table_columns] if types is None else list(types)
-    return pa.schema(list(zip(own_names, own_types, strict=False)))
-
-
-@contextmanager
-def file_errors(path: str, kind: str) -> Iterator[None]:
-    """Maps what pyarrow and codecs raise about a file: to CorruptFileError, where storage did not fail."""
-    try:
-        yield
-    except ConnectorError:
-        raise
-    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
-        raise_storage_failure(error, path)
-        reason = str(error).strip().partition("\n")[0]
-        raise CorruptFileError(
-            f"{path} cannot be read as {kind}: {reason}; it is truncated, damaged or of another format"
-        ) from error

@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
 from connector_spi.page_source import PageSource
-from connectors.hive.formats.file_format import DeclaredPageSource, FileRequest, HiveFileFormat
+from connectors.hive.formats.declared_page_source import DeclaredPageSource
+from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.lazy_binary import check_binary_type, decode, zoned
 from connectors.hive.formats.lazy_parameters import lazy_parameters

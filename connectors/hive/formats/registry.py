@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from connector_spi.errors import InternalError, NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.avro_format import AvroFormat
+from connectors.hive.formats.avro.format import AvroFormat
 from connectors.hive.formats.file_format import HiveFileFormat
 from connectors.hive.formats.lzo_text import LzoTextFormat
 from connectors.hive.formats.orc import OrcFormat

@@ -9,7 +9,8 @@ import pyarrow as pa
 from connector_spi.errors import NotSupportedError
 from connector_spi.page_source import PageSource
 from connectors.hive import error_codes
-from connectors.hive.formats.file_format import DeclaredPageSource, FileRequest, HiveFileFormat
+from connectors.hive.formats.declared_page_source import DeclaredPageSource
+from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.row_serde import RowLayout
 from connectors.hive.formats.row_serdes import find_row_serde, has_row_serde

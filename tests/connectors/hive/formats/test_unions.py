@@ -23,7 +23,7 @@ from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connectors.hive.connector import HiveConnector
-from tests.connectors.hive.formats.avro_tables import Row, field, make_table, record, rows_of
+from tests.connectors.hive.formats.avro.tables import Row, field, make_table, record, rows_of
 from tests.connectors.hive.reading import read_table, scan_table
 from tests.connectors.hive.table_writer import storage
 

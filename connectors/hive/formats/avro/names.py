@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from connectors.hive.formats.avro_types import PLACE
+from connectors.hive.formats.avro.types import PLACE
 from connectors.toolkit.avro_schema import FULL_NAME, Json, is_wide_union, union_branches
 
 __all__ = ["field_type", "reader_names", "reader_types", "record_fields", "renamed"]

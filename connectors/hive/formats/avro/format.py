@@ -8,10 +8,11 @@ import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
 from connector_spi.page_source import PageSource
-from connectors.hive.formats.avro_resolution import ColumnPlan, ReaderSchema, check_reader_schema, plan_column
-from connectors.hive.formats.avro_schema_url import read_schema_text
-from connectors.hive.formats.avro_shapes import repeated
-from connectors.hive.formats.file_format import DeclaredPageSource, FileRequest, HiveFileFormat
+from connectors.hive.formats.avro.resolution import ColumnPlan, ReaderSchema, check_reader_schema, plan_column
+from connectors.hive.formats.avro.schema_url import read_schema_text
+from connectors.hive.formats.avro.shapes import repeated
+from connectors.hive.formats.declared_page_source import DeclaredPageSource
+from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.toolkit.avro_blocks import decode_avro_blocks
 from connectors.toolkit.avro_container import AvroBlock, AvroHeader, avro_blocks, read_avro_header

@@ -12,9 +12,9 @@ import pytest
 
 from connector_spi.errors import NotSupportedError, StorageError
 from connectors.hive.config import CONFIG_PROPERTIES
-from connectors.hive.formats.avro_schema_url import HOSTS, read_schema_text
+from connectors.hive.formats.avro.schema_url import HOSTS, read_schema_text
 from connectors.toolkit.filesystem import FileSystem
-from tests.connectors.hive.formats.avro_tables import field, make_table, record, rows_of
+from tests.connectors.hive.formats.avro.tables import field, make_table, record, rows_of
 from tests.connectors.hive.reading import make_connector
 
 _SCHEMA = json.dumps(record(field("a", "int"), field("b", "string", default="none")))

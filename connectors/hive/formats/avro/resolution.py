@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.avro_defaults import default_array
-from connectors.hive.formats.avro_names import reader_names, renamed
-from connectors.hive.formats.avro_shapes import shape
-from connectors.hive.formats.avro_types import natural_type
+from connectors.hive.formats.avro.defaults import default_array
+from connectors.hive.formats.avro.names import reader_names, renamed
+from connectors.hive.formats.avro.shapes import shape
+from connectors.hive.formats.avro.types import natural_type
 from connectors.toolkit.avro_schema import AvroRecordSchema, Json, reader_fields
 from connectors.toolkit.time_conventions import TimeConventions
 from connectors.toolkit.type_adaptation import adaptation

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.avro_types import natural_type
+from connectors.hive.formats.avro.types import natural_type
 from connectors.toolkit.avro_schema import Json, is_wide_union, union_branches
 
 __all__ = ["default_array"]

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import NotSupportedError
-from connectors.hive.formats.avro_defaults import default_array
-from connectors.hive.formats.avro_names import field_type, reader_types, record_fields
-from connectors.hive.formats.avro_types import union_place
+from connectors.hive.formats.avro.defaults import default_array
+from connectors.hive.formats.avro.names import field_type, reader_types, record_fields
+from connectors.hive.formats.avro.types import union_place
 from connectors.toolkit.avro_schema import Json, is_wide_union, union_branch, union_branches
 from connectors.toolkit.type_adaptation import map_nested
 from connectors.toolkit.union_structs import UNION_TAG, is_union_struct

@@ -19,7 +19,7 @@ import pytest
 
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connectors.hive.connector import HiveConnector
-from tests.connectors.hive.formats.avro_tables import Row, field, make_table, record, rows_of
+from tests.connectors.hive.formats.avro.tables import Row, field, make_table, record, rows_of
 from tests.connectors.hive.reading import make_connector, make_session, read_table, scan_table
 
 PACK: dict[str, Callable[[bytes], bytes]] = {

@@ -13,7 +13,7 @@ import fastavro
 import pytest
 
 from catalog.metastore.types import parse_hive_type
-from tests.connectors.hive.formats.avro_tables import Row, make_table
+from tests.connectors.hive.formats.avro.tables import Row, make_table
 from tests.connectors.hive.formats.test_hive_serdes import canonical
 from tests.connectors.hive.reading import make_connector, read_table
 

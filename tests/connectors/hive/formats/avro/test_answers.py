@@ -1,6 +1,6 @@
 """Avro files in tables whose schema is another: what Hive 4.0.1 itself shows.
 
-``avro_answers/answers.tsv`` was written by ``AvroAnswers.java`` beside it.
+``answers/answers.tsv`` was written by ``AvroAnswers.java`` beside it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pytest
 from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import NotSupportedError
 from connectors.hive.connector import HiveConnector
-from tests.connectors.hive.formats.avro_tables import Row, make_table
+from tests.connectors.hive.formats.avro.tables import Row, make_table
 from tests.connectors.hive.formats.test_hive_serdes import canonical, decoded_rows, expected_row
 from tests.connectors.hive.reading import read_table
 
@@ -104,7 +104,7 @@ def _quoted(answer: str) -> str:
 
 
 def _cases() -> Iterator[Case]:
-    text = (Path(__file__).parent / "avro_answers" / "answers.tsv").read_text()
+    text = (Path(__file__).parent / "answers" / "answers.tsv").read_text()
     for block in text.removeprefix("case\t").split("\ncase\t"):
         (name, writer, reader), (_, types), *rows = [line.split("\t") for line in block.splitlines()]
         pairs = tuple((record, answer) for _, record, answer in rows)
