@@ -68,7 +68,7 @@ def adaptation(
         NotSupportedError: There is no such cast.
     """
     chosen = rules or (_LOSSLESS if strict else _LOSSY)
-    return _adaptation(source, target, whole or target, conventions, where, chosen)
+    return _Adapter(conventions, chosen).function(source, target, whole or target, where)
 
 
 def _find_fields(source: pa.DataType, target: pa.DataType, *, by_place: bool) -> list[int | None]:
@@ -113,25 +113,67 @@ def map_nested(
     return pa.ListArray.from_arrays(offsets, values, type=target, mask=nulls)
 
 
-def _adaptation(
-    source: pa.DataType,
-    target: pa.DataType,
-    whole: pa.DataType,
-    conventions: TimeConventions,
-    where: str,
-    rules: CastRules,
-) -> ArrayFunction | None:
-    source = _storage(source)
-    if _is_list(source) and pa.types.is_list(target):
-        inner = _adaptation(
-            source.value_type, target.value_type, whole.value_type, conventions, f"the elements of {where}", rules
+@dataclass(frozen=True, slots=True)
+class _Adapter:
+    """Makes functions by the rules, for a file of these conventions."""
+
+    conventions: TimeConventions
+    rules: CastRules
+
+    def function(
+        self, source: pa.DataType, target: pa.DataType, whole: pa.DataType, where: str
+    ) -> ArrayFunction | None:
+        source = _storage(source)
+        if _is_list(source) and pa.types.is_list(target):
+            values = f"the elements of {where}"
+            inner = self.function(source.value_type, target.value_type, whole.value_type, values)
+            return None if inner is None and source == target else _list_function(target, inner)
+        if pa.types.is_map(source) and pa.types.is_map(target):
+            return self._map(source, target, whole, where)
+        if pa.types.is_struct(source) and pa.types.is_struct(target):
+            return self._struct(source, target, whole, where)
+        return self.rules.leaf(source, target, self.conventions, where)
+
+    def _map(self, source: pa.DataType, target: pa.DataType, whole: pa.DataType, where: str) -> ArrayFunction | None:
+        keys = self.function(source.key_type, target.key_type, whole.key_type, f"the keys of {where}")
+        items = self.function(source.item_type, target.item_type, whole.item_type, f"the values of {where}")
+        if keys is None and items is None and source == target:
+            return None
+
+        def convert(children: Sequence[pa.Array]) -> list[pa.Array]:
+            return [_apply(keys, children[0]), _apply(items, children[1])]
+
+        return lambda array: map_nested(array, target, convert)
+
+    def _struct(self, source: pa.DataType, target: pa.DataType, whole: pa.DataType, where: str) -> ArrayFunction | None:
+        lacks = (branch_count(source) or 0) > (branch_count(target) or 128)
+        if lacks and not self.rules.unions_by_value:
+            # A value may be of a branch that the table does not have; Hive refuses this, too (ORC's SchemaEvolution).
+            raise refused_cast(source, target, where)
+        found = _find_fields(source, whole, by_place=self.rules.fields_by_place)
+        chosen = (
+            [*range(len(found))] if len(found) == target.num_fields else [whole.get_field_index(f.name) for f in target]
         )
-        return None if inner is None and source == target else _list_function(target, inner)
-    if pa.types.is_map(source) and pa.types.is_map(target):
-        return _map_adaptation(source, target, whole, conventions, where, rules)
-    if pa.types.is_struct(source) and pa.types.is_struct(target):
-        return _struct_adaptation(source, target, whole, conventions, where, rules)
-    return rules.leaf(source, target, conventions, where)
+        positions = [found[at] if at >= 0 else None for at in chosen]
+        functions = [
+            None
+            if position is None
+            else self.function(source[position].type, field.type, whole[at].type, f"{field.name} in {where}")
+            for field, position, at in zip(target, positions, chosen, strict=True)
+        ]
+        if source == target and not any(functions) and positions == [*range(target.num_fields)]:
+            return None
+
+        def convert(children: Sequence[pa.Array]) -> list[pa.Array]:
+            if lacks:
+                _check_branches(children[source.get_field_index(UNION_TAG)], source, target, where)
+            rows = len(children[0]) if children else 0
+            return [
+                pa.nulls(rows, field.type) if position is None else _apply(function, children[position])
+                for field, position, function in zip(target, positions, functions, strict=True)
+            ]
+
+        return lambda array: map_nested(array, target, convert)
 
 
 def _storage(arrow: pa.DataType) -> pa.DataType:
@@ -148,70 +190,6 @@ def _apply(function: ArrayFunction | None, array: pa.Array) -> pa.Array:
 
 def _list_function(target: pa.DataType, inner: ArrayFunction | None) -> ArrayFunction:
     return lambda array: map_nested(array, target, lambda children: [_apply(inner, children[0])])
-
-
-def _map_adaptation(
-    source: pa.DataType,
-    target: pa.DataType,
-    whole: pa.DataType,
-    conventions: TimeConventions,
-    where: str,
-    rules: CastRules,
-) -> ArrayFunction | None:
-    keys, items = (
-        _adaptation(one, other, of_whole, conventions, f"the {words} of {where}", rules)
-        for words, one, other, of_whole in (
-            ("keys", source.key_type, target.key_type, whole.key_type),
-            ("values", source.item_type, target.item_type, whole.item_type),
-        )
-    )
-    if keys is None and items is None and source == target:
-        return None
-
-    def convert(children: Sequence[pa.Array]) -> list[pa.Array]:
-        return [_apply(keys, children[0]), _apply(items, children[1])]
-
-    return lambda array: map_nested(array, target, convert)
-
-
-def _struct_adaptation(
-    source: pa.DataType,
-    target: pa.DataType,
-    whole: pa.DataType,
-    conventions: TimeConventions,
-    where: str,
-    rules: CastRules,
-) -> ArrayFunction | None:
-    lacks = (branch_count(source) or 0) > (branch_count(target) or 128)
-    if lacks and not rules.unions_by_value:
-        # A value may be of a branch that the table does not have; Hive refuses this, too (ORC's SchemaEvolution).
-        raise refused_cast(source, target, where)
-    found = _find_fields(source, whole, by_place=rules.fields_by_place)
-    chosen = (
-        [*range(len(found))] if len(found) == target.num_fields else [whole.get_field_index(f.name) for f in target]
-    )
-    positions = [found[at] if at >= 0 else None for at in chosen]
-    functions = [
-        None
-        if position is None
-        else _adaptation(
-            source[position].type, field.type, whole[at].type, conventions, f"{field.name} in {where}", rules
-        )
-        for field, position, at in zip(target, positions, chosen, strict=True)
-    ]
-    if source == target and not any(functions):
-        return None
-
-    def convert(children: Sequence[pa.Array]) -> list[pa.Array]:
-        if lacks:
-            _check_branches(children[source.get_field_index(UNION_TAG)], source, target, where)
-        rows = len(children[0]) if children else 0
-        return [
-            pa.nulls(rows, field.type) if position is None else _apply(function, children[position])
-            for field, position, function in zip(target, positions, functions, strict=True)
-        ]
-
-    return lambda array: map_nested(array, target, convert)
 
 
 def _check_branches(tags: pa.Array, source: pa.DataType, target: pa.DataType, where: str) -> None:

@@ -118,6 +118,16 @@ def test_fields_of_a_struct_alone_are_found_as_all_of_them_are(hive: HiveConnect
         assert found.to_pylist() == [{"l": [value]}]
 
 
+def test_some_fields_that_look_like_all_of_a_partitions_are_found_by_place(hive: HiveConnector, tmp_path: Path) -> None:
+    _write(tmp_path / "1", "4;5\n")
+    own = _text({"s": "struct<x:int,y:int>"}, tmp_path / "1")
+    _table(hive, _text({"s": "struct<w:int,x:int,y:int>"}, tmp_path), ("1", own))
+    assert read_table(hive, "s", "t", ["s"]).to_pylist() == [{"s": {"w": 4, "x": 5, "y": None}}]
+    narrow = pa.struct([("x", pa.int32()), ("y", pa.int32())])
+    found = scan_table(hive, "s", "t", handles=[ColumnHandle("s", narrow)]).rows
+    assert found.to_pylist() == [{"s": {"x": 5, "y": None}}]
+
+
 def test_fields_of_parquet_by_place_are_found_so_alone(tmp_path: Path) -> None:
     hive = make_connector(tmp_path, hive_parquet_use__column__names="false")
     kind = pa.list_(pa.struct([("x", pa.int32()), ("y", pa.struct([("u", pa.int32()), ("v", pa.string())]))]))
