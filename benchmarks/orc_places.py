@@ -23,7 +23,7 @@ _COLUMNS = numbers(0).column_names
 
 def measure(size: Size, folder: Path) -> list[Figure]:
     """The same file at many paths, large enough that its footer is read."""
-    plan_files, query_files = size.of(2000, 4), size.of(200, 4)
+    plan_files, query_files = size.of(500, 4), size.of(200, 4)
     orc.write_table(numbers(size.of(40_000, 100)), str(folder / "source.orc"), compression="zlib")
     with open_lake(folder, others={"by_name": {"hive.orc.use-column-names": "true"}}) as lake:
         _create_table(lake, folder, "planned", plan_files)

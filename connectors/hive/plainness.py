@@ -25,7 +25,7 @@ __all__ = ["PlainFiles"]
 
 _FEW_FILES = 64
 # Reading a footer pays where the engine's reader saves more: of storage nearby it takes half a millisecond.
-_MANY_FILES = 2048
+_MANY_FILES = 512
 _LARGE_BYTES = 1 << 20
 _SameLeaf = Callable[[pa.DataType, pa.DataType], bool]
 _UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z"})

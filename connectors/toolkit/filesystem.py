@@ -32,6 +32,7 @@ from connectors.toolkit.signed_files import signed_file, without_signatures
 __all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path", "raise_storage_failure", "storage_errors"]
 
 _CLIENTS = ("AWS Error", "google::cloud::Status", "Azure Error")
+_LOCAL = ("", "file")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?")
 
 
@@ -136,6 +137,10 @@ class FileSystem(PlainData):
             with storage_errors(uri):
                 storage.delete_dir(path)
 
+    def is_local(self, uri: str) -> bool:
+        """Whether a path is on this machine."""
+        return _split(uri)[0] in _LOCAL
+
     def has_settings(self, uri: str) -> bool:
         """Whether the storage of a path is reached by settings of this catalog, which no other reader has."""
         scheme, authority, _ = _split(uri)
@@ -146,7 +151,7 @@ class FileSystem(PlainData):
 
     def _resolve(self, uri: str) -> tuple[pafs.FileSystem, str]:
         scheme, authority, path = _split(uri)
-        if scheme in ("", "file"):
+        if scheme in _LOCAL:
             return _local(), path
         with storage_errors(uri):
             return open_storage(scheme, authority, self.options), storage_path(scheme, authority, path)

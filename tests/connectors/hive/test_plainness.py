@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +11,8 @@ import pytest
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connectors.hive import plainness
 from connectors.hive.connector import HiveConnector
+from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.orc_reader import read_orc_schema
 from tests.connectors.hive.reading import make_connector, read_table, scan_table
 from tests.connectors.hive.table_writer import storage, write_file
 
@@ -61,6 +64,26 @@ def test_small_files_after_the_first_and_those_after_very_many_are_left_to_tasks
     assert all(_plain(hive, "a", "b"))
     monkeypatch.setattr(plainness, "_MANY_FILES", 3)
     assert not all(_plain(hive, "a", "b"))
+
+
+def test_files_far_away_are_looked_at_side_by_side(
+    hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(tmp_path / "t", *["ab"] * 50)
+    _create(hive, tmp_path / "t")
+    near = scan_table(hive, "s", "t", ["b"]).splits
+    threads = set()
+
+    def read_schema(files: FileSystem, path: str) -> pa.Schema:
+        threads.add(threading.get_ident())
+        return read_orc_schema(files, path)
+
+    monkeypatch.setattr(plainness, "read_orc_schema", read_schema)
+    monkeypatch.setattr(FileSystem, "is_local", lambda files, uri: False)
+    far = scan_table(hive, "s", "t", ["b"]).splits
+    assert far == near
+    assert all(split.plain_file is not None for split in far)
+    assert threading.get_ident() not in threads
 
 
 def test_by_name_the_first_files_tell_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
