@@ -23,7 +23,7 @@ from lakeport.spark.partitioned_files import make_files, take_files
 from lakeport.spark.rows import internal_row
 from lakeport.spark.versions import orc_scan, parquet_scan
 
-__all__ = ["NativeReader", "constant_names", "has_zone_of_times", "opened_by_spark"]
+__all__ = ["NativeReader", "constant_names", "has_zone_of_times", "readable_by_spark"]
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _FORMATS = ("parquet", "orc")
@@ -53,8 +53,14 @@ def constant_names(splits: Sequence[Split], columns: pa.Schema) -> tuple[str, ..
     return constants if tuple(columns.names[len(columns) - len(constants) :]) == constants else None
 
 
-def opened_by_spark(jvm: Jvm, splits: Sequence[Split]) -> bool:
-    """Whether Spark has a file system for the paths of all splits; PySpark brings none for S3, GCS and Azure."""
+def readable_by_spark(jvm: Jvm, splits: Sequence[Split]) -> bool:
+    """Whether Spark's readers find the files of all splits, and their columns.
+
+    PySpark brings no file system for S3, GCS and Azure. Columns of another case than the table's are NULL to readers
+    that look for the very name (``spark.sql.caseSensitive``), and Hive's tables are not told by the case of names.
+    """
+    if jvm.sql_conf().caseSensitiveAnalysis():
+        return False
     paths = (split.plain_file.path for split in splits if split.plain_file is not None)
     return all(_has_file_system(jvm, path.partition(":")[0].lower()) for path in paths if not path.startswith("/"))
 

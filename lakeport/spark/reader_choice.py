@@ -15,7 +15,7 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle
 from lakeport.planning import PlannedSplits, ScanPlan, needs_connector, plan_plain_splits, plan_splits
 from lakeport.spark.jvm import Jvm
-from lakeport.spark.native import constant_names, has_zone_of_times, opened_by_spark
+from lakeport.spark.native import constant_names, has_zone_of_times, readable_by_spark
 
 __all__ = ["EarlyPlanning", "PushdownRound", "in_reading_order"]
 
@@ -117,7 +117,7 @@ class EarlyPlanning:
         if splits is not None and self._is_native(whole, splits):
             self._kept = _Kept(plan, whole, splits)
             return False
-        if splits is not None and not opened_by_spark(self._jvm, splits.splits):
+        if splits is not None and not readable_by_spark(self._jvm, splits.splits):
             return True
         # Columns that are not read may be why; those of the filters are read for sure.
         return needs_connector(plan.in_order(in_reading_order(checked, self._partition_keys)))
@@ -125,7 +125,7 @@ class EarlyPlanning:
     def _is_native(self, plan: ScanPlan, splits: PlannedSplits) -> bool:
         names = pa.schema([(column.name, column.type) for column in plan.columns])
         named = bool(splits.splits) and constant_names(splits.splits, names) is not None
-        opened = named and opened_by_spark(self._jvm, splits.splits)
+        opened = named and readable_by_spark(self._jvm, splits.splits)
         return opened and has_zone_of_times(self._jvm, splits.splits, names)
 
 

@@ -20,7 +20,7 @@ from lakeport.planning import PlannedSplits, ScanPlan, pack_splits, plan_splits
 from lakeport.scan_facts import ScanFacts
 from lakeport.spark.explain import ScanDescription, ScanTexts
 from lakeport.spark.jvm import READ, Jvm
-from lakeport.spark.native import NativeReader, constant_names, has_zone_of_times, opened_by_spark
+from lakeport.spark.native import NativeReader, constant_names, has_zone_of_times, readable_by_spark
 from lakeport.spark.proxies import Proxy
 from lakeport.spark.pushdown import translate
 from lakeport.spark.python_tasks import split_partitions, split_reader_factory
@@ -309,7 +309,7 @@ class ScanProxy(Proxy):
             return
         self._reader_is_chosen = True
         is_free = self._work.predicate is None and self._work.aggregation is None
-        is_free = is_free and self._plan.access.native_reader and opened_by_spark(self._jvm, planned.splits)
+        is_free = is_free and self._plan.access.native_reader and readable_by_spark(self._jvm, planned.splits)
         if planned.splits and is_free and has_zone_of_times(self._jvm, planned.splits, self._output):
             self._native = constant_names(planned.splits, self._output)
 

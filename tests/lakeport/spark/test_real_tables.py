@@ -207,6 +207,26 @@ def test_columns_of_orc_that_have_other_names_than_at_their_place(warehouse: War
     assert sorted(warehouse.rows("SELECT a, c FROM hive.place_tables.places")) == [(1, 1.5), (2, 2.5)]
 
 
+@pytest.mark.parametrize("file_format", ["parquet", "orc"])
+def test_names_of_another_case_are_found_whatever_sparks_setting(warehouse: Warehouse, file_format: str) -> None:
+    folder = warehouse.folder / f"case_{file_format}"
+    warehouse.spark.createDataFrame([(1, "a"), (2, "b")], "Id int, Name string").write.format(file_format).save(
+        str(folder)
+    )
+    warehouse.call("hive", "spark_tables", f"case_{file_format}", folder)
+    warehouse.native_reader("hive", True)
+    query = f"SELECT id, name FROM hive.spark_tables.case_{file_format}"
+    assert "reader: native" in warehouse.plan(query)
+    assert sorted(warehouse.rows(query)) == [(1, "a"), (2, "b")]
+    warehouse.spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        assert "reader: Python" in warehouse.plan(query)
+        assert sorted(warehouse.rows(query)) == [(1, "a"), (2, "b")]
+        assert warehouse.rows(f"{query} WHERE name = 'b'") == [(2, "b")]
+    finally:
+        warehouse.spark.conf.unset("spark.sql.caseSensitive")
+
+
 def _one_form(table: pa.Table) -> pa.Table:
     """The same values with Spark's names and nullability of nested fields."""
 

@@ -20,7 +20,7 @@ from connector_spi.handles import PlainFile, Split
 from connectors.hive.connector import HiveConnector
 from lakeport import Session
 from lakeport.spark.jvm import Jvm
-from lakeport.spark.native import opened_by_spark
+from lakeport.spark.native import readable_by_spark
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.table_writer import create_table
 from tests.connectors.hudi.rows import assert_same_table
@@ -173,7 +173,7 @@ def move_tables(source: Metastore, target: Metastore, old: str, new: str) -> Non
 @pytest.mark.parametrize(("scheme", "opened"), [("file", True), ("s3a", False), ("gs", False), ("abfss", False)])
 def test_spark_is_asked_what_it_can_open(spark: SparkSession, scheme: str, opened: bool) -> None:
     # Without settings of the catalog's own only this keeps Spark's reader from what it cannot open.
-    assert opened_by_spark(Jvm(spark), [_Split(f"{scheme}://place/t/000000_0")]) is opened
+    assert readable_by_spark(Jvm(spark), [_Split(f"{scheme}://place/t/000000_0")]) is opened
 
 
 @dataclass(frozen=True, slots=True)
