@@ -44,7 +44,8 @@ def parquet_scan(
     jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject, filters: JavaObject
 ) -> JavaObject:
     """A ``ParquetScan`` of ``data`` columns followed by ``constants``, which takes dates and times as they stand."""
-    args = [*_file_scan_start(jvm, session, index, data, constants), filters, _as_they_stand(jvm)]
+    conf = session.sessionState().newHadoopConf()
+    args = [session, conf, index, data, data, constants, filters, _as_they_stand(jvm)]
     args += [jvm.none, jvm.empty_seq, jvm.empty_seq]
     if check_version(jvm) >= (4, 1):
         args.append(jvm.array(READ + "VariantExtraction", []))
@@ -54,10 +55,13 @@ def parquet_scan(
 def orc_scan(
     jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject, filters: JavaObject
 ) -> JavaObject:
-    """An ``OrcScan`` of ``data`` columns followed by ``constants``."""
-    start = _file_scan_start(jvm, session, index, data, constants)
-    args = [*start, _no_options(jvm), jvm.none, filters, jvm.empty_seq, jvm.empty_seq]
-    return jvm.cls(_V2 + "orc.OrcScan")(*args)
+    """An ``OrcScan`` of ``data`` columns followed by ``constants``, which finds columns by name."""
+    conf = session.sessionState().newHadoopConf()
+    # Else Spark counts places among the columns of the scan (OrcUtils.requestedColumnIds).
+    conf.setBoolean("orc.force.positional.evolution", False)
+    columns = [index, data, data, constants]
+    options = [_no_options(jvm), jvm.none, filters, jvm.empty_seq, jvm.empty_seq]
+    return jvm.cls(_V2 + "orc.OrcScan")(session, conf, *columns, *options)
 
 
 def python_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: JavaObject) -> JavaObject:
@@ -82,13 +86,6 @@ def v2_columns(jvm: Jvm, struct: JavaObject) -> JavaObject:
     """The ``Column[]`` of a ``StructType``."""
     convert = jvm.cls(CATALOG + "CatalogV2Util").structTypeToV2Columns
     return convert(struct, False) if check_version(jvm) >= (4, 2) else convert(struct)
-
-
-def _file_scan_start(
-    jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject
-) -> list[object]:
-    conf = session.sessionState().newHadoopConf()
-    return [session, conf, index, data, data, constants]
 
 
 def _as_they_stand(jvm: Jvm) -> JavaObject:
