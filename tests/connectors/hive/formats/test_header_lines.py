@@ -27,7 +27,7 @@ _FILES: dict[str, list[bytes]] = {
     "empty file": [b"h\n1\nf\n", b"", b"h\n"],
     "no line feed at the end": [b"h\n1\n2\nf"],
 }
-_ANSWERS = {
+_ANSWERS: dict[str, list[str | None]] = {
     "five": ["1 2 3 f1", "1 2 3", "1 2 3 h1", "2", "3 f1"],
     "short": ["f1", None, "h1", None, None],
     "one": [None, None, None, None, None],
@@ -43,7 +43,7 @@ _LARGE = [(20001, "foot"), (20000, "9999"), (20001, "head"), (19998, "9999"), (1
 _SUMS = [200010000, 200010000, 200010000, 199989999, 200009997]
 
 
-def _read(folder: Path, files: list[bytes], header: int, footer: int, split_size: str = "64MB") -> list[str]:
+def _read(folder: Path, files: list[bytes], skipped: tuple[int, int], split_size: str = "64MB") -> list[str]:
     location = folder / "t"
     location.mkdir()
     for number, content in enumerate(files):
@@ -54,7 +54,7 @@ def _read(folder: Path, files: list[bytes], header: int, footer: int, split_size
         serde = SerDeInfo("org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe", Parameters())
         input_format = "org.apache.hadoop.mapred.TextInputFormat"
         told = StorageDescriptor((FieldSchema("c", "string"),), f"file://{location}", input_format, serde=serde)
-        counts = {"skip.header.line.count": str(header), "skip.footer.line.count": str(footer)}
+        counts = {"skip.header.line.count": str(skipped[0]), "skip.footer.line.count": str(skipped[1])}
         hive.metastore.writes.create_database(Database("s"))
         hive.metastore.writes.create_table(Table("s", "t", told, (), Parameters.of(counts), "EXTERNAL_TABLE"))
         return [str(text) for text in read_table(hive, "s", "t").column("c").to_pylist()]
@@ -66,13 +66,13 @@ def _read(folder: Path, files: list[bytes], header: int, footer: int, split_size
 @pytest.mark.parametrize("case", _FILES)
 def test_lines_are_passed_over_as_in_hive(tmp_path: Path, case: str, at: int) -> None:
     answer = _ANSWERS[case][at]
-    found = sorted(_read(tmp_path, _FILES[case], *_COUNTS[at]))
+    found = sorted(_read(tmp_path, _FILES[case], _COUNTS[at]))
     assert found == ([] if answer is None else answer.split(" "))
 
 
 @pytest.mark.parametrize("at", range(len(_COUNTS)), ids=[f"{header}-{footer}" for header, footer in _COUNTS])
 def test_a_large_file_in_splits(tmp_path: Path, at: int) -> None:
     lines = b"".join(b"%d\n" % number for number in range(1, 20001))
-    found = _read(tmp_path, [b"head\n" + lines + b"foot\n"], *_COUNTS[at], split_size="10kB")
+    found = _read(tmp_path, [b"head\n" + lines + b"foot\n"], _COUNTS[at], split_size="10kB")
     assert (len(found), max(found)) == _LARGE[at]
     assert sum(int(text) for text in found if text.isdigit()) == _SUMS[at]
