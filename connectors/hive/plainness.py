@@ -24,7 +24,7 @@ from connectors.toolkit.time_conventions import INT96, TimeConventions, parquet_
 __all__ = ["PlainFiles"]
 
 _FEW_FILES = 64
-# Reading a footer pays where the engine's reader saves more: of storage nearby it takes half a millisecond.
+# Reading a footer pays where the engine's reader saves more: nearby it takes a fraction of a millisecond.
 _MANY_FILES = 512
 _LARGE_BYTES = 1 << 20
 _SameLeaf = Callable[[pa.DataType, pa.DataType], bool]
