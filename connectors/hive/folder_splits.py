@@ -170,7 +170,7 @@ class FolderScan:
         columns, types = None, None
         rules: tuple[tuple[str, TextRule], ...] = ()
         file_format = format_named(storage.format)
-        if file_format.partition_columns:
+        if file_format.asks_partition_columns:
             columns = partition_columns(partition, entry)
             types = partition_types(partition, entry, name.name)
             check_unions(partition, entry, name.name, {column.name for column in self.columns})

@@ -37,8 +37,8 @@ class PlainFiles:
     The footers of the first files are read; the files after them are taken to be like those of their format, since the
     engine's reader fails rather than errs where a type differs. It could err with dates and timestamps, for the
     calendar before 1582 and the zone are up to each writer, and where columns are found by their places, for it goes
-    by the names in each file: then every file's footer is read, of small ones that of the first only, and of so many
-    at most; a scan of more is not plain.
+    by the names in each file. There every file's footer is read, and a scan is not plain that has a small file after
+    the first ones, or so many files that the footers would take too long.
 
     Where columns are found by place, a file is plain whose columns at these places have the table's names.
 

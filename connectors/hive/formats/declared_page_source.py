@@ -40,7 +40,7 @@ class DeclaredPageSource(FilePageSource):
             request.constants,
             request.predicate,
             sources=request.sources(by_name=False),
-            whole=request.whole,
+            whole=request.types_by_column,
             zone=request.zone,
         )
         self.request = request

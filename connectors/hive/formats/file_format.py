@@ -92,7 +92,7 @@ class FileRequest:
         return dict(self.storage.properties)
 
     @property
-    def whole(self) -> dict[str, pa.DataType]:
+    def types_by_column(self) -> dict[str, pa.DataType]:
         """The table's types, by column."""
         return dict(zip(self.table_columns, self.table_types, strict=False))
 
@@ -112,7 +112,7 @@ class HiveFileFormat(ABC):
         name: Its name, lower case.
         input_formats: Java classes of the input formats that it serves.
         serdes: Java classes of the SerDes that it serves; ``serves`` may know more.
-        partition_columns: Files hold the columns that their partition declares; else the table's are looked for in
+        asks_partition_columns: Files hold the columns that their partition declares; else the table's are looked for in
             them, whatever the partition declares.
         unions: Values of ``uniontype`` are read, as structs (``connectors.toolkit.union_structs``); ``reads_unions``
             may know more.
@@ -121,7 +121,7 @@ class HiveFileFormat(ABC):
     name: ClassVar[str]
     input_formats: ClassVar[frozenset[str]]
     serdes: ClassVar[frozenset[str]] = frozenset()
-    partition_columns: ClassVar[bool] = True
+    asks_partition_columns: ClassVar[bool] = True
     unions: ClassVar[bool] = False
 
     def serves(self, serde: str) -> bool:

@@ -27,7 +27,7 @@ class OrcFormat(HiveFileFormat):
         }
     )
     serdes = frozenset({"", "org.apache.hadoop.hive.ql.io.orc.OrcSerde"})
-    partition_columns = False
+    asks_partition_columns = False
     unions = True
 
     def page_source(self, request: FileRequest) -> PageSource:

@@ -39,7 +39,7 @@ class ParquetFormat(HiveFileFormat):
             "parquet.hive.serde.ParquetHiveSerDe",
         }
     )
-    partition_columns = False
+    asks_partition_columns = False
 
     def page_source(self, request: FileRequest) -> PageSource:
         by_name = request.settings.parquet_by_name and not by_position(request.storage)
@@ -53,6 +53,6 @@ class ParquetFormat(HiveFileFormat):
             request.constants,
             request.predicate,
             sources=request.sources(by_name=by_name, position_names=False),
-            whole=request.whole,
+            whole=request.types_by_column,
             zone=request.settings.parquet_zone or request.zone,
         )

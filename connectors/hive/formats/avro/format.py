@@ -33,7 +33,7 @@ class AvroFormat(HiveFileFormat):
     input_formats = frozenset({"org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat"})
     serdes = frozenset({"org.apache.hadoop.hive.serde2.avro.AvroSerDe"})
     # AvroSerDe is told the table's columns for partitions, too (HIVE-6835).
-    partition_columns = False
+    asks_partition_columns = False
     unions = True
 
     def check(self, storage: FileStorage, declared: pa.Schema, where: str) -> None:
