@@ -15,7 +15,7 @@ from benchmarks.lake import Lake, open_lake
 from benchmarks.storage_opens import counted_opens
 from benchmarks.tables import numbers
 from benchmarks.timing import alternate
-from connectors.hive.acid.delete_cache import DELETE_CACHE
+from connectors.hive.acid.read.delete_cache import DELETE_CACHE
 from tests.connectors.hive.acid_writer import base_name, bucket_file, bucket_property, delete_delta_name
 from tests.connectors.hive.acid_writer import write_arrow_inserts as write_inserts
 

@@ -12,7 +12,7 @@ from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
 from benchmarks.lake import open_lake
 from benchmarks.tables import write_hudi, write_parquet
-from lakeport.parallel_read import default_threads
+from lakeport.arrow.parallel_read import default_threads
 
 _GROUP = "arrow_threads"
 

@@ -17,7 +17,7 @@ from benchmarks.timing import alternate
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
-from connectors.toolkit.filesystem import FileInfo, FileSystem
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.metadata_table.writer import MetadataWriter
 from tests.connectors.hudi.writer import HudiWriter

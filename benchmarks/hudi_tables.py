@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.tables import FIRST_INSTANT, numbers, write_hudi
-from connectors.hudi.schema import META_COLUMNS
+from connectors.hudi.schema.table_schema import META_COLUMNS
 from tests.connectors.hudi.log.writer import data_block, delete_block, encoded_positions
 from tests.connectors.hudi.writer import avro_schema, write_metadata
 

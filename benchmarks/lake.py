@@ -11,7 +11,7 @@ from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from connectors.hive.connector import HiveConnector
 from lakeport.session import Session
-from lakeport.spark.options import SparkOptions
+from lakeport.spark.bridge.options import SparkOptions
 from lakeport.version import VERSION
 
 __all__ = ["Lake", "open_lake"]

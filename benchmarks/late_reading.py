@@ -16,11 +16,11 @@ from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
-from connectors.toolkit.file_page_source import FilePageSource
-from connectors.toolkit.filesystem import FileSystem
-from connectors.toolkit.orc_reader import OrcPageSource
-from connectors.toolkit.parquet_reader import ParquetPageSource
-from connectors.toolkit.row_filter import domain_mask
+from connectors.toolkit.orc.reader import OrcPageSource
+from connectors.toolkit.parquet.reader import ParquetPageSource
+from connectors.toolkit.read.file_page_source import FilePageSource
+from connectors.toolkit.read.late_materialization import domain_mask
+from connectors.toolkit.storage.filesystem import FileSystem
 
 _GROUP = "late_reading"
 _KEYS = 1_000_000_000

@@ -23,7 +23,7 @@ from benchmarks.metastore_reader import read_in_process
 from benchmarks.timing import alternate
 from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
-from catalog.metastore.partition_names import make_partition_name
+from catalog.metastore.partitions.names import make_partition_name
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from lakeport.session import Session

@@ -13,9 +13,9 @@ from benchmarks.lake import Lake, open_lake
 from benchmarks.tables import copy_file, write_parquet
 from benchmarks.timing import seconds
 from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
-from lakeport.arrow import open_scan
-from lakeport.scan_request import ScanRequest
-from lakeport.statement import Statement
+from lakeport.arrow.reading import open_scan
+from lakeport.arrow.scan_request import ScanRequest
+from lakeport.transactions.statement import Statement
 
 _GROUP = "planning"
 _KEPT = 10

@@ -19,9 +19,9 @@ from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from lakeport.session import Session
-from lakeport.shell.completion import SqlCompleter
-from lakeport.shell.formats import FORMATS
-from lakeport.shell.names import NameCache
+from lakeport.shell.completion.completer import SqlCompleter
+from lakeport.shell.completion.names import NameCache
+from lakeport.shell.output.formats import FORMATS
 from lakeport.shell.runner import Runner
 from lakeport.version import VERSION
 from tests.hms import running_metastore

@@ -16,9 +16,9 @@ from benchmarks.tables import write_parquet
 
 _QUERIES = 10
 _CONTENDERS = {
-    "Spark's own reader": ("view", "lakeport.spark.daemon"),
-    "native": ("native", "lakeport.spark.daemon"),
-    "Python tasks": ("python", "lakeport.spark.daemon"),
+    "Spark's own reader": ("view", "lakeport.spark.tasks.daemon"),
+    "native": ("native", "lakeport.spark.tasks.daemon"),
+    "Python tasks": ("python", "lakeport.spark.tasks.daemon"),
     "Python tasks, pyspark.daemon": ("python", "pyspark.daemon"),
 }
 

@@ -17,8 +17,13 @@ from benchmarks.timing import alternate
 
 _GROUP = "task_start"
 _QUERY = "SELECT sum(quantity) FROM hive.bench.small"
-_OURS, _SPARKS = "lakeport.spark.daemon", "pyspark.daemon"
-_IMPORTED = ("pyspark.worker", "lakeport.spark.task", "connectors.hive.page_source", "connectors.hudi.page_source")
+_OURS, _SPARKS = "lakeport.spark.tasks.daemon", "pyspark.daemon"
+_IMPORTED = (
+    "pyspark.worker",
+    "lakeport.spark.tasks.task",
+    "connectors.hive.page_source",
+    "connectors.hudi.page_source",
+)
 _SHOWN_PACKAGES = 6
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from connector_spi.changes import ChangeRange, SupportsChanges, TableChanges
 from connector_spi.errors import (
     ColumnNotFoundError,
     ConnectorError,
@@ -19,7 +18,8 @@ from connector_spi.errors import (
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, SupportsTimeTravel, TableVersion
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName, quote_identifier
-from connector_spi.read_options import SupportsReadOptions
+from connector_spi.optional.changes import ChangeRange, SupportsChanges, TableChanges
+from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable

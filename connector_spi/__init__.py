@@ -1,27 +1,7 @@
 """The contract between Lakeport and its connectors: what a plugin implements, and what it may use."""
 
-from connector_spi.changes import (
-    CHANGE_TYPE,
-    COMMIT_TIMESTAMP,
-    COMMIT_VERSION,
-    ChangeRange,
-    ChangeType,
-    SupportsChanges,
-    TableChanges,
-    with_change_columns,
-)
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
-from connector_spi.definitions import (
-    PartitionDefinition,
-    SupportsPartitionDefinition,
-    SupportsSchemaDefinition,
-    SupportsTableDefinition,
-    SupportsViews,
-    TableDefinition,
-    ViewDefinition,
-    ViewDialect,
-)
 from connector_spi.errors import (
     CatalogNotFoundError,
     ColumnNotFoundError,
@@ -60,6 +40,29 @@ from connector_spi.metadata import (
     VersionKind,
 )
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName, parse_name, quote_identifier
+from connector_spi.optional.changes import (
+    CHANGE_TYPE,
+    COMMIT_TIMESTAMP,
+    COMMIT_VERSION,
+    ChangeRange,
+    ChangeType,
+    SupportsChanges,
+    TableChanges,
+    with_change_columns,
+)
+from connector_spi.optional.definitions import (
+    PartitionDefinition,
+    SupportsPartitionDefinition,
+    SupportsSchemaDefinition,
+    SupportsTableDefinition,
+    SupportsViews,
+    TableDefinition,
+    ViewDefinition,
+    ViewDialect,
+)
+from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
+from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.plain_data import PlainData, from_json, to_json
 from connector_spi.predicate import (
@@ -77,7 +80,6 @@ from connector_spi.predicate import (
     comparability,
     normalize,
 )
-from connector_spi.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.properties import (
     PropertyMetadata,
     boolean_property,
@@ -90,13 +92,11 @@ from connector_spi.properties import (
     string_list_property,
     string_property,
 )
-from connector_spi.read_options import SupportsReadOptions
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connector_spi.statistics import ColumnStatistics, TableStatistics
-from connector_spi.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.system_tables import SystemTable
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
+from connector_spi.optional.procedures import Procedure
 from connector_spi.page_source import PageSourceProvider
-from connector_spi.procedures import Procedure
 from connector_spi.properties import PropertyMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lakeport.session import Session, connect
-    from lakeport.spark.install import install
+    from lakeport.spark.catalog.install import install
     from lakeport.version import VERSION
 
 __all__ = ["VERSION", "Session", "connect", "install"]
@@ -18,7 +18,7 @@ _HOMES = {
     "VERSION": "lakeport.version",
     "Session": "lakeport.session",
     "connect": "lakeport.session",
-    "install": "lakeport.spark.install",
+    "install": "lakeport.spark.catalog.install",
     # %load_ext lakeport
     "load_ipython_extension": "lakeport.notebook.magics",
 }

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
-from connector_spi.changes import ChangeRange
 from connector_spi.errors import InvalidArgumentError, UserError
-from lakeport.arrow import open_changes, open_scan
-from lakeport.arrow_reads import ArrowReads
+from connector_spi.optional.changes import ChangeRange
+from lakeport.arrow.filters import Where
+from lakeport.arrow.reading import open_changes, open_scan
+from lakeport.arrow.reads import ArrowReads
+from lakeport.arrow.scan_request import ScanRequest, Version, table_version
 from lakeport.default_catalogs import DEFAULT_CATALOGS, DEFAULT_WAREHOUSE, load_catalogs
-from lakeport.explain_statement import explain_request
-from lakeport.filters import Where
-from lakeport.scan_request import ScanRequest, Version, table_version
-from lakeport.show_stats import show_stats_name
-from lakeport.spark.options import SparkOptions
-from lakeport.sql_dialects import DIALECTS, check_dialect, to_spark_sql
-from lakeport.table_columns import table_columns
-from lakeport.table_scan import TableScan
-from lakeport.transactions import SharedTransactions, commit_all
+from lakeport.frames.table_scan import TableScan
+from lakeport.spark.bridge.options import SparkOptions
+from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
+from lakeport.sql.explain_statement import explain_request
+from lakeport.sql.show_stats import show_stats_name
+from lakeport.sql.table_columns import table_columns
+from lakeport.transactions.group import SharedTransactions, commit_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

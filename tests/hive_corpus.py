@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.client import MetastoreWriter, TransactionClient
-from catalog.metastore.embedded_transactions import EmbeddedTransactions
+from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.model import (
     Database,
     FieldSchema,

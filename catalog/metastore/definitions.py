@@ -24,7 +24,7 @@ from connector_spi.properties import closest
 if TYPE_CHECKING:
     from catalog.metastore.client import MetastoreClient, MetastoreWriter
     from catalog.metastore.factory import Metastore
-    from connector_spi.definitions import ViewDefinition
+    from connector_spi.optional.definitions import ViewDefinition
     from connector_spi.session import ConnectorSession
 
 __all__ = ["MetastoreDefinitions", "check_table_properties", "location_uri"]

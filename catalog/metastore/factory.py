@@ -7,27 +7,27 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from catalog.metastore.availability import Availability
-from catalog.metastore.cache_registry import flush_caches
-from catalog.metastore.call_statistics import CallStatistics
+from catalog.metastore.cache.invalidating_writer import invalidating_writer
+from catalog.metastore.cache.registry import flush_caches
+from catalog.metastore.calls.retry import RetryPolicy
+from catalog.metastore.calls.statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
-from catalog.metastore.embedded import EmbeddedMetastore, open_store
-from catalog.metastore.embedded_transactions import EmbeddedTransactions
-from catalog.metastore.endpoints import parse_uris
-from catalog.metastore.impersonation import PerUser
-from catalog.metastore.invalidating_writer import invalidating_writer
+from catalog.metastore.embedded.metastore import EmbeddedMetastore, open_store
+from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.process_user import process_user
-from catalog.metastore.read_only import ReadOnlyWriter
-from catalog.metastore.retry import RetryPolicy
 from catalog.metastore.security.checks import check_security
 from catalog.metastore.security.identity import identity_of
 from catalog.metastore.security.settings import SecuritySettings
-from catalog.metastore.thrift_client import ThriftMetastore
-from catalog.metastore.thrift_connection import ConnectionSettings, ThriftConnections
-from catalog.metastore.thrift_errors import Timeouts
-from catalog.metastore.thrift_tokens import user_identities
-from catalog.metastore.thrift_transactions import ThriftTransactions
-from catalog.metastore.thrift_writer import ThriftMetastoreWriter
+from catalog.metastore.thrift.client import ThriftMetastore
+from catalog.metastore.thrift.connection import ConnectionSettings, ThriftConnections
+from catalog.metastore.thrift.endpoints import parse_uris
+from catalog.metastore.thrift.errors import Timeouts
+from catalog.metastore.thrift.tokens import user_identities
+from catalog.metastore.thrift.transactions import ThriftTransactions
+from catalog.metastore.thrift.writer import ThriftMetastoreWriter
+from catalog.metastore.wrappers.availability import Availability
+from catalog.metastore.wrappers.impersonation import PerUser
+from catalog.metastore.wrappers.read_only import ReadOnlyWriter
 from connector_spi.errors import InvalidPropertyError
 
 __all__ = ["Metastore", "MetastoreConfig", "connect"]

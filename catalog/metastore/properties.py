@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from catalog.metastore.availability import AVAILABILITY_PROPERTIES, availability_from, availability_texts
 from catalog.metastore.factory import MetastoreConfig
-from catalog.metastore.read_only import READ_ONLY
 from catalog.metastore.security.properties import SECURITY_PROPERTIES, security_properties, security_settings
+from catalog.metastore.wrappers.availability import AVAILABILITY_PROPERTIES, availability_from, availability_texts
+from catalog.metastore.wrappers.read_only import READ_ONLY
 from connector_spi.properties import (
     PropertyMetadata,
     boolean_property,

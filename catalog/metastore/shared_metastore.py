@@ -8,16 +8,16 @@ from functools import partial
 
 import pyarrow as pa
 
-from catalog.metastore.cache_policy import CachePolicy
-from catalog.metastore.cache_registry import flush_caches, register_cache
-from catalog.metastore.call_statistics import CallHistory
-from catalog.metastore.calls_table import MetastoreCallsTable
+from catalog.metastore.cache.flush_procedure import flush_procedure
+from catalog.metastore.cache.policy import CachePolicy
+from catalog.metastore.cache.registry import flush_caches, register_cache
+from catalog.metastore.cache.shared_cache import SharedMetastoreCache
+from catalog.metastore.calls.statistics import CallHistory
+from catalog.metastore.calls.table import MetastoreCallsTable
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.factory import Metastore
-from catalog.metastore.flush_procedure import flush_procedure
-from catalog.metastore.shared_cache import SharedMetastoreCache
+from connector_spi.optional.procedures import Procedure
 from connector_spi.predicate import Value
-from connector_spi.procedures import Procedure
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 

@@ -12,9 +12,9 @@ from catalog.metastore import error_codes
 from catalog.metastore.model import Table
 from catalog.metastore.trino_types import parse_trino_type
 from catalog.metastore.types import parse_hive_type
-from connector_spi.definitions import ViewDefinition, ViewDialect
 from connector_spi.errors import MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.definitions import ViewDefinition, ViewDialect
 from connector_spi.schema import ColumnMetadata
 
 __all__ = ["view_definition"]

@@ -12,7 +12,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from connector_spi.changes import (
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.metadata import TableVersion, VersionKind
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.changes import (
     CHANGE_TYPE,
     COMMIT_TIMESTAMP,
     COMMIT_VERSION,
@@ -20,9 +23,6 @@ from connector_spi.changes import (
     ChangeType,
     SupportsChanges,
 )
-from connector_spi.errors import InvalidArgumentError
-from connector_spi.metadata import TableVersion, VersionKind
-from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.testing.base import SCHEMA, ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour

@@ -6,11 +6,11 @@ import re
 
 import pyarrow as pa
 
-from connector_spi.changes import SupportsChanges
 from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, SupportsStatistics, SupportsTimeTravel
 from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.optional.changes import SupportsChanges
+from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.predicate import TupleDomain
-from connector_spi.streaming import SupportsStreaming
 from connector_spi.testing.base import SCHEMA, ConformanceBase
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import read_table

@@ -14,13 +14,13 @@ from types import TracebackType
 
 import pyarrow as pa
 
-from connector_spi.changes import ChangeRange, SupportsChanges
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import TransactionState
 from connector_spi.errors import ColumnNotFoundError, InternalError, NotSupportedError, TableNotFoundError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.metadata import SupportsLimit, SupportsTimeTravel, TableVersion
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.changes import ChangeRange, SupportsChanges
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from connector_spi.changes import CHANGE_TYPE, ChangeType
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.names import SchemaTableName
-from connector_spi.streaming import StreamStart, SupportsStreaming
+from connector_spi.optional.changes import CHANGE_TYPE, ChangeType
+from connector_spi.optional.streaming import StreamStart, SupportsStreaming
 from connector_spi.testing.base import SCHEMA, ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
 

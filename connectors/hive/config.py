@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 from zoneinfo import ZoneInfo
 
-from catalog.metastore.cache_policy import CACHE_PROPERTIES, CachePolicy, cache_policy
+from catalog.metastore.cache.policy import CACHE_PROPERTIES, CachePolicy, cache_policy
 from catalog.metastore.factory import MetastoreConfig
 from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
 from connector_spi.properties import (
@@ -18,11 +18,11 @@ from connector_spi.properties import (
     integer_property,
     string_list_property,
 )
-from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
-from connectors.hive.buckets import BUCKET_EXECUTION, VALIDATE_BUCKETING
+from connectors.hive.acid.read.deletes import MAX_DELETE_MEMORY
+from connectors.hive.buckets.layout import BUCKET_EXECUTION, VALIDATE_BUCKETING
 from connectors.hive.formats.avro.schema_url import HOSTS
-from connectors.hive.listing_cache import LISTING_PROPERTIES, ListingPolicy, listing_policy
-from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
+from connectors.hive.listing.cache import LISTING_PROPERTIES, ListingPolicy, listing_policy
+from connectors.toolkit.storage.properties import STORAGE_PROPERTIES, storage_options
 
 __all__ = [
     "CONFIG_PROPERTIES",

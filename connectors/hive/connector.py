@@ -9,22 +9,22 @@ from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
+from connector_spi.optional.procedures import Procedure
 from connector_spi.page_source import PageSourceProvider
-from connector_spi.procedures import Procedure
 from connector_spi.properties import PropertyMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
 from connectors.hive.config import CONFIG_PROPERTIES, TRANSACTIONAL_READ_LOCK, HiveConfig, session_properties
 from connectors.hive.formats.file_format import FormatSettings
-from connectors.hive.heartbeats import Heartbeats
 from connectors.hive.metadata import HiveMetadata
 from connectors.hive.page_source import HivePageSourceProvider
 from connectors.hive.procedures import HiveProcedures
-from connectors.hive.snapshots import SnapshotPolicy, StatementSnapshots
 from connectors.hive.splits import HiveSplitManager
 from connectors.hive.transaction import HiveTransaction, hive_transaction
-from connectors.toolkit.filesystem import FileSystem
+from connectors.hive.transactions.heartbeats import Heartbeats
+from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveConnector", "HiveFactory", "HivePlugin"]
 

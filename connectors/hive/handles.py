@@ -10,13 +10,13 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain, Value
-from connectors.hive.acid.acid_file import AcidFile
 from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, FileChange, RowChanges
+from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, BUCKET
 from connectors.hive.acid.valid_ids import AcidSnapshot
-from connectors.hive.buckets import BucketCheck, Bucketing
+from connectors.hive.buckets.layout import BucketCheck, Bucketing
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.text_types import TextRule
+from connectors.hive.schema.text_types import TextRule
 
 __all__ = [
     "FILE_MODIFIED_TIME",

@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from catalog.metastore.cache_policy import cache_texts
+from catalog.metastore.cache.policy import cache_texts
 from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
-from catalog.metastore.partition_names import make_partition_name
+from catalog.metastore.partitions.names import make_partition_name
 from catalog.metastore.properties import metastore_properties
-from connector_spi.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.definitions import PartitionDefinition, TableDefinition
 from connector_spi.errors import (
     InternalError,
     InvalidArgumentError,
@@ -31,30 +29,32 @@ from connector_spi.metadata import (
     TableVersion,
 )
 from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
+from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
+from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
-from connector_spi.streaming import StreamStart
 from connector_spi.system_tables import SystemTable
 from connectors.hive import error_codes
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
 from connectors.hive.acid.valid_ids import ValidIds
-from connectors.hive.acid_table import AcidTable, version_write_id
-from connectors.hive.columns import make_handle, make_metadata
 from connectors.hive.config import HiveConfig
+from connectors.hive.definitions.columns import make_handle, make_metadata
+from connectors.hive.definitions.table_formats import is_hudi, is_transactional
 from connectors.hive.handles import HiveTableHandle
-from connectors.hive.partition_definitions import PartitionDefinitions, value_text
-from connectors.hive.partitions import prune_partitions
+from connectors.hive.listing.acid_table import AcidTable, version_write_id
+from connectors.hive.partitions.definitions import PartitionDefinitions, value_text
+from connectors.hive.partitions.selection import prune_partitions
 from connectors.hive.procedures import HiveProcedures
-from connectors.hive.statistics import column_statistics, table_statistics
+from connectors.hive.registration.creation import external_table
+from connectors.hive.statistics.table_statistics import column_statistics, table_statistics
 from connectors.hive.streaming import initial_offset, latest_offset, streamed_rows
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
-from connectors.hive.table_creation import external_table
-from connectors.hive.table_formats import is_hudi, is_transactional
 from connectors.hive.transaction import HiveTransaction
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveMetadata"]
 

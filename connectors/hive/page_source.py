@@ -14,21 +14,21 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
-from connectors.hive.acid.acid_file import AcidFile
-from connectors.hive.acid.acid_page_source import AcidPageSource
-from connectors.hive.acid.change_page_source import ChangePageSource
 from connectors.hive.acid.changes import CHANGE_COLUMNS, RowChanges
-from connectors.hive.acid.deletes import MAX_DELETE_MEMORY
+from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
+from connectors.hive.acid.read.change_page_source import ChangePageSource
+from connectors.hive.acid.read.deletes import MAX_DELETE_MEMORY
+from connectors.hive.acid.read.page_source import AcidPageSource
 from connectors.hive.acid.valid_ids import AcidSnapshot
-from connectors.hive.bucket_validation import FileBucket, bucket_checked
-from connectors.hive.file_columns import declared_columns
+from connectors.hive.buckets.validation import FileBucket, bucket_checked
 from connectors.hive.formats.file_format import FileRequest, FormatSettings
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
-from connectors.hive.text_domains import stored_domain
-from connectors.hive.text_types import TextRule, apply_text_rule
-from connectors.toolkit.filesystem import FileSystem
+from connectors.hive.schema.file_columns import declared_columns
+from connectors.hive.schema.text_domains import stored_domain
+from connectors.hive.schema.text_types import TextRule, apply_text_rule
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HivePageSourceProvider"]
 

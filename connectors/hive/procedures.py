@@ -10,18 +10,18 @@ import pyarrow as pa
 from catalog.metastore.definitions import location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Database, Parameters, Table
-from catalog.metastore.partition_names import make_partition_name
-from connector_spi.definitions import PartitionDefinition
+from catalog.metastore.partitions.names import make_partition_name
 from connector_spi.errors import InvalidArgumentError, NotSupportedError, UserError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.definitions import PartitionDefinition
+from connector_spi.optional.procedures import Procedure, ProcedureArgument
 from connector_spi.predicate import Value
-from connector_spi.procedures import Procedure, ProcedureArgument
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
-from connectors.hive.partition_definitions import PartitionDefinitions, value_text
-from connectors.hive.storage_classes import storage_of
-from connectors.hive.table_discovery import DiscoveredTable, discover_table
-from connectors.toolkit.filesystem import FileSystem, join_path
+from connectors.hive.definitions.storage_classes import storage_of
+from connectors.hive.partitions.definitions import PartitionDefinitions, value_text
+from connectors.hive.registration.discovery import DiscoveredTable, discover_table
+from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["HiveProcedures"]
 

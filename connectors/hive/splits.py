@@ -14,18 +14,18 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
-from connectors.hive.bucket_selection import BucketSelection
 from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
-from connectors.hive.folder_splits import Folder, FolderScan, Listed, Lister
 from connectors.hive.handles import HiveSplit, HiveTableHandle
-from connectors.hive.listing import FolderLister
-from connectors.hive.listing_cache import ListingCache
-from connectors.hive.partitions import PartitionName, prune_partitions
-from connectors.hive.plainness import PlainFiles
+from connectors.hive.listing.bucket_selection import BucketSelection
+from connectors.hive.listing.cache import ListingCache
+from connectors.hive.listing.directories import FolderLister
+from connectors.hive.listing.file_splits import Folder, FolderScan, Listed, Lister
+from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
+from connectors.hive.native_reading import PlainFiles
+from connectors.hive.partitions.selection import PartitionName, prune_partitions
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.transaction import HiveTransaction, hive_transaction
-from connectors.hive.transactional_listing import DataFile, TransactionalLister, snapshot_text
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveSplitManager"]
 

@@ -12,10 +12,10 @@ from itertools import islice
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.names import SchemaTableName
-from connector_spi.streaming import StreamStart, offset_fields, offset_text
+from connector_spi.optional.streaming import StreamStart, offset_fields, offset_text
 from connectors.hive.acid.changes import BEFORE_ALL, ChangeSpan
 from connectors.hive.acid.valid_ids import AcidSnapshot, RangeValidity, ValidIds
-from connectors.hive.acid_table import version_write_id
+from connectors.hive.listing.acid_table import version_write_id
 
 __all__ = ["StreamedRows", "initial_offset", "latest_offset", "streamed_rows"]
 

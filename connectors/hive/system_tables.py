@@ -13,7 +13,7 @@ from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 from connectors.hive.handles import HiveTableHandle
-from connectors.hive.partitions import prune_partitions
+from connectors.hive.partitions.selection import prune_partitions
 
 __all__ = ["PartitionsTable", "PropertiesTable"]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from catalog.metastore.caching import CachingMetastore
-from catalog.metastore.call_statistics import CallStatistics
+from catalog.metastore.cache.metastore import CachingMetastore
+from catalog.metastore.calls.statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import Table
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import InternalError, TableNotFoundError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.names import SchemaTableName
-from connectors.hive.acid.listed_folder import ListedFolder
+from connectors.hive.acid.directories.metastore_marks import ListedFolder
 from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
-from connectors.hive.snapshots import StatementSnapshots
+from connectors.hive.transactions.snapshots import StatementSnapshots
 
 __all__ = ["HiveTransaction", "hive_transaction"]
 

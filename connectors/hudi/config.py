@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from catalog.metastore.cache_policy import CACHE_PROPERTIES, CachePolicy, cache_policy
+from catalog.metastore.cache.policy import CACHE_PROPERTIES, CachePolicy, cache_policy
 from catalog.metastore.factory import MetastoreConfig
 from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
 from connector_spi.properties import (
@@ -18,8 +18,8 @@ from connector_spi.properties import (
 from connector_spi.session import ConnectorSession
 from connectors.hudi.handles import IndexUse
 from connectors.hudi.merge.config import MERGE_MEMORY
-from connectors.hudi.schema import META_COLUMNS
-from connectors.toolkit.storage_properties import STORAGE_PROPERTIES, storage_options
+from connectors.hudi.schema.table_schema import META_COLUMNS
+from connectors.toolkit.storage.properties import STORAGE_PROPERTIES, storage_options
 
 __all__ = [
     "CONFIG_PROPERTIES",

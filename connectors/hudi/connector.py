@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from catalog.metastore.caching import CachingMetastore
+from catalog.metastore.cache.metastore import CachingMetastore
 from catalog.metastore.factory import Metastore, connect
 from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
-from connector_spi.procedures import Procedure
+from connector_spi.optional.procedures import Procedure
 from connector_spi.properties import PropertyMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
-from connectors.hudi.absent_partitions import AbsentPartitions
 from connectors.hudi.config import CONFIG_PROPERTIES, HudiConfig, session_properties
 from connectors.hudi.metadata import HudiMetadata
 from connectors.hudi.page_source import HudiPageSourceProvider
+from connectors.hudi.planning.missing_partitions import AbsentPartitions
 from connectors.hudi.read_options import COLUMN_OPTIONS
-from connectors.hudi.register import register_table_procedure, unregister_table_procedure
+from connectors.hudi.registration.register import register_table_procedure, unregister_table_procedure
 from connectors.hudi.splits import HudiSplitManager
 from connectors.hudi.transaction import HudiTransaction
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HudiConnector", "HudiFactory", "HudiPlugin"]
 

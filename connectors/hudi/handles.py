@@ -11,7 +11,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hudi.partition_path import PartitionPaths
-from connectors.hudi.schema_history import SchemaHistory
+from connectors.hudi.schema.history import SchemaHistory
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.view import TimelineView
 

@@ -11,35 +11,35 @@ from catalog.metastore.client import MetastoreClient
 from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
-from connector_spi.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.definitions import TableDefinition
 from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, TableVersion
 from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
+from connector_spi.optional.definitions import TableDefinition
+from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain, Value
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
-from connector_spi.streaming import StreamStart
 from connector_spi.system_tables import SystemTable
-from connectors.hudi.change_handles import FEED_COLUMNS, HudiChangesHandle
-from connectors.hudi.column_statistics import exact_column_statistics
+from connectors.hudi.changes.handles import FEED_COLUMNS, HudiChangesHandle
 from connectors.hudi.config import READ_OPTIMIZED, index_use
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle, IndexUse
 from connectors.hudi.read_options import STREAM_START, parse_read_options
-from connectors.hudi.register import register_table
-from connectors.hudi.registered_table import hudi_location, is_read_optimized, keys_shown_last
-from connectors.hudi.schema import PARTITION_PATH, RECORD_KEY
-from connectors.hudi.schema_commits import read_schema_history
-from connectors.hudi.snapshot import HudiSnapshot, trimmed
-from connectors.hudi.statistics import scan_statistics
+from connectors.hudi.registration.register import register_table
+from connectors.hudi.registration.registered_table import hudi_location, is_read_optimized, keys_shown_last
+from connectors.hudi.schema.table_schema import PARTITION_PATH, RECORD_KEY
+from connectors.hudi.snapshots.schema_commits import read_schema_history
+from connectors.hudi.snapshots.snapshot import HudiSnapshot, trimmed
+from connectors.hudi.statistics.column_statistics import exact_column_statistics
+from connectors.hudi.statistics.table_statistics import scan_statistics
 from connectors.hudi.streaming import initial_offset, latest_offset
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HudiMetadata"]
 

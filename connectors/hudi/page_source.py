@@ -14,11 +14,10 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.session import ConnectorSession
-from connectors.hudi.change_feed_page_source import ChangeFeedPageSource
-from connectors.hudi.change_handles import HudiChangesHandle, HudiChangeSplit
-from connectors.hudi.change_page_source import ChangePageSource, GroupChanges
+from connectors.hudi.changes.feed_page_source import ChangeFeedPageSource
+from connectors.hudi.changes.handles import HudiChangesHandle, HudiChangeSplit
+from connectors.hudi.changes.page_source import ChangePageSource, GroupChanges
 from connectors.hudi.error_codes import HUDI_BOOTSTRAP, HUDI_PARTITION_VALUE
-from connectors.hudi.evolved_page_source import EvolvedPageSource, written_predicate
 from connectors.hudi.handles import (
     FILE_MODIFIED_TIME,
     FILE_SIZE,
@@ -29,19 +28,20 @@ from connectors.hudi.handles import (
     HudiTableHandle,
 )
 from connectors.hudi.merge.config import MERGE_MEMORY
-from connectors.hudi.merged_page_source import MergedPageSource, MergeInput
-from connectors.hudi.schema import COMMIT_TIME
-from connectors.hudi.schema_evolution import EvolvedColumn
-from connectors.hudi.schema_history import SchemaHistory
-from connectors.hudi.stitched_page_source import StitchedPageSource
+from connectors.hudi.read.bootstrap_page_source import StitchedPageSource
+from connectors.hudi.read.commit_time_filter import WrittenInPageSource
+from connectors.hudi.read.evolved_page_source import EvolvedPageSource, written_predicate
+from connectors.hudi.read.merged_page_source import MergedPageSource, MergeInput
+from connectors.hudi.schema.evolution import EvolvedColumn
+from connectors.hudi.schema.history import SchemaHistory
+from connectors.hudi.schema.table_schema import COMMIT_TIME
+from connectors.hudi.schema.timestamp_unit import check_unit
 from connectors.hudi.timeline.view import TimelineView
-from connectors.hudi.timestamp_unit import check_unit
-from connectors.hudi.written_in import WrittenInPageSource
-from connectors.toolkit.column_sources import ColumnSource, find_column
-from connectors.toolkit.file_page_source import FilePageSource
-from connectors.toolkit.filesystem import FileSystem
-from connectors.toolkit.orc_reader import OrcPageSource
-from connectors.toolkit.parquet_reader import ParquetPageSource
+from connectors.toolkit.orc.reader import OrcPageSource
+from connectors.toolkit.parquet.reader import ParquetPageSource
+from connectors.toolkit.read.file_page_source import FilePageSource
+from connectors.toolkit.schema.column_sources import ColumnSource, find_column
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HudiPageSourceProvider", "hidden_values"]
 

@@ -16,18 +16,18 @@ from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
-from connectors.hudi.absent_partitions import AbsentPartitions
-from connectors.hudi.bootstrap import bootstrap_sources
-from connectors.hudi.change_handles import CHANGE_COLUMNS, HudiChangesHandle, HudiChangeSplit
+from connectors.hudi.changes.handles import CHANGE_COLUMNS, HudiChangesHandle, HudiChangeSplit
 from connectors.hudi.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE
 from connectors.hudi.file_group.slices import FileSlice
 from connectors.hudi.handles import FILE_MODIFIED_TIME, LOG_ONLY, HudiSplit, HudiTableHandle, LogFile, SourceFile
 from connectors.hudi.page_source import hidden_values
-from connectors.hudi.plain_columns import is_plain_type
-from connectors.hudi.planning import PartitionSlices, ScanPlan, check_readable, with_modified_times
+from connectors.hudi.planning.bootstrap import bootstrap_sources
+from connectors.hudi.planning.missing_partitions import AbsentPartitions
+from connectors.hudi.planning.native_columns import is_plain_type
+from connectors.hudi.planning.scan import PartitionSlices, ScanPlan, check_readable, with_modified_times
 from connectors.hudi.scan_guard import check_partition_filter
-from connectors.hudi.schema import META_COLUMNS
-from connectors.hudi.snapshot import HudiSnapshot
+from connectors.hudi.schema.table_schema import META_COLUMNS
+from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.hudi.transaction import HudiTransaction, partition_domains
 
 __all__ = ["HudiSplitManager"]

@@ -11,15 +11,15 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
-from connector_spi.streaming import StreamStart, offset_fields, offset_text
-from connectors.hudi.change_handles import HudiChangesHandle
-from connectors.hudi.changes import write_changes_handle
+from connector_spi.optional.streaming import StreamStart, offset_fields, offset_text
+from connectors.hudi.changes.handles import HudiChangesHandle
+from connectors.hudi.changes.incremental import incremental_handle
+from connectors.hudi.changes.planning import write_changes_handle
 from connectors.hudi.error_codes import HUDI_CLEANED, HUDI_NO_META_FIELDS
 from connectors.hudi.handles import HudiTableHandle
-from connectors.hudi.incremental import incremental_handle
 from connectors.hudi.read_options import HudiReadOptions, QueryType
-from connectors.hudi.snapshot import HudiSnapshot
-from connectors.hudi.time_travel import check_not_cleaned, pending_writes, what_is_left
+from connectors.hudi.snapshots.snapshot import HudiSnapshot
+from connectors.hudi.snapshots.time_travel import check_not_cleaned, pending_writes, what_is_left
 from connectors.hudi.timeline.instant import WRITE_ACTIONS, Instant
 from connectors.hudi.timeline.instant_text import instant_of_text, instant_of_time, timeline_zone
 from connectors.hudi.timeline.write_range import EARLIEST, is_earliest, range_key, views_around

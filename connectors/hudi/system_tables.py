@@ -17,12 +17,12 @@ from connector_spi.system_tables import SystemTable
 from connectors.hudi.file_group.names import BaseFileName
 from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HudiTableHandle
-from connectors.hudi.planning import ScanPlan
-from connectors.hudi.snapshot import trimmed
+from connectors.hudi.planning.scan import ScanPlan
+from connectors.hudi.snapshots.snapshot import trimmed
 from connectors.hudi.table_config import read_table_config
 from connectors.hudi.timeline.loader import list_instants
 from connectors.hudi.transaction import HudiTransaction
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["SYSTEM_TABLES", "TableOnStorage"]
 

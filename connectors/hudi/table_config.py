@@ -16,7 +16,7 @@ from connectors.hudi.error_codes import (
     HUDI_UNSUPPORTED_TABLE_VERSION,
 )
 from connectors.hudi.java_properties import parse_java_properties
-from connectors.toolkit.filesystem import FileSystem, join_path
+from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = [
     "SUPPORTED_TABLE_VERSIONS",

@@ -7,25 +7,25 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
-from connector_spi.changes import ChangeRange
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import ConnectorMetadata, TableVersion, VersionKind
+from connector_spi.optional.changes import ChangeRange
 from connector_spi.predicate import Domain, TupleDomain
-from connectors.hudi.change_handles import HudiChangesHandle
-from connectors.hudi.changes import GroupChange, changes_handle, feed_handle, plan_changes
+from connectors.hudi.changes.handles import HudiChangesHandle
+from connectors.hudi.changes.incremental import incremental_handle, plan_writes
+from connectors.hudi.changes.planning import GroupChange, changes_handle, feed_handle, plan_changes
 from connectors.hudi.error_codes import HUDI_BAD_OPTION
 from connectors.hudi.handles import HudiTableHandle
-from connectors.hudi.incremental import incremental_handle, plan_writes
 from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors, open_metadata_table
-from connectors.hudi.planning import ScanPlan, plan_scan
+from connectors.hudi.planning.scan import ScanPlan, plan_scan
 from connectors.hudi.read_options import HudiReadOptions, QueryType
-from connectors.hudi.snapshot import HudiSnapshot, open_snapshot
+from connectors.hudi.snapshots.snapshot import HudiSnapshot, open_snapshot
+from connectors.hudi.snapshots.time_travel import instant_of, snapshot_at
 from connectors.hudi.streaming import batch_handle
-from connectors.hudi.time_travel import instant_of, snapshot_at
 from connectors.hudi.timeline.view import TimelineView
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HudiTransaction", "partition_domains"]
 

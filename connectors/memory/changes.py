@@ -9,7 +9,9 @@ from datetime import datetime
 import numpy as np
 import pyarrow as pa
 
-from connector_spi.changes import (
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.metadata import TableVersion
+from connector_spi.optional.changes import (
     CHANGE_TYPE,
     COMMIT_TIMESTAMP,
     COMMIT_VERSION,
@@ -17,8 +19,6 @@ from connector_spi.changes import (
     ChangeType,
     with_change_columns,
 )
-from connector_spi.errors import InvalidArgumentError
-from connector_spi.metadata import TableVersion
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connectors.memory.chunks import NUMBER, REVISION, Chunk, cut_into_chunks
 from connectors.memory.handles import ROW_ID

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from connector_spi.changes import ChangeRange, TableChanges
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import InternalError, InvalidArgumentError
 from connector_spi.handles import ColumnHandle, TableHandle
@@ -18,11 +17,12 @@ from connector_spi.metadata import (
     TableVersion,
 )
 from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.optional.changes import ChangeRange, TableChanges
+from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
-from connector_spi.streaming import StreamStart
 from connector_spi.system_tables import SystemTable
 from connectors.memory.changes import changes_snapshot
 from connectors.memory.handles import CHUNK_COLUMN, ROW_ID, MemoryTableHandle

@@ -9,10 +9,10 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeRange, ChangeType
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.metadata import TableVersion, VersionKind
-from connector_spi.streaming import StreamStart, offset_fields, offset_text
+from connector_spi.optional.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeRange, ChangeType
+from connector_spi.optional.streaming import StreamStart, offset_fields, offset_text
 from connectors.memory.changes import changes_snapshot
 from connectors.memory.chunks import Chunk, cut_into_chunks
 from connectors.memory.handles import ROW_ID

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from connector_spi.errors import ConnectorError
 from connector_spi.predicate import TupleDomain
-from lakeport.filters import parse_where
+from lakeport.arrow.filters import parse_where
 
 __all__ = ["EVERY_ROW", "OpenReader", "rows_needed"]
 

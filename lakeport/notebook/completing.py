@@ -14,8 +14,8 @@ from prompt_toolkit.document import Document
 from connector_spi.errors import ConnectorError
 from lakeport.notebook.magic_line import FORMATS, OPTIONS, read_options
 from lakeport.session import Session
-from lakeport.shell.completion import SqlCompleter
-from lakeport.shell.names import NameCache
+from lakeport.shell.completion.completer import SqlCompleter
+from lakeport.shell.completion.names import NameCache
 
 __all__ = ["MagicCompleter", "Suggestion", "offer_in"]
 

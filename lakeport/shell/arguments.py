@@ -6,7 +6,7 @@ import argparse
 from typing import NoReturn, TypeAlias
 
 from lakeport.shell.problems import USER
-from lakeport.sql_dialects import DIALECTS
+from lakeport.sql.dialects import DIALECTS
 
 __all__ = ["Commands", "Parser", "add_catalogs_option", "add_name_options"]
 

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import closest
-from lakeport.shell.formats import FORMATS
-from lakeport.sql_dialects import DIALECTS
+from lakeport.shell.output.formats import FORMATS
+from lakeport.sql.dialects import DIALECTS
 
 __all__ = ["TEXT_KEYS", "GivenSetting", "apply_configuration", "config_file"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from connector_spi.errors import ConnectorError
 from connector_spi.properties import closest
-from lakeport.shell.source_text import SourceText, Span
+from lakeport.shell.sql.source_text import SourceText, Span
 
 __all__ = ["Diagnosis", "diagnose", "error_of_ours", "java_free_text"]
 
@@ -83,7 +83,7 @@ def error_of_ours(error: BaseException) -> ConnectorError | None:
     if "pyspark" not in sys.modules:
         return None
     # Not at the top: most commands end before Spark is needed, and its import is most of their time.
-    from lakeport.spark.errors import original
+    from lakeport.spark.bridge.errors import original
 
     return original(error)
 

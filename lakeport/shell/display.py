@@ -13,13 +13,13 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 
 from connector_spi.errors import InvalidArgumentError
-from lakeport.shell.cells import cut
 from lakeport.shell.footer import footer, progress_text
-from lakeport.shell.formats import BINARY_FORMATS, FORMATS, ResultFormat
-from lakeport.shell.pager import PagedOutput, pager_command
+from lakeport.shell.output.cells import cut
+from lakeport.shell.output.formats import BINARY_FORMATS, FORMATS, ResultFormat
+from lakeport.shell.output.pager import PagedOutput, pager_command
+from lakeport.shell.output.screen_table import ScreenTable
+from lakeport.shell.output.settings import ShellSettings
 from lakeport.shell.runner import Runner, RunState
-from lakeport.shell.screen_table import ScreenTable
-from lakeport.shell.settings import ShellSettings
 
 __all__ = ["Display", "ResultView"]
 

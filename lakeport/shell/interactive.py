@@ -17,17 +17,17 @@ from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 
 from lakeport.session import Session
-from lakeport.shell.commands import arguments_of_commands, run_command
-from lakeport.shell.completion import Argument, ShellCompleter, SqlCompleter
+from lakeport.shell.commands.registry import arguments_of_commands, run_command
+from lakeport.shell.completion.completer import Argument, ShellCompleter, SqlCompleter
+from lakeport.shell.completion.names import NameCache
 from lakeport.shell.display import Display
-from lakeport.shell.formats import FORMATS
 from lakeport.shell.history import ShellHistory
-from lakeport.shell.names import NameCache
+from lakeport.shell.output.formats import FORMATS
+from lakeport.shell.output.settings import ShellSettings
 from lakeport.shell.running import open_session
-from lakeport.shell.settings import ShellSettings
 from lakeport.shell.shell_session import LeaveShell, ShellSession
+from lakeport.shell.sql.statements import PartKind, split_input
 from lakeport.shell.state import state_directory
-from lakeport.shell.statements import PartKind, split_input
 from lakeport.version import VERSION
 
 __all__ = ["is_complete", "run_shell"]

@@ -9,12 +9,12 @@ import warnings
 from collections.abc import Sequence
 
 from lakeport.shell.arguments import Parser
-from lakeport.shell.catalogs_command import add_catalogs_command
 from lakeport.shell.configuration import apply_configuration
-from lakeport.shell.demo_command import add_demo_command
 from lakeport.shell.problems import exit_code, report
-from lakeport.shell.shell_command import add_shell_command
-from lakeport.shell.sql_command import add_sql_command
+from lakeport.shell.subcommands.catalogs import add_catalogs_command
+from lakeport.shell.subcommands.demo import add_demo_command
+from lakeport.shell.subcommands.shell import add_shell_command
+from lakeport.shell.subcommands.sql import add_sql_command
 from lakeport.version import VERSION
 
 __all__ = ["main"]

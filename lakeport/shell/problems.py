@@ -12,7 +12,7 @@ from typing import TextIO
 
 from connector_spi.errors import ConnectorError, ErrorType
 from lakeport.shell.diagnosis import Diagnosis, diagnose, error_of_ours, java_free_text
-from lakeport.shell.source_text import SourceText
+from lakeport.shell.sql.source_text import SourceText
 
 __all__ = ["CANCELLED", "EXTERNAL", "INTERNAL", "USER", "exit_code", "headline", "render", "report"]
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import pyarrow as pa
 
-from lakeport.cleanup import CLEANUP
 from lakeport.scan_facts import JobCounts, ScanTotals, scan_totals
 from lakeport.session import Session
-from lakeport.shell.formats import ResultFormat
-from lakeport.transactions import SharedTransactions
+from lakeport.shell.output.formats import ResultFormat
+from lakeport.transactions.cleanup import CLEANUP
+from lakeport.transactions.group import SharedTransactions
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -176,7 +176,7 @@ class _Work:
         # Spark may start here for the first time: with it PySpark is imported.
         engine = self._session.engine
         self._progress = "analysing"
-        from lakeport.spark.errors import is_file_missing
+        from lakeport.spark.bridge.errors import is_file_missing
 
         context = engine.spark.sparkContext
         context.setJobGroup(self._group, self._statement[:200], interruptOnCancel=True)

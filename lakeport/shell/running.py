@@ -12,7 +12,7 @@ from lakeport.shell.configuration import GivenSetting
 from lakeport.shell.runner import Runner
 from lakeport.shell.session_settings import spark_settings
 from lakeport.shell.state import state_directory
-from lakeport.spark.options import SparkOptions
+from lakeport.spark.bridge.options import SparkOptions
 
 __all__ = ["Runner", "open_session", "use_statement"]
 

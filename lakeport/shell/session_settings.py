@@ -8,7 +8,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import closest, parse_properties
 from lakeport.shell.configuration import GivenSetting
-from lakeport.statement import ENGINE_PROPERTIES
+from lakeport.transactions.statement import ENGINE_PROPERTIES
 
 __all__ = ["spark_settings"]
 

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.names import parse_name
 from lakeport.session import Session
+from lakeport.shell.completion.names import NameCache
 from lakeport.shell.display import Display
-from lakeport.shell.names import NameCache
 from lakeport.shell.problems import report
 from lakeport.shell.runner import Runner
 from lakeport.shell.running import use_statement
-from lakeport.shell.source_text import SourceText
-from lakeport.shell.statements import InputPart, PartKind, split_input
+from lakeport.shell.sql.source_text import SourceText
+from lakeport.shell.sql.statements import InputPart, PartKind, split_input
 from lakeport.shell.variables import interpolate
 
 __all__ = ["LeaveShell", "ShellSession"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from connector_spi.names import quote_identifier
-from lakeport.shell.statements import tokens
+from lakeport.shell.sql.statements import tokens
 
 __all__ = ["interpolate"]
 

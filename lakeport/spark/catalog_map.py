@@ -8,7 +8,7 @@ from py4j.protocol import Py4JError
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import NotSupportedError
 from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
-from lakeport.spark.jvm import Jvm
+from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = ["catalog_map", "keep_catalogs", "share_catalogs"]
 

@@ -13,18 +13,18 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
-from lakeport.cleanup import CLEANUP
-from lakeport.explain_statement import ExplainRequest
-from lakeport.show_stats import stats_table_name, table_stats
-from lakeport.spark.explain_texts import explained_json, explained_text
-from lakeport.spark.explaining import explain_query
-from lakeport.spark.install import Installation, install
-from lakeport.spark.name_errors import add_suggestion, explain
+from lakeport.spark.catalog.install import Installation, install
+from lakeport.spark.catalog.name_errors import add_suggestion, explain
+from lakeport.spark.explain.query_analysis import QueryAnalysis
+from lakeport.spark.explain.running import explain_query
+from lakeport.spark.explain.texts import explained_json, explained_text
 from lakeport.spark.queries import stop_listening
-from lakeport.spark.query_analysis import QueryAnalysis
 from lakeport.spark.statements import java_statement_scope, new_statement
-from lakeport.statement import Statement, statement_scope
-from lakeport.transactions import SharedTransactions
+from lakeport.sql.explain_statement import ExplainRequest
+from lakeport.sql.show_stats import stats_table_name, table_stats
+from lakeport.transactions.cleanup import CLEANUP
+from lakeport.transactions.group import SharedTransactions
+from lakeport.transactions.statement import Statement, statement_scope
 
 __all__ = ["SparkEngine"]
 

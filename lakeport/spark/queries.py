@@ -9,10 +9,10 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from lakeport.cleanup import CLEANUP
-from lakeport.spark.jvm import Jvm
-from lakeport.spark.proxies import Proxy
-from lakeport.transactions import TransactionGroup, open_groups
+from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.proxies import Proxy
+from lakeport.transactions.cleanup import CLEANUP
+from lakeport.transactions.group import TransactionGroup, open_groups
 
 __all__ = ["query_reads", "stop_listening"]
 

@@ -19,7 +19,7 @@ from pyspark.sql.types import DataType
 from pyspark.util import local_connect_and_auth
 
 from connector_spi.errors import InvalidPropertyError, NotSupportedError
-from lakeport.spark.types import arrow_schema, arrow_type, task_schema
+from lakeport.spark.bridge.types import arrow_schema, arrow_type, task_schema
 
 __all__ = ["ArrowResult", "arrow_result"]
 

@@ -19,12 +19,12 @@ from pyspark.sql import SparkSession
 
 from connector_spi.errors import ExternalError
 from lakeport.error_codes import SPARK_DOES_NOT_START
-from lakeport.spark.java import check_java
-from lakeport.spark.options import SparkOptions
+from lakeport.spark.bridge.java import check_java
+from lakeport.spark.bridge.options import SparkOptions
 
 __all__ = ["DAEMON_MODULE", "LocalSpark", "local_spark"]
 
-DAEMON_MODULE = "lakeport.spark.daemon"
+DAEMON_MODULE = "lakeport.spark.tasks.daemon"
 """For ``spark.python.daemon.module`` of a Spark that is not made here: tasks then start faster."""
 
 _SETTINGS: dict[str, str] = {

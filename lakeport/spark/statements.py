@@ -11,15 +11,15 @@ from py4j.protocol import Py4JError
 
 from catalog.metastore.process_user import process_user
 from catalog.registry import CatalogRegistry
-from lakeport.spark.jvm import Jvm
+from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.queries import query_reads
-from lakeport.statement import Statement
-from lakeport.transactions import SharedTransactions
+from lakeport.transactions.group import SharedTransactions
+from lakeport.transactions.statement import Statement
 
 __all__ = ["java_statement_scope", "new_statement", "statement_of_thread"]
 
 _PREFIX = "spark.lakeport."
-_STATEMENT = "lakeport.statement"
+_STATEMENT = "lakeport.transactions.statement"
 _ANALYSIS = "org.apache.spark.sql.catalyst.analysis.AnalysisContext"
 _named: WeakValueDictionary[str, Statement] = WeakValueDictionary()
 _analysed: WeakValueDictionary[tuple[int, int], Statement] = WeakValueDictionary()

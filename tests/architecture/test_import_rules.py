@@ -16,7 +16,7 @@ BARRED = {"catalog", "lakeport", "py4j", "pyspark", "thrift"}
 
 EXECUTOR_MODULES = sorted(
     str(path.relative_to(PROJECT).with_suffix("")).replace("/", ".")
-    for pattern in ("connectors/*/handles.py", "connectors/*/page_source.py", "connectors/toolkit/*.py")
+    for pattern in ("connectors/*/handles.py", "connectors/*/page_source.py", "connectors/toolkit/**/*.py")
     for path in PROJECT.glob(pattern)
 )
 

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connectors.hive.connector import HivePlugin
-from lakeport.spark.install import install
+from lakeport.spark.catalog.install import install
 
 _PAGE = Path(__file__).parents[2] / "docs" / "administration.md"
 

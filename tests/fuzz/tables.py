@@ -137,7 +137,7 @@ class _MapTable(FuzzedTable):
 
     def __init__(self, kind: str, folder: Path) -> None:
         (folder / kind).mkdir()
-        path = PROJECT / "tests" / "connectors" / "toolkit" / "parquet_maps" / "optional.parquet"
+        path = PROJECT / "tests" / "connectors" / "toolkit" / "parquet" / "parquet_maps" / "optional.parquet"
         shutil.copyfile(path, folder / kind / "f")
         super().__init__(folder / kind)
         self._connector = make_connector(folder)

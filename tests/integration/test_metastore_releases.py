@@ -21,9 +21,9 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport import TSocket, TTransport
 
 import lakeport
-from catalog.metastore.availability import Availability
 from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.model import ColumnStatistics
+from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import NotSupportedError
 from lakeport import Session
 from lakeport.demo.sample_warehouse import TABLES, SampleTable, prepare

@@ -23,8 +23,8 @@ from connector_spi.properties import parse_properties
 from connectors.hive import error_codes
 from connectors.hive.acid.valid_ids import ValidIds
 from connectors.hive.connector import HiveConnector, HiveFactory
-from connectors.hive.heartbeats import Heartbeats
 from connectors.hive.transaction import HiveTransaction, hive_transaction
+from connectors.hive.transactions.heartbeats import Heartbeats
 from tests.connectors.hive.reading import make_session, read_table
 from tests.hive_corpus import FULL_ACID_CASES, INSERT_ONLY_CASES, canonical_rows, expected_answer, with_null_keys
 from tests.integration.conftest import TIMEOUT_SECONDS, RunningRelease

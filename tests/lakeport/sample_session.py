@@ -6,8 +6,8 @@ from pathlib import Path
 
 import lakeport
 from lakeport.demo.sample_warehouse import SCHEMA, TABLES, prepare
-from lakeport.plain_statement import plain_statement
 from lakeport.session import Session
+from lakeport.transactions.plain_statement import plain_statement
 
 __all__ = ["sample_session"]
 

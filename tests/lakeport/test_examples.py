@@ -8,15 +8,18 @@ from pathlib import Path
 
 import pytest
 
+import lakeport.frames.table_scan
 import lakeport.session
-import lakeport.table_scan
 from lakeport.session import Session
 from tests.lakeport.sample_session import sample_session
 from tests.paths import PROJECT
 
 PLAIN = doctest.DocTestFinder(exclude_empty=True)
 EXAMPLES = [
-    example for module in (lakeport.session, lakeport.table_scan) for example in PLAIN.find(module) if example.examples
+    example
+    for module in (lakeport.session, lakeport.frames.table_scan)
+    for example in PLAIN.find(module)
+    if example.examples
 ]
 
 

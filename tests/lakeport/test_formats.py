@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import InvalidArgumentError
-from lakeport.shell.cells import text_column
-from lakeport.shell.formats import FORMATS
+from lakeport.shell.output.cells import text_column
+from lakeport.shell.output.formats import FORMATS
 
 SOME = pa.record_batch(
     {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from connector_spi.errors import ExternalError
-from lakeport.spark.java import check_java
+from lakeport.spark.bridge.java import check_java
 
 
 def fake_java(folder: Path, says: str) -> Path:

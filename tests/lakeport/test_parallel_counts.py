@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from connector_spi.page_source import PageSource
 from connector_spi.scan_counters import ScanCounts, count, counting
-from lakeport.parallel_read import ParallelRead
+from lakeport.arrow.parallel_read import ParallelRead
 
 SCHEMA = pa.schema([("n", pa.int64())])
 

@@ -18,8 +18,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import lakeport
-from catalog.metastore.embedded import open_store
-from catalog.metastore.embedded_transactions import EmbeddedTransactions
+from catalog.metastore.embedded.metastore import open_store
+from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.transactions import LockComponent, LockType, ValidWriteIds
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
@@ -33,9 +33,9 @@ from connectors.hive.connector import HiveConnector
 from connectors.memory.config import MemoryConfig
 from connectors.memory.connector import MemoryConnector, MemoryFactory
 from lakeport import Session
-from lakeport.cleanup import CLEANUP
-from lakeport.shell.formats import FORMATS
+from lakeport.shell.output.formats import FORMATS
 from lakeport.shell.runner import Runner, _Work
+from lakeport.transactions.cleanup import CLEANUP
 from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus
 from tests.lakeport.memory_session import put
 from tests.paths import PROJECT
@@ -250,7 +250,7 @@ def test_cancelling_ends_the_wait_for_a_lock(shop: Shop) -> None:
 
 
 def test_describing_a_table_leaves_no_lock_behind(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakeport.transactions._UNREAD_SECONDS", 0.0)
+    monkeypatch.setattr("lakeport.transactions.group._UNREAD_SECONDS", 0.0)
     shop.session.sql("DESCRIBE TABLE hive.shop.acid_flat").collect()
     shop.until_free()
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeport.shell.interactive import is_complete
-from lakeport.shell.statements import split_statements
+from lakeport.shell.sql.statements import split_statements
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from connector_spi.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeRange, ChangeType
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeRange, ChangeType
 from connector_spi.plain_data import PlainData
 from connector_spi.predicate import Value
-from connectors.hive.acid.acid_file import DeleteFile
 from connectors.hive.acid.delete_set import Int64s, Mask
+from connectors.hive.acid.file import DeleteFile
 from connectors.hive.acid.valid_ids import MAX_ID, ValidIds
 
 __all__ = ["BEFORE_ALL", "CHANGE_COLUMNS", "ChangeSpan", "FileChange", "RowChanges", "change_span"]

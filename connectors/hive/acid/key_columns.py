@@ -10,7 +10,7 @@ from connector_spi.errors import CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connectors.hive import error_codes
 from connectors.hive.acid.layout import bucket_ids
-from connectors.toolkit.orc_footer import OrcFooter
+from connectors.toolkit.orc.footer import OrcFooter
 
 __all__ = [
     "ACID_HIDDEN_COLUMNS",

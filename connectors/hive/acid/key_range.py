@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from connectors.toolkit.orc_footer import OrcFooter
+from connectors.toolkit.orc.footer import OrcFooter
 
 __all__ = ["ALL_KEYS", "Key", "KeyRange", "stripe_ranges"]
 

@@ -16,12 +16,12 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain, Value
-from connectors.hive.file_columns import file_sources
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.text_types import TextRule
-from connectors.toolkit.column_sources import ColumnSource
-from connectors.toolkit.file_page_source import SourceResolver
-from connectors.toolkit.filesystem import FileInfo, FileSystem
+from connectors.hive.schema.file_columns import file_sources
+from connectors.hive.schema.text_types import TextRule
+from connectors.toolkit.read.file_page_source import SourceResolver
+from connectors.toolkit.schema.column_sources import ColumnSource
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
 __all__ = ["FileRequest", "FormatSettings", "HiveFileFormat"]
 
@@ -114,8 +114,8 @@ class HiveFileFormat(ABC):
         serdes: Java classes of the SerDes that it serves; ``serves`` may know more.
         asks_partition_columns: Files hold the columns that their partition declares; else the table's are looked for in
             them, whatever the partition declares.
-        unions: Values of ``uniontype`` are read, as structs (``connectors.toolkit.union_structs``); ``reads_unions``
-            may know more.
+        unions: Values of ``uniontype`` are read, as structs (``connectors.toolkit.schema.union_structs``);
+            ``reads_unions`` may know more.
     """
 
     name: ClassVar[str]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.text import TextFormat
-from connectors.toolkit.filesystem import FileInfo, FileSystem
+from connectors.hive.formats.text_files import TextFormat
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
 __all__ = ["LzoTextFormat"]
 

@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.regular_fields import split_fields
+from connectors.hive.formats.lazy.regular_fields import split_fields
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
-from connectors.hive.formats.text_values import as_strings, real_nulls
+from connectors.hive.formats.text.values import as_strings, real_nulls
 from connectors.toolkit.cells import value_bytes
 
 __all__ = ["OpenCsvSerDe", "csv_fields"]

@@ -6,7 +6,7 @@ from connector_spi.page_source import PageSource
 from connectors.hive.formats.coercions.rules import ORC_RULES
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import by_position
-from connectors.toolkit.orc_reader import OrcPageSource
+from connectors.toolkit.orc.reader import OrcPageSource
 
 __all__ = ["OrcFormat"]
 

@@ -6,7 +6,7 @@ from connector_spi.page_source import PageSource
 from connectors.hive.formats.coercions.rules import PARQUET_PLACE_RULES, PARQUET_RULES
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import by_position
-from connectors.toolkit.parquet_reader import ParquetPageSource
+from connectors.toolkit.parquet.reader import ParquetPageSource
 
 __all__ = ["ParquetFormat"]
 

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.java_regex import JavaRegex, java_regex
-from connectors.hive.formats.lazy_parameters import python_charset, to_utf8
+from connectors.hive.formats.lazy.parameters import python_charset, to_utf8
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
-from connectors.hive.formats.text_times import parse_dates, timestamp_reader
-from connectors.hive.formats.text_values import as_strings, parse_decimals, parse_floats, parse_integers, real_nulls
+from connectors.hive.formats.text.java_regex import JavaRegex, java_regex
+from connectors.hive.formats.text.times import parse_dates, timestamp_reader
+from connectors.hive.formats.text.values import as_strings, parse_decimals, parse_floats, parse_integers, real_nulls
 
 __all__ = ["RegexSerDe"]
 

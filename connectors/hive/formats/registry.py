@@ -10,10 +10,10 @@ from connectors.hive.formats.lzo_text import LzoTextFormat
 from connectors.hive.formats.orc import OrcFormat
 from connectors.hive.formats.parquet import ParquetFormat
 from connectors.hive.formats.plugins import plugin_formats
-from connectors.hive.formats.rcfile_format import RcFileFormat
-from connectors.hive.formats.sequence_format import SequenceFormat
-from connectors.hive.formats.symlink_text import SymlinkTextFormat
-from connectors.hive.formats.text import TextFormat
+from connectors.hive.formats.rcfile.format import RcFileFormat
+from connectors.hive.formats.sequence.format import SequenceFormat
+from connectors.hive.formats.symlink_files import SymlinkTextFormat
+from connectors.hive.formats.text_files import TextFormat
 
 __all__ = ["find_format", "format_named"]
 

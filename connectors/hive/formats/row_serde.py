@@ -46,8 +46,8 @@ class RowSerDe(ABC):
 
     Attributes:
         classes: Java classes that it stands for.
-        unions: Columns of ``uniontype`` are read, as structs (``connectors.toolkit.union_structs``); else a table that
-            has one is refused.
+        unions: Columns of ``uniontype`` are read, as structs (``connectors.toolkit.schema.union_structs``); else a
+            table that has one is refused.
     """
 
     classes: ClassVar[frozenset[str]]

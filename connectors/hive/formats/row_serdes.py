@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.formats.json_serde import JsonSerDe
-from connectors.hive.formats.lazy_binary_serde import LazyBinaryRowSerDe
-from connectors.hive.formats.lazy_simple import LazySimpleSerDe
-from connectors.hive.formats.multi_delimit import MultiDelimitSerDe
+from connectors.hive.formats.json.serde import JsonSerDe
+from connectors.hive.formats.lazy.binary_serde import LazyBinaryRowSerDe
+from connectors.hive.formats.lazy.multi_delimit import MultiDelimitSerDe
+from connectors.hive.formats.lazy.simple import LazySimpleSerDe
 from connectors.hive.formats.open_csv import OpenCsvSerDe
 from connectors.hive.formats.plugins import plugin_serdes
 from connectors.hive.formats.regex_serde import RegexSerDe

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_HFILE, HUDI_UNSUPPORTED_HFILE
-from connectors.toolkit.byte_source import ByteSource
+from connectors.toolkit.storage.byte_source import ByteSource
 
 __all__ = ["GZIP", "NO_COMPRESSION", "HFileBlock", "check_codec", "damaged", "read_block", "read_vint"]
 

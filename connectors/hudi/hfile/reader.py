@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from connectors.hudi.hfile.block import damaged, read_block, read_vint
 from connectors.hudi.hfile.trailer import parse_file_info, read_trailer
-from connectors.toolkit.byte_source import ByteSource
+from connectors.toolkit.storage.byte_source import ByteSource
 
 __all__ = ["HFile"]
 

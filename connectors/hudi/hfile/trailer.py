@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from connector_spi.errors import NotSupportedError
 from connectors.hudi.error_codes import HUDI_UNSUPPORTED_HFILE
 from connectors.hudi.hfile.block import check_codec, damaged
-from connectors.toolkit.byte_source import ByteSource
+from connectors.toolkit.storage.byte_source import ByteSource
 
 __all__ = ["HFileTrailer", "parse_file_info", "read_trailer"]
 

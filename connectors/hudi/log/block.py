@@ -17,7 +17,7 @@ from enum import IntEnum
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_LOG_BLOCK
-from connectors.toolkit.byte_source import ByteSource
+from connectors.toolkit.storage.byte_source import ByteSource
 
 __all__ = ["MAGIC", "BlockType", "HeaderKey", "LogBlock", "damaged", "parse_log_blocks"]
 

@@ -16,9 +16,9 @@ from connectors.hudi.error_codes import HUDI_UNSUPPORTED_LOG_BLOCK
 from connectors.hudi.hfile.reader import HFile
 from connectors.hudi.log.block import BlockType, LogBlock, damaged
 from connectors.hudi.log.positions import POSITION, positions_column
-from connectors.hudi.row_columns import combined
-from connectors.hudi.schema import RECORD_KEY, arrow_schema
-from connectors.toolkit.avro_records import (
+from connectors.hudi.log.row_columns import combined
+from connectors.hudi.schema.table_schema import RECORD_KEY, arrow_schema
+from connectors.toolkit.avro.records import (
     AvroRecords,
     ByteRange,
     frame_records,
@@ -26,12 +26,12 @@ from connectors.toolkit.avro_records import (
     read_avro_table,
     split_records,
 )
-from connectors.toolkit.avro_schema import AvroRecordSchema
-from connectors.toolkit.byte_source import MemorySource
-from connectors.toolkit.parquet_footer import narrow_schema, typed_schema
-from connectors.toolkit.parquet_reader import parquet_errors
-from connectors.toolkit.schema_adapter import SchemaAdapter
-from connectors.toolkit.time_conventions import parquet_conventions
+from connectors.toolkit.avro.schema import AvroRecordSchema
+from connectors.toolkit.parquet.footer import narrow_schema, typed_schema
+from connectors.toolkit.parquet.reader import parquet_errors
+from connectors.toolkit.schema.schema_adapter import SchemaAdapter
+from connectors.toolkit.schema.time_conventions import parquet_conventions
+from connectors.toolkit.storage.byte_source import MemorySource
 
 __all__ = ["PART_BYTES", "POSITION", "read_data_block", "read_data_block_parts", "read_data_blocks"]
 
@@ -60,7 +60,8 @@ def read_data_block(
 
     Returns:
         The rows in the block's order, columns in the order of the block's schema, of the types that
-        ``connectors.hudi.schema.arrow_schema`` gives the schema, meta columns included as they stand in the block.
+        ``connectors.hudi.schema.table_schema.arrow_schema`` gives the schema, meta columns included as
+        they stand in the block.
 
     Raises:
         CorruptFileError: The content is not what the header says.

@@ -17,8 +17,8 @@ from connectors.hudi.log.block import LogBlock, damaged
 from connectors.hudi.log.kryo_deletes import read_kryo_deletes
 from connectors.hudi.log.ordering_values import ARRAY, AvroCursor, OrderingValue, read_branch
 from connectors.hudi.log.positions import POSITION, positions_column
-from connectors.toolkit.avro_records import AvroRecords, frame_records, read_avro_table
-from connectors.toolkit.avro_schema import AvroRecordSchema, Json
+from connectors.toolkit.avro.records import AvroRecords, frame_records, read_avro_table
+from connectors.toolkit.avro.schema import AvroRecordSchema, Json
 
 __all__ = ["COMMIT_TIME_DELETE", "ORDERING", "PARTITION_PATH", "RECORD_KEY", "read_delete_block"]
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from connectors.toolkit.avro_schema import Json
+from connectors.toolkit.avro.schema import Json
 
 __all__ = ["ARRAY", "AvroCursor", "Branch", "OrderingValue", "read_branch"]
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_UNSUPPORTED_KEY
-from connectors.hudi.row_columns import field_values
+from connectors.hudi.log.row_columns import field_values
 
 __all__ = ["virtual_record_keys"]
 

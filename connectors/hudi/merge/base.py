@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connectors.hudi.log.row_columns import combined
 from connectors.hudi.merge.key_index import key_index
 from connectors.hudi.merge.ordering import OrderingKeys
-from connectors.hudi.row_columns import combined
 
 __all__ = ["LogMerge", "MergedLog"]
 

@@ -14,12 +14,12 @@ from connector_spi.handles import ColumnHandle
 from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 from connectors.hudi.log.block import LogBlock
 from connectors.hudi.log.record_key import virtual_record_keys
+from connectors.hudi.log.row_columns import combined, field_values
 from connectors.hudi.merge.config import MergeConfig, PartialUpdates
-from connectors.hudi.row_columns import combined, field_values
-from connectors.hudi.schema import COMMIT_TIME as META_COMMIT_TIME
-from connectors.hudi.schema import META_COLUMNS, RECORD_KEY
-from connectors.hudi.timestamp_unit import check_unit
-from connectors.toolkit.schema_adapter import SchemaAdapter
+from connectors.hudi.schema.table_schema import COMMIT_TIME as META_COMMIT_TIME
+from connectors.hudi.schema.table_schema import META_COLUMNS, RECORD_KEY
+from connectors.hudi.schema.timestamp_unit import check_unit
+from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 
 __all__ = ["COMMIT_TIME", "DELETED", "KEY", "SHAPE", "MergeColumns", "merge_columns", "ordering_name"]
 

@@ -21,15 +21,15 @@ import pyarrow.compute as pc
 from connectors.hudi.log.block import BlockType, LogBlock, damaged
 from connectors.hudi.log.data_block import PART_BYTES, POSITION, read_data_block_parts, read_data_blocks
 from connectors.hudi.log.delete_block import COMMIT_TIME_DELETE, ORDERING, RECORD_KEY, read_delete_block
+from connectors.hudi.log.row_columns import combined
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
 from connectors.hudi.merge.ordering import as_table_type, is_default
-from connectors.hudi.row_columns import combined
-from connectors.hudi.schema_evolution import EvolvedColumn
-from connectors.hudi.timestamp_unit import check_unit
-from connectors.toolkit.avro_records import ByteRange
-from connectors.toolkit.avro_schema import AvroRecordSchema
-from connectors.toolkit.column_sources import find_column
-from connectors.toolkit.schema_adapter import SchemaAdapter
+from connectors.hudi.schema.evolution import EvolvedColumn
+from connectors.hudi.schema.timestamp_unit import check_unit
+from connectors.toolkit.avro.records import ByteRange
+from connectors.toolkit.avro.schema import AvroRecordSchema
+from connectors.toolkit.schema.column_sources import find_column
+from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 
 __all__ = ["blocks_read_at_once", "column_names", "read_events"]
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from connectors.hudi.log.row_columns import combined
 from connectors.hudi.merge.base import MergedLog
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
 from connectors.hudi.merge.fold import Events, Folded, fold
 from connectors.hudi.merge.ordering import OrderingKeys, ordering_keys
-from connectors.hudi.row_columns import combined
 
 __all__ = ["base_ordering", "deciding_events", "merged_log"]
 

@@ -17,8 +17,8 @@ from connectors.hudi.log.block import BlockType, LogBlock, parse_log_blocks
 from connectors.hudi.log.delete_block import RECORD_KEY, read_delete_block
 from connectors.hudi.log.scan import scan_log_blocks
 from connectors.hudi.metadata_table.records import Record, decode_records
-from connectors.toolkit.byte_source import ByteSource, FileSource, MemorySource
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.byte_source import ByteSource, FileSource, MemorySource
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["MetadataFileGroups", "Wanted"]
 

@@ -13,7 +13,7 @@ from connectors.hudi.metadata_table.record_index import RECORD_INDEX, asked_keys
 from connectors.hudi.metadata_table.records import merge_files
 from connectors.hudi.metadata_table.skipping import COLUMN_STATS, PARTITION_STATS, keep_slices, skipped_partitions
 from connectors.hudi.metadata_table.table import MetadataTable, UnusableMetadataTableError, metadata_errors
-from connectors.toolkit.filesystem import FileInfo, join_path
+from connectors.toolkit.storage.filesystem import FileInfo, join_path
 
 __all__ = ["MetadataListing", "list_files", "list_partitions"]
 

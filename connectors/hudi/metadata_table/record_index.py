@@ -9,7 +9,7 @@ from connectors.hudi.metadata_table.file_groups import Wanted
 from connectors.hudi.metadata_table.keys import partition_identifier
 from connectors.hudi.metadata_table.records import record_location
 from connectors.hudi.metadata_table.table import MetadataTable
-from connectors.hudi.schema import RECORD_KEY
+from connectors.hudi.schema.table_schema import RECORD_KEY
 from connectors.hudi.table_config import TableConfig
 
 __all__ = ["RECORD_INDEX", "RecordKeys", "asked_keys", "find_file_groups", "indexed_keys"]

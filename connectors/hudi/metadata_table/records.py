@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from connectors.toolkit.avro_records import read_avro_dicts
+from connectors.toolkit.avro.records import read_avro_dicts
 
 __all__ = [
     "ColumnStats",

@@ -16,7 +16,7 @@ from connectors.hudi.metadata_table.keys import column_stats_key, partition_iden
 from connectors.hudi.metadata_table.records import ColumnStats, merge_column_stats
 from connectors.hudi.metadata_table.stat_values import may_hold
 from connectors.hudi.metadata_table.table import MetadataTable
-from connectors.hudi.schema import RECORD_KEY
+from connectors.hudi.schema.table_schema import RECORD_KEY
 
 __all__ = ["COLUMN_STATS", "PARTITION_STATS", "FileColumn", "column_stats", "keep_slices", "skipped_partitions"]
 

@@ -14,13 +14,13 @@ from connector_spi.errors import ConnectorError
 from connectors.hudi.file_group.slices import FileSlice, latest_file_slices, parse_listing
 from connectors.hudi.java_properties import parse_java_properties
 from connectors.hudi.metadata_table.file_groups import MetadataFileGroups
-from connectors.hudi.snapshot import HudiSnapshot
+from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.hudi.table_config import TableConfig, timeline_folders
 from connectors.hudi.timeline.archive import ArchivedCompletions
 from connectors.hudi.timeline.instant import Instant, InstantState
 from connectors.hudi.timeline.loader import list_instants, read_commit_metadata
 from connectors.hudi.timeline.view import TimelineView, committed_test, timeline_view
-from connectors.toolkit.filesystem import join_path
+from connectors.toolkit.storage.filesystem import join_path
 
 __all__ = ["MetadataTable", "UnusableMetadataTableError", "metadata_errors", "open_metadata_table"]
 

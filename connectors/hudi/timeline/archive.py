@@ -25,9 +25,9 @@ from connectors.hudi.log.reader import block_content, read_log_blocks
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.commit_metadata import CommitMetadata, commit_metadata, parse_commit_metadata
 from connectors.hudi.timeline.instant import Instant, InstantState
-from connectors.toolkit.avro_errors import AVRO_ERRORS
-from connectors.toolkit.filesystem import FileSystem, join_path
-from connectors.toolkit.parquet_reader import open_parquet, parquet_errors
+from connectors.toolkit.avro.errors import AVRO_ERRORS
+from connectors.toolkit.parquet.reader import open_parquet, parquet_errors
+from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["ArchivedCompletions", "ArchivedTimeline", "read_archive"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from connector_spi.errors import CorruptFileError
 from connector_spi.plain_data import PlainData
-from connectors.hudi.avro_record import container_record
 from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
-from connectors.toolkit.avro_errors import AVRO_ERRORS
+from connectors.hudi.timeline.avro_record import container_record
+from connectors.toolkit.avro.errors import AVRO_ERRORS
 
 __all__ = ["CommitMetadata", "WriteStat", "commit_metadata", "parse_commit_metadata"]
 

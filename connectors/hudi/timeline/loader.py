@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
-from connectors.hudi.avro_record import container_record
 from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
 from connectors.hudi.table_config import TableConfig
+from connectors.hudi.timeline.avro_record import container_record
 from connectors.hudi.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
 from connectors.hudi.timeline.instant import KNOWN_ACTIONS, Instant, InstantState, parse_instant
-from connectors.toolkit.avro_errors import AVRO_ERRORS
-from connectors.toolkit.filesystem import FileSystem, join_path
+from connectors.toolkit.avro.errors import AVRO_ERRORS
+from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["is_clustering_plan", "list_instants", "read_clean_horizon", "read_commit_metadata", "read_instant"]
 

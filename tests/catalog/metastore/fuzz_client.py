@@ -18,8 +18,8 @@ from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
 
-from catalog.metastore.availability import Availability
 from catalog.metastore.factory import MetastoreConfig, connect
+from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import ConnectorError
 from tests.catalog.metastore.loopback import serving
 from tests.catalog.metastore.operations import all_operations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-from catalog.metastore.call_statistics import CallStatistics
+from catalog.metastore.calls.statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
-from catalog.metastore.impersonation import PerUser
+from catalog.metastore.wrappers.impersonation import PerUser
 
 
 class Recorder:

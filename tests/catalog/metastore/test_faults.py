@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from catalog.metastore import error_codes
-from catalog.metastore.availability import Availability
-from catalog.metastore.endpoints import ThriftEndpoint
+from catalog.metastore.calls.retry import RetryPolicy
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
-from catalog.metastore.retry import RetryPolicy
-from catalog.metastore.thrift_attempts import Attempts
-from catalog.metastore.thrift_errors import Timeouts
-from catalog.metastore.thrift_pool import ConnectionPool
+from catalog.metastore.thrift.attempts import Attempts
+from catalog.metastore.thrift.endpoints import ThriftEndpoint
+from catalog.metastore.thrift.errors import Timeouts
+from catalog.metastore.thrift.pool import ConnectionPool
+from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import ConnectorError, MetastoreError
 from tests.catalog.metastore.fault_proxy import Fault, fault_proxy, replaying, wait_until
 from tests.catalog.metastore.loopback import never_answer, serving, speak_thrift

@@ -12,7 +12,7 @@ from hmsclient.genthrift.hive_metastore import ThriftHiveMetastore, ttypes
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, SortColumn
-from catalog.metastore.partition_names import make_partition_name, parse_partition_name
+from catalog.metastore.partitions.names import make_partition_name, parse_partition_name
 from connector_spi.errors import NotSupportedError
 from connector_spi.predicate import Domain, TupleDomain
 from tests.catalog.metastore.objects import STORAGE, add_partitions, new_database, new_table

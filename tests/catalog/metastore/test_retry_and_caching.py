@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore import error_codes
-from catalog.metastore.caching import CachingMetastore
-from catalog.metastore.embedded import EmbeddedMetastore, open_store
-from catalog.metastore.embedded_transactions import EmbeddedTransactions
+from catalog.metastore.cache.metastore import CachingMetastore
+from catalog.metastore.embedded.metastore import EmbeddedMetastore, open_store
+from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Database, Partition, Table
 from connector_spi.errors import MetastoreError, TableNotFoundError

@@ -15,8 +15,8 @@ from pymetastore.hive_metastore import ttypes
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.embedded import open_store
-from catalog.metastore.embedded_transactions import EmbeddedTransactions
+from catalog.metastore.embedded.metastore import open_store
+from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.transactions import (
     NO_MINIMUM,

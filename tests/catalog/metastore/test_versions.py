@@ -8,8 +8,8 @@ import pytest
 
 from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ttypes
-from catalog.metastore.availability import Availability
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import MetastoreError, NotSupportedError
 from tests.catalog.metastore.loopback import serving, speak_thrift
 from tests.catalog.metastore.operations import DATABASE, TABLE, all_operations

@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from connector_spi.changes import ChangeRange, TableChanges
 from connector_spi.connector import ConnectorContext, ConnectorFactory
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.handles import ColumnHandle, Split, TableHandle
@@ -21,6 +20,7 @@ from connector_spi.metadata import (
     VersionKind,
 )
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.changes import ChangeRange, TableChanges
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.session import ConnectorSession

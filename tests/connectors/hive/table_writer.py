@@ -24,7 +24,7 @@ from catalog.metastore.model import (
     StorageDescriptor,
     Table,
 )
-from catalog.metastore.partition_names import make_partition_name
+from catalog.metastore.partitions.names import make_partition_name
 from catalog.metastore.types import hive_type_text
 
 __all__ = ["ORC_CLASSES", "PARQUET_CLASSES", "add_partition", "create_table", "storage", "write_file"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from catalog.metastore.embedded_transactions import EmbeddedTransactions
+from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from catalog.metastore.transactions import ValidWriteIds
 from connector_spi.errors import ConnectorError, FileMissingError, NotSupportedError

@@ -16,7 +16,7 @@ from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hive.connector import HiveConnector
-from connectors.hive.text_types import apply_text_rule, text_rule
+from connectors.hive.schema.text_types import apply_text_rule, text_rule
 from tests.connectors.hive.reading import make_connector, make_session, read_table, scan_table
 from tests.connectors.hive.table_writer import create_table, storage, write_file
 from tests.hive_corpus import register_cases

@@ -9,12 +9,12 @@ import pytest
 
 from connector_spi.errors import CorruptFileError, FileMissingError, InvalidArgumentError, NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.acid.acid_file import AcidFile, SyntheticKeys
-from connectors.hive.acid.folder import AcidFolder, acid_files, insert_only_files, list_acid_folder
-from connectors.hive.acid.folder_entries import folder_entries
-from connectors.hive.acid.listed_folder import ListedFolder
+from connectors.hive.acid.directories.directory import AcidFolder, acid_files, insert_only_files, list_acid_folder
+from connectors.hive.acid.directories.entries import folder_entries
+from connectors.hive.acid.directories.metastore_marks import ListedFolder
+from connectors.hive.acid.file import AcidFile, SyntheticKeys
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.acid_writer import RowKey, bucket_property
 from tests.connectors.hive.acid_writer.orc_files import inserts, write_acid_file, write_flat_file
 

@@ -16,10 +16,10 @@ from pyarrow import orc, parquet
 
 from connector_spi.errors import InvalidArgumentError
 from connectors.hive import error_codes
-from connectors.hive.acid.acid_file import AcidFile
-from connectors.hive.acid.folder import AcidFolder, acid_files, insert_only_files, list_acid_folder
+from connectors.hive.acid.directories.directory import AcidFolder, acid_files, insert_only_files, list_acid_folder
+from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.hive_corpus import require_corpus
 from tests.paths import CORPUS
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from connector_spi.errors import InvalidArgumentError
 from connectors.hive import error_codes
-from connectors.hive.acid.history import check_version, readable_versions
+from connectors.hive.acid.directories.history import check_version, readable_versions
+from connectors.hive.acid.directories.state import choose
 from connectors.hive.acid.layout import AcidDirectory, DirectoryKind, parse_directory
-from connectors.hive.acid.state import choose
 from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
 
 TRANSACTIONS = ValidIds(100, open=(90,), minimum_open=90)

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connector_spi.definitions import PartitionDefinition, TableDefinition
 from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
 from connector_spi.predicate import TupleDomain
 from connector_spi.properties import parse_properties
 from connector_spi.schema import ColumnMetadata

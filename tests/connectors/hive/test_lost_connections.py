@@ -7,13 +7,13 @@ from contextlib import closing
 
 import pytest
 
-from catalog.metastore.availability import Availability
 from catalog.metastore.client import TransactionClient
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import MetastoreError
 from connector_spi.names import SchemaTableName
-from connectors.hive.heartbeats import Heartbeat, Heartbeats
-from connectors.hive.snapshots import SnapshotPolicy, StatementSnapshots
+from connectors.hive.transactions.heartbeats import Heartbeat, Heartbeats
+from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
 from tests.catalog.metastore.fault_proxy import Fault, FaultProxy, fault_proxy
 from tests.catalog.metastore.objects import new_table
 from tests.hms import HiveMetastoreServer, running_metastore, why_not

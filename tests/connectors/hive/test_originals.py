@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import NotSupportedError
-from connectors.hive.acid.acid_file import AcidFile, DeleteFile
-from connectors.hive.acid.originals import OriginalFiles, keyed_files, path_order
-from connectors.toolkit.filesystem import FileInfo
+from connectors.hive.acid.directories.originals import OriginalFiles, keyed_files, path_order
+from connectors.hive.acid.file import AcidFile, DeleteFile
+from connectors.toolkit.storage.filesystem import FileInfo
 
 ROOT = "hdfs://n/warehouse/t"
 EVENTS = DeleteFile(f"{ROOT}/delete_delta_7_7_0000/bucket_00000_0", 9, 0, 7, 7, 0)

@@ -15,8 +15,8 @@ from catalog.metastore.client import MetastoreWriter
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
 from catalog.metastore.model import Partition
 from connector_spi.errors import MetastoreError
-from connectors.hive.partition_definitions import PartitionDefinitions
-from connectors.toolkit.filesystem import FileSystem
+from connectors.hive.partitions.definitions import PartitionDefinitions
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.catalog.metastore.objects import new_table
 from tests.connectors.hive.reading import make_connector, make_session
 

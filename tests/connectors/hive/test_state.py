@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from connector_spi.errors import FileMissingError, NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.acid.directories.listing import part_listing
+from connectors.hive.acid.directories.state import AcidState, UnreadReason, choose
 from connectors.hive.acid.layout import AcidDirectory, parse_directory
-from connectors.hive.acid.listing import part_listing
-from connectors.hive.acid.state import AcidState, UnreadReason, choose
 from connectors.hive.acid.valid_ids import ALL_VALID, MAX_ID, AcidSnapshot, ValidIds
-from connectors.toolkit.filesystem import FileInfo
+from connectors.toolkit.storage.filesystem import FileInfo
 
 ALL = f"t:100:{MAX_ID}::"
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.embedded import open_store
-from catalog.metastore.embedded_transactions import EmbeddedTransactions
+from catalog.metastore.embedded.metastore import open_store
+from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.transactions import LockComponent, LockState, LockType, ValidWriteIds
 from connector_spi.connector import SPI_VERSION, ConnectorContext
 from connector_spi.connector_transaction import TransactionState
@@ -28,12 +28,12 @@ from connector_spi.errors import (
 from connector_spi.names import SchemaTableName
 from connector_spi.properties import parse_properties
 from connectors.hive import error_codes
-from connectors.hive.acid.listed_folder import ListedFolder
+from connectors.hive.acid.directories.metastore_marks import ListedFolder
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.hive.connector import HiveConnector, HiveFactory
-from connectors.hive.heartbeats import Heartbeats
-from connectors.hive.snapshots import SnapshotPolicy, StatementSnapshots
 from connectors.hive.transaction import HiveTransaction, hive_transaction
+from connectors.hive.transactions.heartbeats import Heartbeats
+from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
 from tests.connectors.hive.reading import make_connector, make_session, scan_table
 from tests.connectors.hive.table_writer import create_table
 from tests.hms import HiveMetastoreServer
@@ -166,8 +166,8 @@ def test_locks_are_waited_for(hive: HiveConnector, tmp_path: Path) -> None:
     program = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from catalog.metastore.embedded import open_store\n"
-        "from catalog.metastore.embedded_transactions import EmbeddedTransactions\n"
+        "from catalog.metastore.embedded.metastore import open_store\n"
+        "from catalog.metastore.embedded.transactions import EmbeddedTransactions\n"
         "from catalog.metastore.transactions import LockComponent, LockType\n"
         "client = EmbeddedTransactions(open_store(Path(sys.argv[1])))\n"
         "writer = client.open_transaction('eve', 'drop')\n"

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from connector_spi.changes import ChangeRange, SupportsChanges
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.metadata import ConnectorMetadata, SupportsTimeTravel, TableVersion
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.changes import ChangeRange, SupportsChanges
+from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.plain_data import from_json, to_json
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import parse_properties
-from connector_spi.read_options import SupportsReadOptions
 from connector_spi.session import ConnectorSession
 from connectors.hudi.connector import HudiConnector, HudiFactory
 

@@ -30,7 +30,7 @@ from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import Constraint, Domain, TupleDomain
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.metadata import HudiMetadata
-from connectors.hudi.schema import META_COLUMNS
+from connectors.hudi.schema.table_schema import META_COLUMNS
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import expected, opened
 from tests.connectors.hudi.writer import HudiWriter

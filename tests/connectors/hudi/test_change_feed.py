@@ -20,7 +20,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from connectors.hudi.schema import META_COLUMNS
+from connectors.hudi.schema.table_schema import META_COLUMNS
 from connectors.hudi.timeline.instant import parse_instant
 from tests.connectors.hudi.catalog_helper import HudiCatalog
 from tests.connectors.hudi.corpus import CASES, HUDI, answers, expected, opened, refused

@@ -10,7 +10,7 @@ from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
 from connector_spi.testing import Behaviour, ConnectorConformance
 from connectors.hudi.connector import HudiConnector, HudiFactory
-from connectors.hudi.schema import COMMIT_TIME, META_COLUMNS, RECORD_KEY
+from connectors.hudi.schema.table_schema import COMMIT_TIME, META_COLUMNS, RECORD_KEY
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_session
 from tests.connectors.hudi.writer import HudiWriter
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from connectors.hudi.handles import HudiSplit
-from connectors.toolkit.parquet_reader import read_parquet_schema
+from connectors.toolkit.parquet.reader import read_parquet_schema
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import find_bootstrapped
 from tests.connectors.hudi.rows import assert_same_table

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.model import Partition, StorageDescriptor
-from connector_spi.definitions import SupportsTableDefinition, TableDefinition
 from connector_spi.errors import FileMissingError, InvalidArgumentError, TableNotFoundError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.definitions import SupportsTableDefinition, TableDefinition
 from connector_spi.properties import parse_properties
 from connectors.hudi.config import HudiConfig
 from connectors.hudi.connector import HudiConnector, HudiFactory

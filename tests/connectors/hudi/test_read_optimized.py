@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.metastore.model import FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
-from connectors.hudi.registered_table import is_read_optimized
+from connectors.hudi.registration.registered_table import is_read_optimized
 from tests.connectors.hudi.corpus import CASES, expected, opened
 from tests.connectors.hudi.rows import assert_same_table
 

@@ -13,10 +13,10 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hudi.handles import HudiTableHandle, IndexUse
-from connectors.hudi.schema import META_COLUMNS
+from connectors.hudi.schema.table_schema import META_COLUMNS
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import CASES, expected, opened
-from tests.connectors.hudi.test_internal_schema import field, version
+from tests.connectors.hudi.schema.test_internal_schema import field, version
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
 
 META = [field(number, name, "string") for number, name in enumerate(META_COLUMNS)]

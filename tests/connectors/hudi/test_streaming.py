@@ -10,13 +10,13 @@ import pytest
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
-from connector_spi.streaming import StreamStart, SupportsStreaming, offset_text
+from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_text
 from connector_spi.testing import ReferenceQuery
 from connectors.hudi.timeline.write_range import EARLIEST
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
+from tests.connectors.hudi.changes.test_incremental import ANSWERED, answer, asked_begin, keys, real, rows
 from tests.connectors.hudi.corpus import opened
 from tests.connectors.hudi.rows import assert_same_table
-from tests.connectors.hudi.test_incremental import ANSWERED, answer, asked_begin, keys, real, rows
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
 
 NAME = SchemaTableName("s", "t")

@@ -6,7 +6,7 @@ import pytest
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.table_config import TableConfig, parse_table_config, read_table_config
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 
 MINIMAL = {"hoodie.table.name": "t", "hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.version": "6"}
 

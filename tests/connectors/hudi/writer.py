@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from connectors.hudi.schema import META_COLUMNS
+from connectors.hudi.schema.table_schema import META_COLUMNS
 from connectors.toolkit.partition_values import DEFAULT_PARTITION, escape_path_name
 
 _STAT = {

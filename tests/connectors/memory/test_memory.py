@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from connector_spi.changes import ChangeRange
 from connector_spi.connector import SPI_VERSION, ConnectorContext
 from connector_spi.errors import (
     InternalError,
@@ -16,6 +15,7 @@ from connector_spi.errors import (
 )
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.changes import ChangeRange
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
 from connector_spi.properties import parse_properties
 from connector_spi.testing import ReferenceQuery, assert_same_rows, read_table

@@ -10,15 +10,15 @@ import pytest
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
-from connectors.toolkit.schema_adapter import SchemaAdapter
-from connectors.toolkit.time_conventions import (
+from connectors.toolkit.schema.schema_adapter import SchemaAdapter
+from connectors.toolkit.schema.time_conventions import (
     INT96,
     TimeConventions,
     parquet_conventions,
     rebase_dates,
     rebase_timestamps,
 )
-from connectors.toolkit.type_adaptation import adaptation
+from connectors.toolkit.schema.type_adaptation import adaptation
 
 
 def _cast(values: pa.Array, target: pa.DataType, conventions: TimeConventions | None = None) -> list[object]:

@@ -15,9 +15,8 @@ from pyarrow import orc
 from connector_spi.errors import CorruptFileError, ExternalError, FileMissingError, StorageError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Value
-from connectors.toolkit.filesystem import FileSystem
-from connectors.toolkit.orc_reader import OrcPageSource, read_orc_schema
-from connectors.toolkit.parquet_reader import ParquetPageSource, read_parquet_schema
+from connectors.toolkit.orc.reader import OrcPageSource, read_orc_schema
+from connectors.toolkit.parquet.reader import ParquetPageSource, read_parquet_schema
 from connectors.toolkit.partition_values import (
     constant_array,
     escape_path_name,
@@ -25,6 +24,7 @@ from connectors.toolkit.partition_values import (
     partition_value,
     unescape_path_name,
 )
+from connectors.toolkit.storage.filesystem import FileSystem
 
 _ID = ColumnHandle("id", pa.int64())
 

@@ -18,10 +18,10 @@ from pyarrow import orc
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
-from connectors.toolkit.arrow_filter import to_expression
-from connectors.toolkit.filesystem import FileSystem
-from connectors.toolkit.orc_reader import OrcPageSource
-from connectors.toolkit.parquet_reader import ParquetPageSource
+from connectors.toolkit.orc.reader import OrcPageSource
+from connectors.toolkit.parquet.reader import ParquetPageSource
+from connectors.toolkit.read.arrow_filter import to_expression
+from connectors.toolkit.storage.filesystem import FileSystem
 
 _DAYS = st.dates(date(1500, 1, 1), date(9999, 12, 31))
 _MOMENTS = st.datetimes(datetime(1890, 1, 1), datetime(2100, 1, 1))

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from catalog.metastore import error_codes
-from catalog.metastore.endpoints import parse_uris
+from catalog.metastore.calls.retry import RetryPolicy
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
-from catalog.metastore.retry import RetryPolicy
 from catalog.metastore.security.identity import identity_of
 from catalog.metastore.security.settings import Authentication, QualityOfProtection, SecuritySettings
-from catalog.metastore.thrift_connection import ConnectionSettings, ThriftConnections
-from catalog.metastore.thrift_errors import Timeouts
+from catalog.metastore.thrift.connection import ConnectionSettings, ThriftConnections
+from catalog.metastore.thrift.endpoints import parse_uris
+from catalog.metastore.thrift.errors import Timeouts
 from connector_spi.errors import MetastoreError
 from tests.integration.security.kdc import REALM, Kdc, running_kdc, why_no_kerberos
 from tests.integration.servers import RELEASES, running_release

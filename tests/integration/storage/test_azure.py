@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 
 import lakeport
 from connector_spi.errors import FileMissingError, StorageError
-from connectors.toolkit.filesystem import FileInfo
+from connectors.toolkit.storage.filesystem import FileInfo
 from lakeport import Session
-from tests.connectors.toolkit.test_remote_storage import file_system
+from tests.connectors.toolkit.storage.test_remote_storage import file_system
 from tests.integration.conftest import skip_or_fail
 from tests.integration.storage.azurite import ACCOUNT, KEY, Azurite, install_azurite, running_azurite, why_no_azurite
 from tests.integration.storage.remote_tables import (

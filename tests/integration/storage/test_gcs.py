@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 
 import lakeport
 from connector_spi.errors import FileMissingError, StorageError
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 from lakeport import Session
-from tests.connectors.toolkit.test_remote_storage import file_system
+from tests.connectors.toolkit.storage.test_remote_storage import file_system
 from tests.hms import free_port
 from tests.integration.storage.gcs_emulator import GcsEmulator, running_gcs
 from tests.integration.storage.remote_tables import (

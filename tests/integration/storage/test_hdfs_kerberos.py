@@ -10,7 +10,7 @@ import pytest
 from hdfs_native import Client
 
 from connector_spi.errors import StorageError
-from tests.connectors.toolkit.test_remote_storage import file_system
+from tests.connectors.toolkit.storage.test_remote_storage import file_system
 from tests.integration.security.kdc import REALM, Kdc, running_kdc, why_no_kerberos
 from tests.integration.storage.minidfs import Hdfs, running_hdfs
 

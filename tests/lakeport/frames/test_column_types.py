@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from lakeport.table_scan import TableScan
+from lakeport.frames.table_scan import TableScan
 from tests.lakeport.memory_session import memory_session, put
 from tests.lakeport.spark.conftest import all_types
 

@@ -14,8 +14,8 @@ import pexpect
 import pyte
 
 from lakeport.demo.sample_warehouse import TABLES, SampleWarehouse, prepare
-from lakeport.plain_statement import plain_statement
 from lakeport.session import connect
+from lakeport.transactions.plain_statement import plain_statement
 
 __all__ = ["Terminal", "sample_warehouse", "terminal"]
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from connector_spi.errors import InvalidArgumentError, StorageError, TableNotFoundError
 from lakeport.shell.diagnosis import Diagnosis, diagnose
 from lakeport.shell.problems import exit_code, render
-from lakeport.shell.source_text import SourceText, Span
+from lakeport.shell.sql.source_text import SourceText, Span
 
 
 def shown(error: BaseException, text: str, name: str | None = None) -> list[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lakeport.shell.history import ShellHistory, may_hold_secret
-from lakeport.shell.sql_help import sql_help
-from lakeport.shell.statements import PartKind, split_input, split_statements
+from lakeport.shell.sql.help import sql_help
+from lakeport.shell.sql.statements import PartKind, split_input, split_statements
 from lakeport.shell.variables import interpolate
 
 SCRIPT = (

@@ -51,5 +51,5 @@ def test_what_takes_long_to_load_is_not_there_before_the_prompt(tmp_path: Path, 
         os.close(terminal)
         os.close(controller)
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
-    assert "lakeport.shell.completion" in loaded
+    assert "lakeport.shell.completion.completer" in loaded
     assert not loaded & set(_LATER.split())

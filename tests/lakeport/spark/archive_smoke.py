@@ -35,7 +35,7 @@ def _paths_of_task(number: int) -> list[str]:
     """Where a task finds Lakeport, the home of its Python, and all that could give it another."""
     import sys as task_sys
 
-    import lakeport.spark.task as task
+    import lakeport.spark.tasks.task as task
 
     return [str(task.__file__), task_sys.prefix, *task_sys.path]
 

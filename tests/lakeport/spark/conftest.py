@@ -17,7 +17,7 @@ from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connector_spi.names import SchemaTableName
 from connectors.memory.connector import MemoryConnector, MemoryPlugin
-from lakeport.spark.install import install
+from lakeport.spark.catalog.install import install
 
 
 @dataclass(frozen=True)

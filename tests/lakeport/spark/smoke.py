@@ -22,7 +22,7 @@ from catalog.metastore.model import FieldSchema, Parameters, SerDeInfo, StorageD
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connectors.hive.connector import HiveConnector, HivePlugin
-from lakeport.spark.install import install
+from lakeport.spark.catalog.install import install
 
 STATEMENTS = [
     "SHOW SCHEMAS IN hive",

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connector_spi.errors import ConnectorError, CorruptFileError, FileMissingError, MetastoreError
-from lakeport.spark.errors import original
+from lakeport.spark.bridge.errors import original
 from tests.lakeport.spark.warehouse import Warehouse
 
 

@@ -13,9 +13,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from connectors.hudi.timeline.instant_text import time_of_instant
+from tests.connectors.hudi.changes.test_incremental import history
 from tests.connectors.hudi.corpus import CASES, answers, expected, find_bootstrapped
 from tests.connectors.hudi.rows import assert_same_table
-from tests.connectors.hudi.test_incremental import history
 from tests.lakeport.spark.warehouse import Warehouse
 
 COW, MOR, ADDED = "v9_basic_cow", "v9_basic_mor", "v9_addcol_cow"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.hudi.schema import META_COLUMNS
+from connectors.hudi.schema.table_schema import META_COLUMNS
+from tests.connectors.hudi.changes.test_planning import TOLD, hudis, ours
 from tests.connectors.hudi.corpus import CASES, answers
-from tests.connectors.hudi.test_changes import TOLD, hudis, ours
 from tests.lakeport.spark.warehouse import Warehouse
 
 FEEDS = ["v9_cdc_beforeafter_mor", "v9_cdc_key_cow"]

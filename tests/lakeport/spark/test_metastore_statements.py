@@ -14,7 +14,7 @@ import lakeport
 from connector_spi.errors import ConnectorError, InvalidArgumentError, TableNotFoundError
 from connectors.hive.connector import HiveConnector
 from lakeport import Session
-from lakeport.show_stats import show_stats_name, stats_table_name
+from lakeport.sql.show_stats import show_stats_name, stats_table_name
 from tests.connectors.hive.table_writer import create_table
 
 ROWS = pa.table({"id": [1, 2, 3, None], "p": [1, 1, 2, None], "name": ["a", "b", "c", "d"]})

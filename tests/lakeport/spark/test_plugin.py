@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
-from lakeport.spark.install import install
+from lakeport.spark.catalog.install import install
 from tests.paths import PROJECT
 
 EXAMPLE = PROJECT / "tests" / "plugin_example"

@@ -19,8 +19,8 @@ from connector_spi.errors import StorageError
 from connector_spi.handles import PlainFile, Split
 from connectors.hive.connector import HiveConnector
 from lakeport import Session
-from lakeport.spark.jvm import Jvm
-from lakeport.spark.native import readable_by_spark
+from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.scan.native import readable_by_spark
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.table_writer import create_table
 from tests.connectors.hudi.rows import assert_same_table

@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
-from connectors.toolkit.filesystem import FileSystem
-from connectors.toolkit.orc_reader import OrcPageSource
-from connectors.toolkit.parquet_reader import ParquetPageSource
+from connectors.toolkit.orc.reader import OrcPageSource
+from connectors.toolkit.parquet.reader import ParquetPageSource
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.lakeport.spark.warehouse import Warehouse
 
 # Every 7th row is NULL; the keys have no order, so that ranges tell nothing.

@@ -23,8 +23,8 @@ from catalog.registry import CatalogRegistry
 from connector_spi.names import SchemaTableName
 from connectors.hive.connector import HivePlugin
 from connectors.memory.connector import MemoryConnector, MemoryPlugin
-from lakeport.spark.install import install
-from tests.lakeport.spark.test_pushdown import filters
+from lakeport.spark.catalog.install import install
+from tests.lakeport.spark.scan.test_pushdown import filters
 
 NAN = float("nan")
 VALUES: dict[str, tuple[pa.DataType, list[object]]] = {

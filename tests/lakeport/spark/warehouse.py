@@ -12,7 +12,7 @@ from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connectors.hive.connector import HiveConnector, HivePlugin
 from connectors.hudi.connector import HudiPlugin
-from lakeport.spark.install import install
+from lakeport.spark.catalog.install import install
 from tests.hive_corpus import PLAIN_CASES, register_cases
 from tests.paths import CORPUS
 

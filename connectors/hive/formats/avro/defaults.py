@@ -15,7 +15,7 @@ import pyarrow as pa
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.formats.avro.types import natural_type
-from connectors.toolkit.avro_schema import Json, is_wide_union, union_branches
+from connectors.toolkit.avro.schema import Json, is_wide_union, union_branches
 
 __all__ = ["default_array"]
 

@@ -11,14 +11,14 @@ from connector_spi.page_source import PageSource
 from connectors.hive.formats.avro.resolution import ColumnPlan, ReaderSchema, check_reader_schema, plan_column
 from connectors.hive.formats.avro.schema_url import read_schema_text
 from connectors.hive.formats.avro.shapes import repeated
-from connectors.hive.formats.declared_page_source import DeclaredPageSource
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.toolkit.avro_blocks import decode_avro_blocks
-from connectors.toolkit.avro_container import AvroBlock, AvroHeader, avro_blocks, read_avro_header
-from connectors.toolkit.avro_schema import AvroRecordSchema
-from connectors.toolkit.byte_source import FileSource
-from connectors.toolkit.time_conventions import TimeConventions
+from connectors.hive.formats.positional_page_source import DeclaredPageSource
+from connectors.toolkit.avro.blocks import decode_avro_blocks
+from connectors.toolkit.avro.container import AvroBlock, AvroHeader, avro_blocks, read_avro_header
+from connectors.toolkit.avro.schema import AvroRecordSchema
+from connectors.toolkit.schema.time_conventions import TimeConventions
+from connectors.toolkit.storage.byte_source import FileSource
 
 __all__ = ["AvroFormat"]
 

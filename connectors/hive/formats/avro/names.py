@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from connectors.hive.formats.avro.types import PLACE
-from connectors.toolkit.avro_schema import FULL_NAME, Json, is_wide_union, union_branches
+from connectors.toolkit.avro.schema import FULL_NAME, Json, is_wide_union, union_branches
 
 __all__ = ["field_type", "reader_names", "reader_types", "record_fields", "renamed"]
 

@@ -12,7 +12,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from connector_spi.errors import NotSupportedError, StorageError
 from connectors.hive import error_codes
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HOSTS", "read_schema_text"]
 

@@ -11,8 +11,8 @@ from typing import cast
 import pyarrow as pa
 
 from connector_spi.errors import NotSupportedError
-from connectors.toolkit.avro_schema import Json, is_wide_union, union_branch, union_branches
-from connectors.toolkit.union_structs import is_union_struct
+from connectors.toolkit.avro.schema import Json, is_wide_union, union_branch, union_branches
+from connectors.toolkit.schema.union_structs import is_union_struct
 
 __all__ = ["PLACE", "natural_type", "union_place"]
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.hive.formats.coercions.java_numbers import decimal_texts, float_texts
-from connectors.hive.formats.text_values import parse_decimals, real_nulls
-from connectors.toolkit.value_casts import ArrayFunction, decimal_to_integer, narrow_integer, to_decimal
+from connectors.hive.formats.text.values import parse_decimals, real_nulls
+from connectors.toolkit.schema.value_casts import ArrayFunction, decimal_to_integer, narrow_integer, to_decimal
 
 __all__ = [
     "booleans_to_numbers",

@@ -17,12 +17,12 @@ import pyarrow as pa
 from connectors.hive.formats.coercions import number_casts as numbers
 from connectors.hive.formats.coercions import text_casts as words
 from connectors.hive.formats.coercions import time_casts as times
-from connectors.hive.formats.text_times import parse_dates
-from connectors.hive.formats.text_values import parse_decimals, parse_floats, parse_integers
-from connectors.toolkit.orc_types import CHAR
-from connectors.toolkit.time_conventions import TimeConventions
-from connectors.toolkit.type_adaptation import CastRules
-from connectors.toolkit.value_casts import ArrayFunction, leaf_cast, refused_cast
+from connectors.hive.formats.text.times import parse_dates
+from connectors.hive.formats.text.values import parse_decimals, parse_floats, parse_integers
+from connectors.toolkit.orc.types import CHAR
+from connectors.toolkit.schema.time_conventions import TimeConventions
+from connectors.toolkit.schema.type_adaptation import CastRules
+from connectors.toolkit.schema.value_casts import ArrayFunction, leaf_cast, refused_cast
 
 __all__ = ["ORC_RULES", "PARQUET_PLACE_RULES", "PARQUET_RULES", "ROW_RULES"]
 

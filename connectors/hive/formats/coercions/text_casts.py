@@ -11,8 +11,8 @@ import functools
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.hive.formats.text_times import parse_dates, timestamp_reader
-from connectors.hive.formats.text_values import parse_integers, real_nulls
+from connectors.hive.formats.text.times import parse_dates, timestamp_reader
+from connectors.hive.formats.text.values import parse_integers, real_nulls
 
 __all__ = [
     "binary_to_texts",

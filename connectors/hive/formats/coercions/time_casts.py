@@ -11,9 +11,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.hive.formats.text_values import real_nulls
-from connectors.toolkit.decimal_rounding import rounded_down
-from connectors.toolkit.value_casts import ArrayFunction, narrow_integer, to_decimal
+from connectors.hive.formats.text.values import real_nulls
+from connectors.toolkit.schema.decimal_rounding import rounded_down
+from connectors.toolkit.schema.value_casts import ArrayFunction, narrow_integer, to_decimal
 
 __all__ = [
     "dates_to_texts",

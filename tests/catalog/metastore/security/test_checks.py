@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from catalog.metastore.factory import MetastoreConfig, connect
-from catalog.metastore.impersonation import PerUser
 from catalog.metastore.security.kerberos import service_name
 from catalog.metastore.security.settings import Authentication, HttpAuthentication, SecuritySettings
+from catalog.metastore.wrappers.impersonation import PerUser
 from connector_spi.errors import InvalidPropertyError
 
 BEARER = SecuritySettings(http_authentication=HttpAuthentication.BEARER, bearer_token="t")

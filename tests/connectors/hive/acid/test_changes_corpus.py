@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from connector_spi.changes import ChangeRange
 from connector_spi.errors import ConnectorError, InvalidArgumentError, NotSupportedError
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.changes import ChangeRange
 from connector_spi.testing import ReferenceQuery
 from connectors.hive import error_codes
 from connectors.hive.connector import HiveConnector

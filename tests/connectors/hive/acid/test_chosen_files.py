@@ -11,9 +11,9 @@ from hypothesis import given, settings
 
 from connector_spi.errors import ConnectorError
 from connectors.hive import error_codes
-from connectors.hive.acid.acid_file import AcidFile
-from connectors.hive.acid.folder import acid_files, list_acid_folder
-from connectors.toolkit.filesystem import FileSystem
+from connectors.hive.acid.directories.directory import acid_files, list_acid_folder
+from connectors.hive.acid.file import AcidFile
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.acid_history import FIELDS, History
 from tests.connectors.hive.acid_model import Snapshot
 from tests.connectors.hive.acid_snapshots import acid_snapshot

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.hive.acid.delete_cache import DeleteCache
 from connectors.hive.acid.delete_set import DeleteSet, KeyRuns
 from connectors.hive.acid.key_range import Key, KeyRange
+from connectors.hive.acid.read.delete_cache import DeleteCache
 
 # Row ids of Hive count from 0; some writers take others, so large ones go the other way of numbering.
 ROW_IDS = st.one_of(st.integers(0, 12), st.sampled_from([1 << 20, 1 << 40, (1 << 62) - 1, (1 << 63) - 1]))

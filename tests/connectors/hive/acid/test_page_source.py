@@ -14,12 +14,12 @@ from pyarrow import orc
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain
-from connectors.hive.acid.acid_file import AcidFile, DeleteFile, SyntheticKeys
-from connectors.hive.acid.acid_page_source import AcidPageSource
-from connectors.hive.acid.delete_cache import DELETE_CACHE
+from connectors.hive.acid.file import AcidFile, DeleteFile, SyntheticKeys
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
+from connectors.hive.acid.read.delete_cache import DELETE_CACHE
+from connectors.hive.acid.read.page_source import AcidPageSource
 from connectors.hive.acid.valid_ids import ALL_VALID, ValidIds
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.acid_writer import OrcLayout, RowKey
 from tests.connectors.hive.acid_writer.orc_files import deletes, inserts, write_acid_file, write_flat_file
 from tests.paths import TABLES

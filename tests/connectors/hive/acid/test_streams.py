@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from connector_spi.errors import ConnectorError, InvalidArgumentError, NotSupportedError
 from connector_spi.metadata import TableVersion, VersionKind
-from connector_spi.streaming import StreamStart
+from connector_spi.optional.streaming import StreamStart
 from connectors.hive import error_codes
 from connectors.hive.acid.valid_ids import ValidIds
 from connectors.hive.connector import HiveConnector

@@ -10,8 +10,8 @@ from typing import cast
 
 import pyarrow as pa
 
-from connectors.hive.formats.sync_marks import ESCAPE
-from connectors.toolkit.union_structs import is_union_struct
+from connectors.hive.formats.sequence.sync_marks import ESCAPE
+from connectors.toolkit.schema.union_structs import is_union_struct
 
 __all__ = ["lazy_binary", "lazy_binary_row", "rc_file", "sequence_file", "text", "vint"]
 

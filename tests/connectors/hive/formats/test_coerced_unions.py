@@ -24,7 +24,7 @@ from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connectors.hive.connector import HiveConnector
-from connectors.toolkit.union_structs import branch_count
+from connectors.toolkit.schema.union_structs import branch_count
 from tests.connectors.hive.formats.hadoop_writer import rc_file, sequence_file
 from tests.connectors.hive.formats.test_hive_serdes import decoded_rows, expected_row
 from tests.connectors.hive.formats.union_tables import UNION_KINDS

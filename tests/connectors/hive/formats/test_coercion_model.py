@@ -12,8 +12,8 @@ import pytest
 
 from connectors.hive.formats.coercions.java_numbers import float_texts
 from connectors.hive.formats.coercions.rules import ORC_RULES, PARQUET_RULES, ROW_RULES
-from connectors.toolkit.time_conventions import TimeConventions
-from connectors.toolkit.type_adaptation import CastRules, adaptation
+from connectors.toolkit.schema.time_conventions import TimeConventions
+from connectors.toolkit.schema.type_adaptation import CastRules, adaptation
 
 _EPOCH = datetime(1970, 1, 1)
 _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())

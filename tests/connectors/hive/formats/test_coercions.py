@@ -20,9 +20,9 @@ import pytest
 from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import NotSupportedError
 from connectors.hive.formats.coercions.rules import ORC_RULES, PARQUET_RULES, ROW_RULES
-from connectors.hive.text_types import apply_text_rule, text_rule
-from connectors.toolkit.time_conventions import TimeConventions
-from connectors.toolkit.type_adaptation import adaptation
+from connectors.hive.schema.text_types import apply_text_rule, text_rule
+from connectors.toolkit.schema.time_conventions import TimeConventions
+from connectors.toolkit.schema.type_adaptation import adaptation
 
 _Answers = Mapping[str, Mapping[str, Mapping[str, Sequence[str | None] | None]]]
 _TOLD = json.loads((Path(__file__).parent / "hive_coercions.json").read_text())

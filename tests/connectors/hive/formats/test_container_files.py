@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
-from connectors.hive.formats import sequence_records
-from connectors.hive.formats.rcfile import rc_groups, read_rc_header
-from connectors.hive.formats.sequence_file import read_sequence_header, sequence_values
-from connectors.hive.formats.sync_marks import find_mark
-from connectors.toolkit.byte_source import MemorySource
+from connectors.hive.formats.rcfile.file import rc_groups, read_rc_header
+from connectors.hive.formats.sequence import records as sequence_records
+from connectors.hive.formats.sequence.file import read_sequence_header, sequence_values
+from connectors.hive.formats.sequence.sync_marks import find_mark
+from connectors.toolkit.storage.byte_source import MemorySource
 from tests.connectors.hive.formats.hadoop_writer import SYNC, deflate, rc_file, sequence_file
-from tests.connectors.toolkit.test_hadoop_codecs import hadoop_frames
+from tests.connectors.toolkit.codecs.test_hadoop_codecs import hadoop_frames
 
 Codec = tuple[str, Callable[[bytes], bytes]]
 CODECS: dict[str, Codec | None] = {

@@ -18,8 +18,8 @@ import pytest
 
 from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import CorruptFileError, NotSupportedError
-from connectors.hive.formats.lazy_parameters import lazy_parameters
-from connectors.hive.formats.lazy_texts import decode_column
+from connectors.hive.formats.lazy.parameters import lazy_parameters
+from connectors.hive.formats.lazy.texts import decode_column
 from connectors.hive.formats.row_serde import RowLayout
 from connectors.hive.formats.row_serdes import find_row_serde
 

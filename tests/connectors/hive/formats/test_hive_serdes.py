@@ -21,7 +21,7 @@ from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import CorruptFileError
 from connectors.hive.formats.row_serde import RowLayout
 from connectors.hive.formats.row_serdes import find_row_serde
-from connectors.toolkit.union_structs import is_union_struct
+from connectors.toolkit.schema.union_structs import is_union_struct
 
 _Case = Mapping[str, object]
 _CASES: list[_Case] = json.loads((Path(__file__).parent / "hive_serde_answers.json").read_text())

@@ -23,11 +23,11 @@ from connector_spi.predicate import TupleDomain
 from connectors.hive.connector import HiveConnector
 from connectors.hive.formats.file_format import FileRequest, FormatSettings
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.formats.rcfile_format import RcFileFormat
+from connectors.hive.formats.rcfile.format import RcFileFormat
 from connectors.hive.formats.row_serde import RowLayout
 from connectors.hive.formats.row_serdes import find_row_serde
-from connectors.hive.text_types import apply_text_rule, text_rule
-from connectors.toolkit.filesystem import FileSystem
+from connectors.hive.schema.text_types import apply_text_rule, text_rule
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.formats.hadoop_writer import rc_file
 from tests.connectors.hive.formats.hive_union_answers import REFUSED, UnionCase, union_cases
 from tests.connectors.hive.formats.test_hive_serdes import decoded_rows, expected_row

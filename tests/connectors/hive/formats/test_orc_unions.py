@@ -17,8 +17,8 @@ from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import ConnectorError, CorruptFileError
 from connector_spi.handles import ColumnHandle
 from connectors.hive.connector import HiveConnector
-from connectors.toolkit.filesystem import FileSystem
-from connectors.toolkit.orc_reader import OrcPageSource
+from connectors.toolkit.orc.reader import OrcPageSource
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.formats.test_hive_serdes import decoded_rows, expected_row
 from tests.connectors.hive.formats.test_unions import orc_table
 from tests.connectors.hive.reading import read_table

@@ -17,7 +17,7 @@ import pytest
 from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 from catalog.metastore.types import hive_type_text
 from connectors.hive.connector import HiveConnector
-from connectors.toolkit.bzip2_blocks import read_blocks
+from connectors.toolkit.codecs.bzip2_blocks import read_blocks
 from tests.connectors.hive.formats.spark_writer import TABLES
 from tests.connectors.hive.reading import make_connector, make_session, scan_table
 from tests.hive_corpus import canonical_rows

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connectors.hudi.hfile.block import read_vint
 from connectors.hudi.hfile.reader import HFile
-from connectors.toolkit.avro_records import read_avro_dicts
-from connectors.toolkit.byte_source import MemorySource
+from connectors.toolkit.avro.records import read_avro_dicts
+from connectors.toolkit.storage.byte_source import MemorySource
 from tests.connectors.hudi.hfile.writer import hfile
 from tests.paths import CORPUS, TABLES
 

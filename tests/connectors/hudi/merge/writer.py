@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.hudi.schema import META_COLUMNS
+from connectors.hudi.schema.table_schema import META_COLUMNS
 from tests.connectors.hudi.log.writer import data_block, delete_block, encoded_positions
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
 

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from connectors.hudi.file_group.slices import DataFile, FileSlice
-from connectors.hudi.listing import PartitionWalk
 from connectors.hudi.log.block import BlockType, parse_log_blocks
 from connectors.hudi.metadata_table.listing import list_files, list_partitions
 from connectors.hudi.metadata_table.table import UnusableMetadataTableError, open_metadata_table
 from connectors.hudi.partition_path import PartitionPaths
-from connectors.hudi.planning import slices_of
-from connectors.hudi.snapshot import HudiSnapshot
+from connectors.hudi.planning.listing import PartitionWalk
+from connectors.hudi.planning.scan import slices_of
+from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.hudi.table_config import read_table_config
 from connectors.hudi.timeline.loader import list_instants
 from connectors.hudi.timeline.view import committed_test, timeline_view
-from connectors.toolkit.byte_source import MemorySource
-from connectors.toolkit.filesystem import FileInfo, FileSystem
+from connectors.toolkit.storage.byte_source import MemorySource
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 from tests.paths import CORPUS, TABLES
 
 FILES = FileSystem()

@@ -15,7 +15,7 @@ from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.splits import ScanSummary
 from connectors.hudi.metadata import HudiMetadata
 from connectors.hudi.metadata_table.keys import column_stats_key
-from connectors.toolkit.filesystem import FileInfo, FileSystem
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.metadata_table.writer import MetadataWriter, file_stats, whole_stats
 from tests.connectors.hudi.writer import HudiWriter

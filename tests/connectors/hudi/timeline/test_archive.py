@@ -13,7 +13,7 @@ import pytest
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.table_config import TableConfig, read_table_config
 from connectors.hudi.timeline.archive import ArchivedCompletions, ArchivedTimeline, read_archive
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hudi.corpus import CASES, HUDI
 from tests.connectors.hudi.writer import HudiWriter
 

@@ -13,7 +13,7 @@ import pytest
 from connector_spi.errors import NotSupportedError, StorageError
 from connectors.hive.config import CONFIG_PROPERTIES
 from connectors.hive.formats.avro.schema_url import HOSTS, read_schema_text
-from connectors.toolkit.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.formats.avro.tables import field, make_table, record, rows_of
 from tests.connectors.hive.reading import make_connector
 

@@ -1,0 +1,139 @@
+"""Remembers what the metastore said, for as long as one transaction lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from catalog.metastore.calls.statistics import CallCount, CallStatistics
+from catalog.metastore.client import MetastoreClient
+from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
+from catalog.metastore.partitions.names import partition_values
+
+if TYPE_CHECKING:
+    from connector_spi.predicate import TupleDomain
+
+__all__ = ["CachingMetastore", "CallCount", "CallStatistics"]
+
+ResultT = TypeVar("ResultT")
+
+
+class CachingMetastore(MetastoreClient):
+    """Reads, each asked once: what was said first holds, "there is none" included. Errors are not remembered.
+
+    Made for one transaction and thrown away with it, so that a query sees one state and the next query sees news.
+    Threads that ask the same at once wait for one answer.
+
+    Args:
+        delegate: Whom to ask. It outlives this cache: ``close`` only forgets.
+        statistics: Counts the calls that the questions to ``delegate`` cost; one of its own if left out.
+    """
+
+    def __init__(self, delegate: MetastoreClient, statistics: CallStatistics | None = None) -> None:
+        self.statistics = statistics or CallStatistics()
+        self._delegate = delegate
+        self._lock = Lock()
+        self._answers: dict[Hashable, Future[object]] = {}
+        self._partitions: dict[tuple[str, str], dict[str, Partition | None]] = {}
+
+    def get_databases(self) -> list[str]:
+        return list(self._once("get_databases", (), self._delegate.get_databases))
+
+    def get_database(self, name: str) -> Database | None:
+        return self._once("get_database", (name.lower(),), lambda: self._delegate.get_database(name))
+
+    def get_table_names(self, database: str) -> list[str]:
+        key = (database.lower(),)
+        return list(self._once("get_table_names", key, lambda: self._delegate.get_table_names(database)))
+
+    def get_table(self, database: str, name: str) -> Table | None:
+        key = (database.lower(), name.lower())
+        return self._once("get_table", key, lambda: self._delegate.get_table(database, name))
+
+    def get_partition_names(self, database: str, table: str) -> list[str]:
+        key = (database.lower(), table.lower())
+        return list(self._once("get_partition_names", key, lambda: self._delegate.get_partition_names(database, table)))
+
+    def filters_partitions(self, predicate: TupleDomain[str], partition_keys: Sequence[FieldSchema]) -> bool:
+        return self._delegate.filters_partitions(predicate, partition_keys)
+
+    def get_partition_names_by_filter(
+        self,
+        database: str,
+        table: str,
+        predicate: TupleDomain[str],
+        partition_keys: Sequence[FieldSchema] = (),
+    ) -> list[str]:
+        names = self._once(
+            "get_partition_names_by_filter",
+            (database.lower(), table.lower(), predicate),
+            lambda: self._delegate.get_partition_names_by_filter(database, table, predicate, partition_keys),
+        )
+        return list(names)
+
+    def get_partitions_by_names(self, database: str, table: str, names: Iterable[str]) -> list[Partition]:
+        wanted = list(names)
+        with self._lock:
+            known = self._partitions.setdefault((database.lower(), table.lower()), {})
+            absent = [name for name in dict.fromkeys(wanted) if name not in known]
+        if absent or not wanted:
+            with self.statistics.charged():
+                fetched = self._delegate.get_partitions_by_names(database, table, absent)
+            self._remember(known, absent, fetched)
+        found = (known[name] for name in wanted)
+        return [partition for partition in found if partition is not None]
+
+    def get_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> list[ColumnStatistics]:
+        found = self._once(
+            "get_table_statistics",
+            (database.lower(), table.lower(), tuple(columns)),
+            lambda: self._delegate.get_table_statistics(database, table, columns),
+        )
+        return list(found)
+
+    def get_partition_statistics(
+        self, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
+    ) -> Mapping[str, list[ColumnStatistics]]:
+        return self._once(
+            "get_partition_statistics",
+            (database.lower(), table.lower(), tuple(partitions), tuple(columns)),
+            lambda: self._delegate.get_partition_statistics(database, table, partitions, columns),
+        )
+
+    def close(self) -> None:
+        with self._lock:
+            self._answers.clear()
+            self._partitions.clear()
+
+    def _once(self, method: str, arguments: tuple[Hashable, ...], ask: Callable[[], ResultT]) -> ResultT:
+        key = (method, *arguments)
+        with self._lock:
+            answer = self._answers.get(key)
+            mine = answer is None
+            if answer is None:
+                answer = self._answers[key] = Future()
+        if mine:
+            try:
+                with self.statistics.charged():
+                    result = ask()
+            except BaseException as error:
+                with self._lock:
+                    self._answers.pop(key, None)
+                answer.set_exception(error)
+                raise
+            answer.set_result(result)
+        return cast(ResultT, answer.result())
+
+    def _remember(self, known: dict[str, Partition | None], asked: list[str], fetched: list[Partition]) -> None:
+        # They come in the order asked for; one that is gone leaves a gap, told by its values.
+        remaining = iter(fetched)
+        following = next(remaining, None)
+        with self._lock:
+            for name in asked:
+                if following is not None and partition_values(name) == following.values:
+                    known.setdefault(name, following)
+                    following = next(remaining, None)
+                else:
+                    known.setdefault(name, None)

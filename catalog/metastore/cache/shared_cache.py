@@ -1,0 +1,177 @@
+"""Remembers what the metastore said across transactions, for a limited time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from catalog.metastore.cache.loading_cache import AnswerCache
+from catalog.metastore.cache.policy import CachePolicy
+from catalog.metastore.client import MetastoreClient
+from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
+from catalog.metastore.partitions.names import partition_values
+
+if TYPE_CHECKING:
+    from connector_spi.predicate import TupleDomain
+
+__all__ = ["SharedMetastoreCache"]
+
+ResultT = TypeVar("ResultT")
+
+# Of a question: the call, the database, the table, the partition's name, and what else was given.
+_Key = tuple[str, str, str, str, Hashable]
+
+
+class SharedMetastoreCache(MetastoreClient):
+    """Reads that may be as old as the policy allows; calls pass through where it keeps nothing.
+
+    Of transactional tables nothing is kept: what a transaction sees of them follows from locks and write ids, which are
+    of now, and so must the partitions be. Errors are not kept.
+
+    Args:
+        delegate: Whom to ask; closed by its owner.
+        policy: How long and how many.
+        clock: Seconds that only grow; tests put in their own.
+    """
+
+    def __init__(
+        self, delegate: MetastoreClient, policy: CachePolicy, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._delegate = delegate
+        self._policy = policy
+        self._cache = AnswerCache[_Key](policy, _may_keep, clock)
+
+    def get_databases(self) -> list[str]:
+        return list(self._ask(("databases", "", "", "", None), self._delegate.get_databases))
+
+    def get_database(self, name: str) -> Database | None:
+        return self._ask(("database", name.lower(), "", "", None), lambda: self._delegate.get_database(name))
+
+    def get_table_names(self, database: str) -> list[str]:
+        key = ("tables", database.lower(), "", "", None)
+        return list(self._ask(key, lambda: self._delegate.get_table_names(database)))
+
+    def get_table(self, database: str, name: str) -> Table | None:
+        return self._ask(_table_key(database, name), lambda: self._delegate.get_table(database, name))
+
+    def get_partition_names(self, database: str, table: str) -> list[str]:
+        def ask() -> list[str]:
+            return self._delegate.get_partition_names(database, table)
+
+        if not self._keeps_partitions(database, table):
+            return ask()
+        return list(self._ask(("names", database.lower(), table.lower(), "", None), ask))
+
+    def filters_partitions(self, predicate: TupleDomain[str], partition_keys: Sequence[FieldSchema]) -> bool:
+        return self._delegate.filters_partitions(predicate, partition_keys)
+
+    def get_partition_names_by_filter(
+        self,
+        database: str,
+        table: str,
+        predicate: TupleDomain[str],
+        partition_keys: Sequence[FieldSchema] = (),
+    ) -> list[str]:
+        def ask() -> list[str]:
+            return self._delegate.get_partition_names_by_filter(database, table, predicate, partition_keys)
+
+        if not self._keeps_partitions(database, table):
+            return ask()
+        given = (predicate, tuple(partition_keys))
+        return list(self._ask(("filtered", database.lower(), table.lower(), "", given), ask))
+
+    def get_partitions_by_names(self, database: str, table: str, names: Iterable[str]) -> list[Partition]:
+        wanted = list(names)
+        if not wanted or not self._keeps_partitions(database, table):
+            return self._delegate.get_partitions_by_names(database, table, wanted)
+        keys: dict[_Key, str] = {
+            ("partition", database.lower(), table.lower(), name, None): name for name in dict.fromkeys(wanted)
+        }
+
+        def load(absent: Sequence[_Key]) -> dict[_Key, object]:
+            asked = [keys[key] for key in absent]
+            found = self._delegate.get_partitions_by_names(database, table, asked)
+            by_values = {partition.values: partition for partition in found}
+            return {key: by_values.get(partition_values(keys[key])) for key in absent}
+
+        answers = self._cache.get(list(keys), load)
+        by_name = {keys[key]: cast("Partition | None", answer) for key, answer in answers.items()}
+        ordered = (by_name[name] for name in wanted)
+        return [partition for partition in ordered if partition is not None]
+
+    def get_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> list[ColumnStatistics]:
+        def ask() -> list[ColumnStatistics]:
+            return self._delegate.get_table_statistics(database, table, columns)
+
+        if not self._keeps_table(database, table):
+            return ask()
+        return list(self._ask(("statistics", database.lower(), table.lower(), "", tuple(columns)), ask))
+
+    def get_partition_statistics(
+        self, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
+    ) -> Mapping[str, list[ColumnStatistics]]:
+        def ask() -> Mapping[str, list[ColumnStatistics]]:
+            return self._delegate.get_partition_statistics(database, table, partitions, columns)
+
+        if not self._keeps_partitions(database, table):
+            return ask()
+        given = (tuple(partitions), tuple(columns))
+        return self._ask(("partition statistics", database.lower(), table.lower(), "", given), ask)
+
+    def flush(self, database: str | None = None, table: str | None = None, partition: str | None = None) -> int:
+        """Forgets what is kept of all, of a database, of a table, or of a partition.
+
+        With a database go the names of all databases, with a table those of its database's tables, with a partition
+        those of the table's partitions and their statistics.
+
+        Args:
+            database: Name; ``None`` for all.
+            table: Name of a table of the database; ``None`` for all of them.
+            partition: Name of a partition of the table, such as ``ds=2024-01-01``; ``None`` for all of them.
+
+        Returns:
+            How many answers were kept.
+        """
+        if database is None:
+            return self._cache.invalidate(lambda _: True)
+        schema, name = database.lower(), None if table is None else table.lower()
+
+        def matches(key: _Key) -> bool:
+            if key[0] == "databases":
+                return name is None
+            if key[1] != schema:
+                return False
+            if name is None or key[0] == "tables":
+                return partition is None
+            if key[2] != name:
+                return False
+            return partition is None or (key[0] != "table" and key[3] in ("", partition))
+
+        return self._cache.invalidate(matches)
+
+    def close(self) -> None:
+        self._cache.close()
+
+    def _keeps_table(self, database: str, table: str) -> bool:
+        """Whether the table is known not to be transactional; whoever reads a table has asked for its entry."""
+        return self._cache.peek(_table_key(database, table)) is not None
+
+    def _keeps_partitions(self, database: str, table: str) -> bool:
+        return self._policy.partitions and self._keeps_table(database, table)
+
+    def _ask(self, key: _Key, ask: Callable[[], ResultT]) -> ResultT:
+        if self._policy.ttl <= 0:
+            return ask()
+        return cast(ResultT, self._cache.get([key], lambda _: {key: ask()})[key])
+
+
+def _table_key(database: str, table: str) -> _Key:
+    return ("table", database.lower(), table.lower(), "", None)
+
+
+def _may_keep(answer: object) -> bool:
+    if not isinstance(answer, Table):
+        return True
+    parameters = answer.parameters.items()
+    return not any(key.lower() == "transactional" and value.lower() == "true" for key, value in parameters)

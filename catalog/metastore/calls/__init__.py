@@ -1,0 +1,1 @@
+"""Calls of a metastore: repeated where that is safe, counted, and shown as a table."""

@@ -1,0 +1,1 @@
+"""Names of partitions, and filters on them as patterns."""

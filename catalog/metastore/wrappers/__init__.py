@@ -1,0 +1,1 @@
+"""Metastore clients around other clients: read-only, impersonating, checked for reach."""

@@ -1,0 +1,52 @@
+"""What a connector may offer beside reading: changes, streams, definitions, procedures, read options."""
+
+from connector_spi.optional.changes import (
+    CHANGE_TYPE,
+    COMMIT_TIMESTAMP,
+    COMMIT_VERSION,
+    ChangeRange,
+    ChangeType,
+    SupportsChanges,
+    TableChanges,
+    with_change_columns,
+)
+from connector_spi.optional.definitions import (
+    PartitionDefinition,
+    SupportsPartitionDefinition,
+    SupportsSchemaDefinition,
+    SupportsTableDefinition,
+    SupportsViews,
+    TableDefinition,
+    ViewDefinition,
+    ViewDialect,
+)
+from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
+from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+
+__all__ = [
+    "CHANGE_TYPE",
+    "COMMIT_TIMESTAMP",
+    "COMMIT_VERSION",
+    "ChangeRange",
+    "ChangeType",
+    "PartitionDefinition",
+    "Procedure",
+    "ProcedureArgument",
+    "ProcedureFunction",
+    "StreamStart",
+    "SupportsChanges",
+    "SupportsPartitionDefinition",
+    "SupportsReadOptions",
+    "SupportsSchemaDefinition",
+    "SupportsStreaming",
+    "SupportsTableDefinition",
+    "SupportsViews",
+    "TableChanges",
+    "TableDefinition",
+    "ViewDefinition",
+    "ViewDialect",
+    "offset_fields",
+    "offset_text",
+    "with_change_columns",
+]

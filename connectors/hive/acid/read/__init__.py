@@ -1,0 +1,1 @@
+"""Reads data files of transactional tables: deletes, visibility, changes. Executor side."""

@@ -1,0 +1,1 @@
+"""Hive's bucketing: hashes, bucket numbers of files, and the check of rows against them."""

@@ -1,0 +1,1 @@
+"""What the definition of a table in the metastore says of its columns and format. Driver side."""

@@ -1,0 +1,147 @@
+"""Columns of a metastore's table as handles and as the user sees them. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from catalog.metastore.model import FieldSchema, Partition, Table
+from catalog.metastore.types import parse_hive_type
+from connector_spi.errors import NotSupportedError
+from connector_spi.handles import ColumnHandle
+from connector_spi.names import SchemaTableName
+from connector_spi.schema import ColumnMetadata, TableMetadata
+from connectors.hive import error_codes
+from connectors.hive.acid.key_columns import BUCKET
+from connectors.hive.buckets.hashes import VERSIONS
+from connectors.hive.buckets.layout import Bucketing
+from connectors.hive.definitions.table_formats import check_readable, is_insert_only, is_transactional, table_location
+from connectors.hive.formats.registry import format_named
+from connectors.hive.handles import HiveTableHandle
+from connectors.hive.schema.text_types import TextRule, text_rule
+from connectors.toolkit.storage.filesystem import FileSystem
+
+__all__ = ["bucketed_alike", "make_handle", "make_metadata", "partition_key_handles"]
+
+_SPARK_BUCKETS = "spark.sql.sources.schema.numBuckets"
+# Settings that every table has and that say nothing to the user.
+_DROPPED_PARAMETERS = ("COLUMN_STATS_ACCURATE", "spark.sql.sources.schema", "spark.sql.create.version")
+
+
+def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
+    """The handle of a table that can be read; of a transactional one still without its snapshot.
+
+    Raises:
+        NotSupportedError: It cannot be read right, or a column has a type that is not supported.
+    """
+    file_storage = check_readable(table, files)
+    name = SchemaTableName(table.database, table.name)
+    fields = (*table.storage.columns, *table.partition_keys)
+    found = ((field.name, text_rule(field.type)) for field in fields)
+    rules = tuple((column, rule) for column, rule in found if rule is not None)
+    columns = tuple(_handle(field, name) for field in table.storage.columns)
+    declared = pa.schema([(column.name, column.type) for column in columns])
+    format_named(file_storage.format).check(file_storage, declared, f"table {name}")
+    return HiveTableHandle(
+        name,
+        file_storage,
+        table_location(table),
+        columns,
+        partition_key_handles(table),
+        rules,
+        insert_only=is_transactional(table.parameters) and is_insert_only(table),
+        bucketing=_bucketing(table, columns, dict(rules)),
+    )
+
+
+def partition_key_handles(table: Table) -> tuple[ColumnHandle, ...]:
+    """Handles of the partition keys, in order."""
+    return tuple(_handle(field, SchemaTableName(table.database, table.name)) for field in table.partition_keys)
+
+
+def bucketed_alike(partition: Partition, table: Table) -> bool:
+    """Whether a partition's rows were dealt out as the table's are now: ALTER TABLE changes the table alone."""
+    own, of_table = partition.storage, table.storage
+    if own.bucket_count != of_table.bucket_count or own.stored_as_subdirectories:
+        return False
+    names = [name.lower() for name in of_table.bucket_columns]
+    types = [{field.name.lower(): field.type.lower() for field in one.columns} for one in (own, of_table)]
+    same_names = names == [name.lower() for name in own.bucket_columns]
+    return same_names and all(types[0].get(name) == types[1].get(name) for name in names)
+
+
+def make_metadata(table: Table, handle: HiveTableHandle) -> TableMetadata:
+    """What the user sees of a table."""
+    columns = [
+        _metadata(field, column)
+        for field, column in zip(
+            (*table.storage.columns, *table.partition_keys), (*handle.data_columns, *handle.partition_keys), strict=True
+        )
+    ]
+    hidden = [
+        ColumnMetadata(column.name, column.type, nullable=column.name == BUCKET and not handle.full_acid, hidden=True)
+        for column in handle.hidden_columns
+    ]
+    return TableMetadata(
+        handle.name,
+        (*columns, *hidden),
+        tuple(key.name for key in handle.partition_keys),
+        table.parameters.get("comment"),
+        _properties(table, handle),
+    )
+
+
+def _bucketing(table: Table, columns: Sequence[ColumnHandle], rules: Mapping[str, TextRule]) -> Bucketing | None:
+    """How Hive deals out the rows of a table; ``None`` where it does not.
+
+    Spark's own bucketed tables have other hashes and other names of files (``HiveExternalCatalog``); files in folders
+    of skewed values are not looked into.
+    """
+    storage, told = table.storage, table.parameters
+    provider = told.get("spark.sql.sources.provider") or "hive"
+    if _SPARK_BUCKETS in told or provider.lower() != "hive" or storage.stored_as_subdirectories:
+        return None
+    version = next((one for one in VERSIONS if told.get("bucketing_version", "1").strip() == str(one)), None)
+    known = {column.name: column for column in columns}
+    names = [name.lower() for name in storage.bucket_columns]
+    if version is None or storage.bucket_count < 1 or not names or not all(name in known for name in names):
+        return None
+    texts = tuple(rules[name].kind if name in rules else "" for name in names)
+    return Bucketing(tuple(known[name] for name in names), texts, storage.bucket_count, version)
+
+
+def _handle(field: FieldSchema, name: SchemaTableName) -> ColumnHandle:
+    try:
+        return ColumnHandle(field.name, parse_hive_type(field.type))
+    except NotSupportedError as error:
+        raise NotSupportedError(
+            f"column '{field.name}' of {name}: {error.message}", error_codes.HIVE_UNSUPPORTED_TYPE
+        ) from error
+
+
+def _metadata(field: FieldSchema, column: ColumnHandle) -> ColumnMetadata:
+    declared = field.type if text_rule(field.type) is not None else None
+    return ColumnMetadata(column.name, column.type, comment=field.comment or None, declared_type=declared)
+
+
+def _properties(table: Table, handle: HiveTableHandle) -> tuple[tuple[str, str], ...]:
+    shown = {
+        key: value
+        for key, value in table.parameters.items()
+        if key != "comment" and not key.startswith(_DROPPED_PARAMETERS)
+    }
+    kind = "external" if table.table_type == "EXTERNAL_TABLE" else "managed"
+    bucketed = (
+        {"bucketed_by": ",".join(table.storage.bucket_columns), "bucket_count": str(table.storage.bucket_count)}
+        if table.storage.bucket_columns
+        else {}
+    )
+    known = {
+        "format": handle.format,
+        "location": handle.location,
+        "table_type": kind,
+        **bucketed,
+        **table.access.properties(),
+    }
+    return (*known.items(), *sorted((key, value) for key, value in shown.items() if key not in known))

@@ -1,0 +1,1 @@
+"""Hive's JSON SerDes. Executor side."""

@@ -1,0 +1,1 @@
+"""Hive's LazySimple, LazyBinary and multi-delimiter SerDes. Executor side."""

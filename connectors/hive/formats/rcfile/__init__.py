@@ -1,0 +1,1 @@
+"""RCFile. Executor side."""

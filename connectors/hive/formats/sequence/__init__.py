@@ -1,0 +1,1 @@
+"""SequenceFile. Executor side."""

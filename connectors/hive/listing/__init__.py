@@ -1,0 +1,1 @@
+"""From partitions to the data files of a scan. Driver side."""

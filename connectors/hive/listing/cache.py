@@ -1,0 +1,152 @@
+"""Listings of folders that are kept for a while, bounded in number of files and in age. Driver side."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+import pyarrow as pa
+
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.procedures import Procedure
+from connector_spi.predicate import Value
+from connector_spi.properties import (
+    PropertyMetadata,
+    duration_property,
+    integer_property,
+    string_list_property,
+)
+from connector_spi.session import ConnectorSession
+from connectors.toolkit.storage.filesystem import FileInfo
+
+__all__ = ["LISTING_PROPERTIES", "ListingCache", "ListingPolicy", "listing_policy"]
+
+LISTING_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
+    string_list_property(
+        "hive.file-status-cache-tables",
+        "Tables whose listings of folders are kept: schema.table, schema.* or *; transactional tables never are.",
+    ),
+    duration_property(
+        "hive.file-status-cache-expire-time", "How long the listing of a folder is kept.", 60.0, minimum=0
+    ),
+    integer_property("hive.file-status-cache-size", "Most files of which something is kept.", 1_000_000, minimum=0),
+)
+"""Descriptors for the catalog's ``config_properties``, with Trino's names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListingPolicy:
+    """Which listings are kept, and for how long.
+
+    Attributes:
+        tables: ``schema.table``, ``schema.*`` or ``*``, lower case.
+        expire_seconds: Age at which a listing is forgotten.
+        max_files: Files of all listings that are kept.
+    """
+
+    tables: frozenset[str] = frozenset()
+    expire_seconds: float = 60.0
+    max_files: int = 1_000_000
+
+    def covers(self, table: SchemaTableName) -> bool:
+        """Whether listings of a table are kept."""
+        names = {"*", f"{table.schema}.*".lower(), f"{table.schema}.{table.table}".lower()}
+        return bool(names & self.tables)
+
+
+def listing_policy(properties: Mapping[str, object]) -> ListingPolicy:
+    """Takes the values of ``LISTING_PROPERTIES``."""
+    names = cast("tuple[str, ...]", properties["hive.file-status-cache-tables"])
+    return ListingPolicy(
+        frozenset(name.lower() for name in names),
+        cast(float, properties["hive.file-status-cache-expire-time"]),
+        cast(int, properties["hive.file-status-cache-size"]),
+    )
+
+
+_Key = tuple[SchemaTableName, str, bool]
+"""Table, folder, and whether folders below are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    until: float
+    infos: tuple[FileInfo, ...]
+
+
+class ListingCache:
+    """Keeps listings of one catalog; those not used for longest are forgotten first. Safe for threads.
+
+    Args:
+        policy: What is kept.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, policy: ListingPolicy, clock: Callable[[], float] = time.monotonic) -> None:
+        self._policy = policy
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
+        self._files = 0
+        self._flushes = 0
+
+    def list(
+        self, table: SchemaTableName, location: str, recursive: bool, read: Callable[[], list[FileInfo]]
+    ) -> list[FileInfo]:
+        """What ``read`` gives, or gave not long ago for this folder."""
+        if not self._policy.covers(table):
+            return read()
+        key = (table, location, recursive)
+        with self._lock:
+            flushes = self._flushes
+            kept = self._kept.get(key)
+            if kept is not None and self._clock() < kept.until:
+                self._kept.move_to_end(key)
+                return list(kept.infos)
+        asked = self._clock()
+        infos = read()
+        with self._lock:
+            if flushes != self._flushes:
+                # What was listed before it was to be forgotten may lack what has come since.
+                return infos
+            self._drop(key)
+            self._kept[key] = _Kept(asked + self._policy.expire_seconds, tuple(infos))
+            self._files += max(len(infos), 1)
+            while self._files > self._policy.max_files and self._kept:
+                self._drop(next(iter(self._kept)))
+        return infos
+
+    def flush(self, schema: str | None = None, table: str | None = None) -> int:
+        """Forgets listings of all tables, of a schema's or of one; tells of how many folders."""
+        with self._lock:
+            self._flushes += 1
+            found = [
+                key
+                for key in self._kept
+                if (schema is None or key[0].schema == schema.lower())
+                and (table is None or key[0].table == table.lower())
+            ]
+            for key in found:
+                self._drop(key)
+        return len(found)
+
+    def flushed_by(self, procedure: Procedure) -> Procedure:
+        """``flush_metadata_cache`` that forgets listings, too; its row counts both."""
+
+        def flush(session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
+            result = procedure.function(session, arguments)
+            given = [arguments.get(name) for name in ("schema_name", "table_name")]
+            schema, table = (None if value is None else str(value) for value in given)
+            count = result.column(0)[0].as_py() + self.flush(schema, table)
+            return pa.table([pa.array([count], result.schema.field(0).type)], schema=result.schema)
+
+        return replace(procedure, function=flush)
+
+    def _drop(self, key: _Key) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._files -= max(len(kept.infos), 1)

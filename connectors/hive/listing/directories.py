@@ -1,0 +1,96 @@
+"""The data files of a table's or partition's folder. Driver side; I/O is the listing alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from connector_spi.errors import FileMissingError, NotSupportedError
+from connector_spi.names import SchemaTableName
+from connectors.hive import error_codes
+from connectors.hive.acid.layout import is_directory_name
+from connectors.hive.listing.cache import ListingCache, ListingPolicy
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, is_hidden
+
+__all__ = ["FolderLister", "file_ranges", "missing_folder"]
+
+_TOLERANCE = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLister:
+    """Lists the data files of folders.
+
+    Attributes:
+        files: Storage.
+        recursive: Files in folders below belong to the folder, too.
+        ignore_absent: A folder that is not there has no files.
+        cache: Listings that are kept.
+    """
+
+    files: FileSystem
+    recursive: bool
+    ignore_absent: bool
+    cache: ListingCache = field(default_factory=lambda: ListingCache(ListingPolicy()))
+
+    def data_files(self, location: str, table: SchemaTableName, partition: str) -> list[FileInfo]:
+        """Files with rows, sorted by path.
+
+        Empty files and all whose name, or the name of a folder between them and ``location``, begins with ``_`` or
+        ``.`` are left out, as Hive does; names above ``location`` do not matter.
+
+        Raises:
+            FileMissingError: The folder is not there (code ``HIVE_MISSING_PARTITION_FOLDER``).
+            NotSupportedError: The folder is laid out as one of a transactional table.
+        """
+        try:
+            found = self.cache.list(table, location, self.recursive, lambda: self.files.list(location, self.recursive))
+        except FileMissingError as error:
+            if self.ignore_absent:
+                return []
+            raise missing_folder(location, table, partition) from error
+        kept = []
+        for info in found:
+            parts = info.path[len(location.rstrip("/")) + 1 :].split("/")
+            folders = parts if info.is_directory else parts[:-1]
+            if any(is_hidden(part) for part in parts):
+                continue
+            _check_layout(folders, location, table)
+            if not info.is_directory and info.size > 0:
+                kept.append(info)
+        return kept
+
+
+def file_ranges(size: int, max_bytes: int) -> list[tuple[int, int]]:
+    """Cuts a file into ranges of at most about ``max_bytes``: first byte and bytes of each, in order.
+
+    A last range of less than a tenth is joined to the one before it (``FileInputFormat.SPLIT_SLOP``).
+    """
+    ranges = []
+    start = 0
+    while (size - start) / max_bytes > _TOLERANCE:
+        ranges.append((start, max_bytes))
+        start += max_bytes
+    if start < size:
+        ranges.append((start, size - start))
+    return ranges
+
+
+def missing_folder(location: str, table: SchemaTableName, partition: str) -> FileMissingError:
+    """The error for the folder of a table, or of a partition where ``partition`` names one, that is not there."""
+    what = f"partition {partition} of {table}" if partition else f"table {table}"
+    return FileMissingError(
+        f"the folder of {what} is not there: {location}; restore it, drop the partition, or set "
+        "hive.ignore-absent-partitions=true to take it as empty",
+        error_codes.HIVE_MISSING_PARTITION_FOLDER,
+    )
+
+
+def _check_layout(folders: list[str], location: str, table: SchemaTableName) -> None:
+    for folder in folders:
+        if is_directory_name(folder):
+            raise NotSupportedError(
+                f"{location} holds the folder {folder} of a transactional table, but the metastore does not say that "
+                f"{table} is transactional; which of its rows are valid is not known: correct the table's property "
+                "'transactional'",
+                error_codes.HIVE_ACID_LAYOUT,
+            )

@@ -1,0 +1,1 @@
+"""Partitions of a table: which ones a scan reads, their columns, and their definition. Driver side."""

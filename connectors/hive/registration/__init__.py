@@ -1,0 +1,1 @@
+"""Makes a directory of files a table of the metastore. Driver side."""

@@ -1,0 +1,230 @@
+"""What a folder of data files says of its table: format, columns, partition keys. Driver side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import pyarrow as pa
+
+from catalog.metastore.model import FieldSchema
+from catalog.metastore.types import hive_type_text
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connectors.hive import error_codes
+from connectors.hive.acid.key_columns import has_acid_columns
+from connectors.hive.acid.layout import is_acid_file_name
+from connectors.hive.registration.transactional_discovery import TransactionFolders, table_schema, transaction_folders
+from connectors.toolkit.orc.reader import read_orc_schema
+from connectors.toolkit.parquet.reader import read_parquet_schema
+from connectors.toolkit.partition_values import DEFAULT_PARTITION, parse_partition_path
+from connectors.toolkit.schema.time_conventions import INT96
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, is_hidden, join_path
+
+__all__ = ["DiscoveredTable", "discover_partitions", "discover_table"]
+
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_OTHER_FORMATS = (".hoodie", "_delta_log")
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredTable:
+    """A table as its folder shows it.
+
+    Attributes:
+        format: ``orc`` or ``parquet``.
+        columns: Columns of the newest file, partition keys left out.
+        partition_keys: From folders called ``key=value``; types are guessed from all values.
+        partitions: Folder of each partition, relative to the table, with the values of its keys.
+        transactional: It was asked for, and is laid out, as a transactional table.
+        insert_only: As one without deletes and row ids.
+    """
+
+    format: str
+    columns: tuple[FieldSchema, ...]
+    partition_keys: tuple[FieldSchema, ...]
+    partitions: tuple[tuple[str, tuple[str, ...]], ...]
+    transactional: bool = False
+    insert_only: bool = False
+
+
+def discover_table(files: FileSystem, location: str, *, transactional: bool = False) -> DiscoveredTable:
+    """Looks at a folder.
+
+    Args:
+        files: Storage.
+        location: The folder.
+        transactional: It is expected to be laid out as a transactional table; else it must not be.
+
+    Raises:
+        FileMissingError: There is no such folder.
+        InvalidArgumentError: It holds no data files, or its folders are not partitioned alike, or are none of
+            transactions though those were expected.
+        NotSupportedError: It belongs to another table format, or a column's type has no name in Hive, or it is
+            laid out as a transactional table though none was expected.
+        CorruptFileError: The newest file is not ORC or Parquet.
+    """
+    listed = files.list(location, recursive=True)
+    folders = transaction_folders(location, listed)
+    _check_layout(folders, expected=transactional)
+    found = _only_data(listed, location)
+    for folder in _OTHER_FORMATS:
+        if files.exists(join_path(location, folder)):
+            raise NotSupportedError(
+                f"{location} holds a folder {folder}: it is the table of another format; register it in a catalog "
+                "of that format",
+                error_codes.HIVE_HUDI_TABLE if folder == ".hoodie" else error_codes.HIVE_DELTA_LAKE_TABLE,
+            )
+    newest = max(found, key=lambda one: (one.modified_millis, one.path))
+    acid = False
+    if transactional:
+        newest, file_format, schema, acid = _transactional_schema(files, folders.newest_files(found))
+    else:
+        file_format, schema = _read_schema(files, newest)
+    keys, partitions = _partitions(found, location)
+    columns = tuple(field for field in _columns(schema, newest.path) if field.name not in keys)
+    values = [[partition[1][index] for partition in partitions] for index in range(len(keys))]
+    typed = tuple(FieldSchema(key, _guess_type(texts)) for key, texts in zip(keys, values, strict=True))
+    insert_only = transactional and not acid and not folders.has_deletes
+    return DiscoveredTable(file_format, columns, typed, partitions if keys else (), transactional, insert_only)
+
+
+def discover_partitions(
+    files: FileSystem, location: str, keys: Sequence[str], *, case_sensitive: bool = True
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Folders of a table's partitions with data files, with the values of the keys.
+
+    Args:
+        files: Storage.
+        location: The table's folder.
+        keys: Names of the partition keys, lower case.
+        case_sensitive: Whether folders have to be called by just these names; else in any case.
+
+    Raises:
+        FileMissingError: There is no such folder.
+        InvalidArgumentError: Folders are partitioned by other keys.
+    """
+    found = _only_data(files.list(location, recursive=True), location, required=False)
+    if not found:
+        return []
+    found_keys, partitions = _partitions(found, location)
+    if (found_keys if case_sensitive else tuple(key.lower() for key in found_keys)) != tuple(keys):
+        raise InvalidArgumentError(
+            f"{location} is partitioned by ({', '.join(found_keys)}) and the table by ({', '.join(keys)})"
+        )
+    return list(partitions)
+
+
+def _only_data(listed: Sequence[FileInfo], location: str, *, required: bool = True) -> list[FileInfo]:
+    start = len(location.rstrip("/")) + 1
+    found = [
+        info
+        for info in listed
+        if not info.is_directory and info.size and not any(is_hidden(part) for part in info.path[start:].split("/"))
+    ]
+    if required and not found:
+        raise InvalidArgumentError(f"{location} holds no data files; expected the folder of a table")
+    return found
+
+
+def _check_layout(folders: TransactionFolders, *, expected: bool) -> None:
+    if expected and not folders.directories:
+        raise InvalidArgumentError(
+            f"{folders.location} holds no base_N or delta_N_N folders, so it is not laid out as a transactional table; "
+            "leave out transactional => true"
+        )
+    if folders.directories and not expected:
+        raise NotSupportedError(
+            f"{folders.location} is laid out as a transactional table: it holds {min(folders.directories)}, and which "
+            "of its transactions were committed only its metastore knows; read it there, or register it with "
+            "transactional => true, which takes all that is on disk as committed",
+            error_codes.HIVE_TRANSACTIONAL_TABLE,
+        )
+
+
+def _transactional_schema(files: FileSystem, newest: Sequence[FileInfo]) -> tuple[FileInfo, str, pa.Schema, bool]:
+    """The file that tells the columns, its format, they, and whether it has the ACID columns around them.
+
+    INSERT OVERWRITE of nothing leaves a file without rows that has an ACID file's name, and not its columns: it tells
+    neither that the table is insert-only nor, for certain, how its columns are called.
+    """
+    named = [info for info in newest if is_acid_file_name(info.name)]
+    for info in named:
+        file_format, schema = _read_schema(files, info)
+        if has_acid_columns(schema):
+            return info, file_format, *table_schema(schema, info.path)
+    file_format, schema = _read_schema(files, newest[0])
+    inner, acid = table_schema(schema, newest[0].path)
+    return newest[0], file_format, inner, acid or bool(named)
+
+
+def _read_schema(files: FileSystem, info: FileInfo) -> tuple[str, pa.Schema]:
+    with files.open(info.path) as file:
+        start = file.read(4)
+    if start[:3] == b"ORC":
+        return "orc", read_orc_schema(files, info.path)
+    return "parquet", read_parquet_schema(files, info.path)
+
+
+def _columns(schema: pa.Schema, path: str) -> list[FieldSchema]:
+    columns: list[FieldSchema] = []
+    for field in schema:
+        name = field.name.lower()
+        if any(column.name == name for column in columns):
+            raise InvalidArgumentError(f"{path} has two columns called '{name}' but for case; Hive takes only one")
+        try:
+            columns.append(FieldSchema(name, hive_type_text(_without_int96(field.type))))
+        except NotSupportedError as error:
+            raise NotSupportedError(
+                f"column '{field.name}' of {path}: {error.message}", error_codes.HIVE_UNSUPPORTED_TYPE
+            ) from error
+    return columns
+
+
+def _without_int96(arrow: pa.DataType) -> pa.DataType:
+    if arrow == INT96:
+        return pa.timestamp("us")
+    if pa.types.is_list(arrow):
+        return pa.list_(_without_int96(arrow.value_type))
+    if pa.types.is_map(arrow):
+        return pa.map_(_without_int96(arrow.key_type), _without_int96(arrow.item_type))
+    if pa.types.is_struct(arrow):
+        return pa.struct([field.with_type(_without_int96(field.type)) for field in arrow])
+    return arrow
+
+
+def _partitions(
+    found: Sequence[FileInfo], location: str
+) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]]:
+    start = len(location.rstrip("/")) + 1
+    folders: dict[str, tuple[tuple[str, str], ...]] = {}
+    for info in found:
+        parts = info.path[start:].split("/")[:-1]
+        depth = next((at for at, part in enumerate(parts) if "=" not in part), len(parts))
+        folders["/".join(parts[:depth])] = parse_partition_path("/".join(parts[:depth]))
+    keys = {tuple(key for key, _ in pairs) for pairs in folders.values()}
+    if len(keys) != 1:
+        shown = " and ".join(sorted(f"({', '.join(names)})" for names in keys)[:2])
+        raise InvalidArgumentError(f"the folders of {location} are not partitioned alike: by {shown}")
+    [names] = keys
+    return names, tuple((folder, tuple(text for _, text in folders[folder])) for folder in sorted(folders))
+
+
+def _guess_type(texts: Sequence[str]) -> str:
+    told = [text for text in texts if text != DEFAULT_PARTITION]
+    if told and all(_INTEGER.fullmatch(text) for text in told):
+        widest = max(abs(int(text)) for text in told)
+        return "int" if widest < 1 << 31 else "bigint" if widest < 1 << 63 else "string"
+    return "date" if told and all(_is_date(text) for text in told) else "string"
+
+
+def _is_date(text: str) -> bool:
+    if _DATE.fullmatch(text) is None:
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

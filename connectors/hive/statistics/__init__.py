@@ -1,0 +1,1 @@
+"""Statistics of tables and columns from the metastore. Driver side."""

@@ -1,0 +1,100 @@
+"""Row counts and sizes of tables from the metastore. Driver side. They serve estimates, never answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from catalog.metastore.client import MetastoreClient
+from catalog.metastore.model import Partition, Table
+from connector_spi.statistics import TableStatistics
+from connectors.hive.handles import HiveTableHandle
+from connectors.hive.partitions.selection import PartitionName, get_partitions, prune_partitions
+from connectors.hive.statistics.column_statistics import partition_columns, partition_key_columns, table_columns
+
+__all__ = ["column_statistics", "table_statistics"]
+
+_SAMPLE = 100
+_ROW_KEYS = ("numRows", "spark.sql.statistics.numRows")
+_SIZE_KEYS = ("totalSize", "spark.sql.statistics.totalSize", "rawDataSize")
+
+
+def table_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> TableStatistics:
+    """Rows and bytes of a table, or of the partitions that the handle's filter leaves.
+
+    Counts of Hive go before those of Spark. Of many partitions a sample of 100 stands for all. Columns of a table
+    without partitions are told, too.
+    """
+    if table.constraint.is_none:
+        return TableStatistics(0.0, 0)
+    if table.partition_keys:
+        found = _sampled(client, table, entry)
+        return TableStatistics(found.rows, found.size)
+    return _whole(client, table, entry)
+
+
+def column_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> TableStatistics:
+    """As ``table_statistics``, with the columns of partitioned tables: a call more, over the same sample."""
+    if table.constraint.is_none or not table.partition_keys:
+        return table_statistics(client, table, entry)
+    found = _sampled(client, table, entry)
+    columns = partition_columns(client, table, entry, [(name.name, count_rows(one)) for name, one in found.sample])
+    keys = partition_key_columns(table, found.kept, {name.name: count_rows(one) for name, one in found.sample})
+    return TableStatistics(found.rows, found.size, (*columns, *keys))
+
+
+def count_rows(entry: Table | Partition) -> int | None:
+    """Rows of a table or partition, where somebody has counted them."""
+    rows = _count(entry.parameters, _ROW_KEYS[:1])
+    # Hive leaves 0 where files came from elsewhere.
+    if not rows and _count(entry.parameters, _SIZE_KEYS[:1]) != 0:
+        rows = _count(entry.parameters, _ROW_KEYS[1:])
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampled:
+    """Partitions that a filter leaves, some of them in full, and what these tell of all."""
+
+    kept: tuple[PartitionName, ...]
+    sample: tuple[tuple[PartitionName, Partition], ...]
+    rows: float | None
+    size: int | None
+
+
+def _whole(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> TableStatistics:
+    rows, size = count_rows(entry), _count(entry.parameters, _SIZE_KEYS)
+    columns = table_columns(client, table, entry, rows)
+    return TableStatistics(None if rows is None else float(rows), size, columns)
+
+
+def _sampled(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> _Sampled:
+    keys = set(table.partition_keys)
+    kept = prune_partitions(client, table, table.constraint.keep(lambda column: column in keys)).kept
+    if not kept:
+        return _Sampled((), (), 0.0, 0)
+    # Evenly over all names: the first partitions are the oldest and often not like the others.
+    chosen = kept[:: max(1, len(kept) // _SAMPLE)][:_SAMPLE]
+    sample = get_partitions(client, table, [name.name for name in chosen])
+    rows = _mean([count_rows(partition) for partition in sample])
+    size = _mean([_count(partition.parameters, _SIZE_KEYS) for partition in sample])
+    all_rows = None if rows is None else rows * len(kept)
+    all_bytes = None if size is None else int(size * len(kept))
+    if table.constraint.is_all and len(kept) > _SAMPLE:
+        all_rows = count_rows(entry) or all_rows
+        all_bytes = _count(entry.parameters, _SIZE_KEYS) or all_bytes
+    return _Sampled(kept, tuple(zip(chosen, sample, strict=True)), all_rows, all_bytes)
+
+
+def _mean(counts: Sequence[int | None]) -> float | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _count(parameters: Mapping[str, str], keys: Sequence[str]) -> int | None:
+    for key in keys:
+        text = parameters.get(key, "")
+        # -1 means that nobody counted.
+        if text.isascii() and text.isdigit():
+            return int(text)
+    return None

@@ -1,0 +1,1 @@
+"""Snapshots, locks and heartbeats of Hive transactions. Driver side."""

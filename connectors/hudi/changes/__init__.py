@@ -1,0 +1,1 @@
+"""Changes between instants, incremental queries and change feeds."""

@@ -1,0 +1,1 @@
+"""Which file slices a scan reads. Driver side."""

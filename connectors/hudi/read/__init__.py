@@ -1,0 +1,1 @@
+"""Reads file slices: base files, logs, bootstraps, evolved columns. Executor side."""

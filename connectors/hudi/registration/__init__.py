@@ -1,0 +1,1 @@
+"""Hudi tables in a metastore: finding them and registering them. Driver side."""

@@ -1,0 +1,229 @@
+"""A table at one instant: schema, replaced file groups, what each write did. Driver side."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from connector_spi.errors import CorruptFileError
+from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE
+from connectors.hudi.merge.config import is_merge_property
+from connectors.hudi.schema.table_schema import arrow_schema, table_schema
+from connectors.hudi.table_config import TableConfig, read_table_config
+from connectors.hudi.timeline.archive import ArchivedCompletions, ArchivedTimeline, read_archive
+from connectors.hudi.timeline.commit_metadata import CommitMetadata
+from connectors.hudi.timeline.instant import Instant
+from connectors.hudi.timeline.loader import list_instants, read_commit_metadata
+from connectors.hudi.timeline.view import TimelineView, timeline_view
+from connectors.toolkit.orc.reader import read_orc_schema
+from connectors.toolkit.parquet.reader import read_parquet_schema
+from connectors.toolkit.storage.filesystem import FileSystem, join_path
+
+__all__ = ["HudiSnapshot", "open_snapshot", "trimmed"]
+
+
+class HudiSnapshot:
+    """What the completed writes of a timeline view did; each is read at most once. Used by several threads.
+
+    Args:
+        files: Storage.
+        location: The table's folder.
+        config: The table's properties.
+        view: The writes of the query.
+        active: All instants of the active timeline, where it was listed for this query; else empty.
+    """
+
+    def __init__(
+        self,
+        files: FileSystem,
+        location: str,
+        config: TableConfig,
+        view: TimelineView,
+        active: tuple[Instant, ...] = (),
+    ) -> None:
+        self.files = files
+        self.location = location
+        self.config = config
+        self.view = view
+        self.active = active
+        self._archive: ArchivedTimeline | None = None
+        self._completions = ArchivedCompletions(files, location, config)
+        self._commits: dict[str, CommitMetadata] = {}
+        self._schemas: dict[str, pa.Schema | None] = {}
+        self._replaced: dict[str, frozenset[str]] | None = None
+        self._lock = threading.Lock()
+
+    def commit(self, instant: Instant) -> CommitMetadata:
+        """What a completed write of the view did.
+
+        Raises:
+            FileMissingError: The instant has left the active timeline since the view was made.
+            CorruptFileError: Its file is cut off.
+        """
+        key = instant.requested if instant.archived else instant.file_name
+        found = self._commits.get(key)
+        if found is None:
+            if instant.archived:
+                found = self.archive().commit(instant)
+            else:
+                found = read_commit_metadata(self.files, self.location, self.config, instant)
+            with self._lock:
+                self._commits[key] = found
+        return found
+
+    def archive(self) -> ArchivedTimeline:
+        """The archived timeline, read once.
+
+        Raises:
+            CorruptFileError: It is damaged.
+        """
+        with self._lock:
+            if self._archive is None:
+                self._archive = read_archive(self.files, self.location, self.config)
+            return self._archive
+
+    def archived_completion(self, requested: str) -> str | None:
+        """When a write that is no longer on the active timeline of layout 2 was complete; ``None`` is unknown.
+
+        Raises:
+            CorruptFileError: The archived timeline is damaged.
+        """
+        return self._completions.of(requested)
+
+    def with_view(self, view: TimelineView) -> HudiSnapshot:
+        """The same table, seen at another view."""
+        other = HudiSnapshot(self.files, self.location, self.config, view, self.active)
+        other._archive = self._archive
+        other._completions = self._completions
+        return other
+
+    def commits_at(self, requested: str) -> list[CommitMetadata]:
+        """What the completed writes of a requested time did; none where it is older than the active timeline."""
+        return [self.commit(instant) for instant in self.view.instants if instant.requested == requested]
+
+    def replaced(self) -> dict[str, frozenset[str]]:
+        """Ids of the file groups that no longer count, by partition path.
+
+        Every completed replacecommit of the view names some: overwrites, deleted partitions, clustering.
+        """
+        if self._replaced is None:
+            found: dict[str, set[str]] = defaultdict(set)
+            for instant in self.view.instants:
+                if instant.action == "replacecommit":
+                    for partition, ids in self.commit(instant).replaced:
+                        found[partition].update(ids)
+            self._replaced = {partition: frozenset(ids) for partition, ids in found.items()}
+        return self._replaced
+
+    def written_names(self, partition: str, requested: str) -> Collection[str] | None:
+        """Names of the files that a write made in a partition; ``None`` for a write of the archived timeline."""
+        commits = self.commits_at(requested)
+        if not commits:
+            return None
+        paths = [stat.path for commit in commits for stat in commit.stats if stat.partition == partition]
+        return frozenset(path.rpartition("/")[2] for path in paths if path)
+
+    def written_schema(self, requested: str, sample: str) -> pa.Schema | None:
+        """The user columns of the files that a write made; ``None`` is unknown.
+
+        From the write's metadata; of a write of the archived timeline, from one of its files.
+
+        Args:
+            requested: The write.
+            sample: Path of a base file that it made.
+        """
+        if requested not in self._schemas:
+            commits = self.commits_at(requested)
+            avro = commits[0].schema if commits else None
+            schema = arrow_schema(avro, self.location) if avro else None
+            if not commits:
+                schema = _read_schema(self.files, sample)
+            with self._lock:
+                self._schemas[requested] = schema
+        return self._schemas[requested]
+
+    def written_rows(self, requested: str) -> dict[str, int]:
+        """Rows of the files that a write made, by path relative to the table, as far as its metadata tells."""
+        stats = [stat for commit in self.commits_at(requested) for stat in commit.stats]
+        return {stat.path: stat.rows for stat in stats if stat.path is not None and stat.rows is not None}
+
+    def table_schema(self) -> pa.Schema:
+        """The columns of the table at its latest write (TableSchemaResolver).
+
+        From the newest write that says a schema, else from the table's creation, else from a base file of the
+        newest write that made one.
+
+        Raises:
+            NotSupportedError: A type is not understood.
+            CorruptFileError: No schema can be found.
+        """
+        config = self.config
+        newest = self.newest_schema_write()
+        avro = newest.schema if newest is not None else config.create_schema
+        written = arrow_schema(avro, self.location) if avro is not None else self._newest_footer()
+        if written is None:
+            raise CorruptFileError(
+                f"{self.location} tells no schema: no write has one, nor have hoodie.properties and base files",
+                HUDI_BAD_SCHEMA,
+            )
+        dropped = config.partition_fields if config.drop_partition_columns else ()
+        return table_schema(written, config.populate_meta_fields, dropped, config.create_schema, self.location)
+
+    def newest_writes(self) -> Iterator[CommitMetadata]:
+        """What the writes did from the newest back to the one that the table takes its schema from, that included."""
+        for instant in reversed(self.view.instants):
+            commit = self.commit(instant)
+            yield commit
+            if commit.may_update_schema and commit.schema:
+                return
+
+    def newest_schema_write(self) -> CommitMetadata | None:
+        """The newest write that the table takes its schema from."""
+        return next((commit for commit in self.newest_writes() if commit.may_update_schema and commit.schema), None)
+
+    def _newest_footer(self) -> pa.Schema | None:
+        for instant in reversed(self.view.instants):
+            for stat in self.commit(instant).stats:
+                if stat.path and stat.path.endswith((".parquet", ".orc")):
+                    return _read_schema(self.files, join_path(self.location, stat.path))
+        return None
+
+
+def open_snapshot(files: FileSystem, location: str) -> HudiSnapshot:
+    """The table at its newest completed write. The timeline is listed once, before any data file.
+
+    Raises:
+        NotSupportedError: There is no Hudi table, or one that this connector cannot read right.
+        CorruptFileError: Properties or timeline are damaged.
+    """
+    config = read_table_config(files, location)
+    instants = list_instants(files, location, config)
+    view = timeline_view(instants)
+    _refuse_equal_instants(view, location)
+    return HudiSnapshot(files, location, config, view, tuple(instants))
+
+
+def trimmed(config: TableConfig) -> TableConfig:
+    """The properties without what tasks do not need: those that say how rows are merged are left."""
+    kept = tuple((key, value) for key, value in config.properties if is_merge_property(key))
+    return replace(config, properties=kept, create_schema=None)
+
+
+def _read_schema(files: FileSystem, path: str) -> pa.Schema:
+    return read_orc_schema(files, path) if path.endswith(".orc") else read_parquet_schema(files, path)
+
+
+def _refuse_equal_instants(view: TimelineView, location: str) -> None:
+    seen: dict[str, Instant] = {}
+    for instant in view.instants:
+        other = seen.setdefault(instant.requested, instant)
+        if other is not instant:
+            raise CorruptFileError(
+                f"{location}: {other.file_name} and {instant.file_name} are two writes of one instant; a copy or an "
+                "upgrade of the table went wrong: remove the one that is not of this table",
+                HUDI_BAD_TIMELINE,
+            )

@@ -1,0 +1,1 @@
+"""Statistics of tables and columns. Driver side."""

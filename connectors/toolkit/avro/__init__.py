@@ -1,0 +1,1 @@
+"""Avro records as Arrow arrays. Executor side."""

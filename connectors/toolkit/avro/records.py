@@ -1,0 +1,320 @@
+"""Avro records without a container file, decoded column by column.
+
+The records come one behind the other, each behind its length as four bytes, big-endian. To Avro those bytes are one
+more field, of type ``fixed(4)``: so the whole stretch is put into a container file in memory as it stands and read in
+one go, and the lengths read say afterwards whether each record ended where it should have. Logical types, maps and
+enums are read as what lies on the wire and given their Arrow types at the end.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol, cast
+
+import fastavro
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from polars.exceptions import PanicException
+
+from connectors.toolkit.avro.errors import AVRO_ERRORS
+from connectors.toolkit.avro.schema import AvroRecordSchema, Json, is_simple_union
+from connectors.toolkit.avro.values import restore, storage_type
+
+__all__ = [
+    "AvroRecords",
+    "ByteRange",
+    "frame_records",
+    "read_avro_dicts",
+    "read_avro_pieces",
+    "read_avro_table",
+    "split_records",
+]
+
+_LENGTH = "length of the record"
+_FRAME = 4
+_SYNC = b"\0" * 16
+
+
+@dataclass(frozen=True, slots=True)
+class AvroRecords:
+    """Records as they lie in memory.
+
+    Attributes:
+        schema: What they were written with.
+        body: Each record behind its length, four bytes, big-endian.
+        count: Number of records.
+    """
+
+    schema: AvroRecordSchema
+    body: bytes | pa.Buffer
+    count: int
+
+
+def frame_records(datums: Sequence[bytes]) -> bytes:
+    """Puts its length in front of each record."""
+    return b"".join(part for datum in datums for part in (len(datum).to_bytes(_FRAME, "big"), datum))
+
+
+class ByteRange(Protocol):
+    """Bytes that can be had piece by piece, as of an Arrow buffer."""
+
+    @property
+    def size(self) -> int:
+        """Bytes in all."""
+        ...
+
+    def slice(self, offset: int, length: int) -> pa.Buffer:
+        """Some of them."""
+        ...
+
+
+def split_records(
+    schema: AvroRecordSchema, body: ByteRange, start: int, count: int, part_bytes: int
+) -> Iterator[AvroRecords]:
+    """Cuts records into parts of at most so many bytes, to decode one after the other in less memory.
+
+    Args:
+        schema: What they were written with.
+        body: Holds the records, to its end.
+        start: Where the first one begins.
+        count: Number of records.
+        part_bytes: Bytes of a part; a record that is longer is a part of its own.
+
+    Raises:
+        ValueError: The lengths of the records do not add up to their bytes.
+    """
+    left = count
+    while left:
+        part, found = _whole_records(body, start, min(max(part_bytes, _FRAME), body.size - start), left)
+        yield AvroRecords(schema, part, found)
+        start, left = start + part.size, left - found
+    if start < body.size or not count:
+        yield AvroRecords(schema, body.slice(start, body.size - start), 0)
+
+
+def _whole_records(body: ByteRange, start: int, length: int, most: int) -> tuple[pa.Buffer, int]:
+    """The records that end within so many bytes, but one at least, and how many they are."""
+    window = body.slice(start, length)
+    view = memoryview(window)
+    end = found = 0
+    # Where a record ends is known from the one before it only.
+    while found < most and end + _FRAME <= length:
+        next_end = end + _FRAME + int.from_bytes(view[end : end + _FRAME], "big")
+        if next_end > length:
+            break
+        end, found = next_end, found + 1
+    if found:
+        return window.slice(0, end), found
+    wanted = _FRAME + int.from_bytes(view[:_FRAME], "big")
+    if length < _FRAME or start + wanted > body.size:
+        raise ValueError(f"a record ends at byte {start + wanted} of {body.size}")
+    return body.slice(start, wanted), 1
+
+
+def read_avro_table(records: AvroRecords, target: pa.Schema) -> pa.Table:
+    """Decodes some columns.
+
+    Args:
+        records: The records.
+        target: The columns, by names of fields of the schema, and the Arrow types that those stand for.
+
+    Returns:
+        A table of the schema ``target``.
+
+    Raises:
+        ValueError: The bytes are no such records.
+    """
+    return read_avro_pieces([records], target)
+
+
+def read_avro_pieces(pieces: Sequence[AvroRecords], target: pa.Schema) -> pa.Table:
+    """Decodes some columns of several stretches of records that have the same schema, one behind the other.
+
+    Args:
+        pieces: One at least.
+        target: As for ``read_avro_table``.
+
+    Raises:
+        ValueError: The bytes of one are no such records.
+    """
+    schema = pieces[0].schema
+    for empty in (piece for piece in pieces if piece.count == 0):
+        if len(empty.body):
+            raise ValueError(f"{len(empty.body)} bytes where no record is")
+    pieces = [piece for piece in pieces if piece.count]
+    if not pieces:
+        return target.empty_table()
+    plain = _plain_schema(schema)
+    with _avro_errors():
+        read = _read_by_polars if plain.columnar else _read_by_fastavro
+        lengths, columns = read(pieces, plain, target)
+        done = 0
+        for piece in pieces:
+            _check_lengths(piece, lengths[done : done + piece.count])
+            done += piece.count
+        if done != len(lengths):
+            raise ValueError(f"{len(lengths)} records, expected {done}")
+        arrays = [
+            restore(array, schema.fields[field.name], field.type) for field, array in zip(target, columns, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=target)
+
+
+def read_avro_dicts(schema: str, datums: Collection[bytes], *, record_names: bool = False) -> list[dict[str, object]]:
+    """Decodes records whose columns have no Arrow type, such as wide unions. Row by row: for few records.
+
+    Args:
+        schema: What they were written with, as JSON.
+        datums: The records.
+        record_names: Give a record in a union of several records as a pair of its type's name and the record.
+
+    Raises:
+        ValueError: The bytes are no such records.
+    """
+    with _avro_errors():
+        parsed = fastavro.parse_schema(json.loads(schema))
+        found = []
+        for datum in datums:
+            stream = io.BytesIO(datum)
+            found.append(
+                fastavro.schemaless_reader(
+                    stream,
+                    parsed,
+                    None,
+                    return_record_name=record_names,
+                    return_record_name_override=record_names,
+                )
+            )
+            if stream.tell() != len(datum):
+                raise ValueError(f"a record of {len(datum)} bytes ends after {stream.tell()}")
+        return found
+
+
+class _PlainSchema:
+    """What lies on the wire, as the readers understand it.
+
+    Attributes:
+        columnar: Whether polars reads it.
+        text: The schema as JSON, the length of each record as its first field.
+    """
+
+    def __init__(self, schema: AvroRecordSchema) -> None:
+        self.columnar = True
+        self._names = 0
+        fields: list[Json] = [{"name": _LENGTH, "type": {"type": "fixed", "name": "frame", "size": _FRAME}}]
+        fields += [{"name": name, "type": self._plain(node)} for name, node in schema.fields.items()]
+        self.text = json.dumps({"type": "record", "name": "framed", "fields": fields})
+
+    def _plain(self, node: Json) -> Json:
+        if isinstance(node, list):
+            if is_simple_union(node):
+                return [branch if branch == "null" else self._plain(branch) for branch in node]
+            self.columnar = False
+            return node
+        if not isinstance(node, dict):
+            self.columnar &= node != "null"
+            return node
+        kind = node["type"]
+        if kind == "record":
+            members = cast(list[dict[str, Json]], node["fields"])
+            fields = [(str(field["name"]), self._plain(field["type"])) for field in members]
+            # An Arrow struct without fields does not tell how many there are.
+            self.columnar &= bool(fields)
+            return self._record(fields)
+        if kind == "array":
+            return {"type": "array", "items": self._plain(node["items"])}
+        if kind == "map":
+            # On the wire a map is an array of pairs.
+            return {"type": "array", "items": self._record([("key", "string"), ("value", self._plain(node["values"]))])}
+        if kind == "enum":
+            return "int"
+        if kind == "fixed":
+            self._names += 1
+            return {"type": "fixed", "name": f"plain{self._names}", "size": node["size"]}
+        return kind
+
+    def _record(self, fields: Sequence[tuple[str, Json]]) -> Json:
+        self._names += 1
+        made: list[Json] = [{"name": name, "type": kind} for name, kind in fields]
+        return {"type": "record", "name": f"plain{self._names}", "fields": made}
+
+
+@lru_cache(maxsize=64)
+def _plain_schema(schema: AvroRecordSchema) -> _PlainSchema:
+    return _PlainSchema(schema)
+
+
+def _read_by_polars(
+    pieces: Sequence[AvroRecords], plain: _PlainSchema, target: pa.Schema
+) -> tuple[np.ndarray, list[pa.Array]]:
+    frame = pl.read_avro(io.BytesIO(_container(pieces, plain)), columns=[_LENGTH, *target.names])
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    columns = [_one_array(table.column(name)) for name in (_LENGTH, *target.names)]
+    lengths = columns[0].cast(pa.binary(_FRAME))
+    data = np.frombuffer(lengths.buffers()[1], dtype=">u4", count=len(lengths), offset=lengths.offset * _FRAME)
+    return data.astype(np.int64), columns[1:]
+
+
+def _read_by_fastavro(
+    pieces: Sequence[AvroRecords], plain: _PlainSchema, target: pa.Schema
+) -> tuple[np.ndarray, list[pa.Array]]:
+    fields = pieces[0].schema.fields
+    rows = list(fastavro.reader(io.BytesIO(_container(pieces, plain))))
+    lengths = np.frombuffer(b"".join(row[_LENGTH] for row in rows), dtype=">u4").astype(np.int64)
+    columns = [
+        pa.array((row[name] for row in rows), type=storage_type(fields[name]), size=len(rows)) for name in target.names
+    ]
+    return lengths, columns
+
+
+def _one_array(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def _container(pieces: Sequence[AvroRecords], plain: _PlainSchema) -> bytes:
+    entries = ((b"avro.schema", plain.text.encode()), (b"avro.codec", b"null"))
+    header = [b"Obj\x01", _zigzag(len(entries))]
+    for key, value in entries:
+        header += [_zigzag(len(key)), key, _zigzag(len(value)), value]
+    parts: list[bytes | pa.Buffer] = [*header, _zigzag(0), _SYNC]
+    for piece in pieces:
+        parts += [_zigzag(piece.count), _zigzag(len(piece.body)), piece.body, _SYNC]
+    return b"".join(parts)
+
+
+def _zigzag(number: int) -> bytes:
+    value, out = number << 1, bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _check_lengths(records: AvroRecords, lengths: np.ndarray) -> None:
+    """Each length as decoded must be the one that stands where the record before it should end."""
+    starts = np.concatenate(([0], np.cumsum(lengths + _FRAME)))
+    if len(lengths) != records.count or starts[-1] != len(records.body):
+        raise ValueError(f"the records take {starts[-1]} bytes, expected {len(records.body)}")
+    data = np.frombuffer(records.body, dtype=np.uint8)
+    framed = data[starts[:-1, None] + np.arange(_FRAME)].view(">u4")[:, 0]
+    if not np.array_equal(framed, lengths):
+        raise ValueError("a record does not end where its length says")
+
+
+@contextmanager
+def _avro_errors() -> Iterator[None]:
+    try:
+        yield
+    except (MemoryError, ValueError):
+        raise
+    except (pl.exceptions.PolarsError, PanicException, pa.ArrowException, EOFError, OSError) as error:
+        raise ValueError(f"no such Avro records: {str(error).strip().partition(chr(10))[0]}") from error
+    except AVRO_ERRORS as error:
+        raise ValueError(f"no such Avro records: {type(error).__name__}: {error}") from error

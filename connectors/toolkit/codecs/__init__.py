@@ -1,0 +1,1 @@
+"""Compressed files and blocks, Hadoop's among them. Executor side."""

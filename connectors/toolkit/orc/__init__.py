@@ -1,0 +1,1 @@
+"""ORC files as record batches. Executor side."""

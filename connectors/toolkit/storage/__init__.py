@@ -1,0 +1,1 @@
+"""Listing and opening files on any storage. Both sides."""

@@ -1,0 +1,232 @@
+"""Listing and opening files on any storage that pyarrow reaches. Used on both sides; picklable.
+
+Paths are Hadoop's: ``scheme://authority/path`` with nothing percent-encoded, ``file:/a/b``, or a plain ``/a/b``.
+A ``%`` in a path is a ``%`` in the file's name, as in the partition folder ``p=a%2Fb``.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from connector_spi.errors import ConnectorError, FileMissingError, StorageError
+from connector_spi.plain_data import PlainData
+from connectors.toolkit.storage.object_directories import find_object, list_folder
+from connectors.toolkit.storage.remote_storage import (
+    StorageKind,
+    is_signed,
+    open_storage,
+    setting_prefixes,
+    storage_kind,
+    storage_path,
+)
+from connectors.toolkit.storage.signed_files import signed_file, without_signatures
+
+__all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path", "raise_storage_failure", "storage_errors"]
+
+_CLIENTS = ("AWS Error", "google::cloud::Status", "Azure Error")
+_LOCAL = ("", "file")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo(PlainData):
+    """A file or folder on storage.
+
+    Attributes:
+        path: As the caller's root is written: listing ``file:/a`` gives ``file:/a/b``.
+        size: Bytes; 0 for a folder.
+        modified_millis: Modification time, milliseconds since 1970 in UTC; 0 where storage does not say.
+        is_directory: Whether it is a folder.
+    """
+
+    path: str
+    size: int
+    modified_millis: int
+    is_directory: bool
+
+    @property
+    def name(self) -> str:
+        """The last component of the path."""
+        return self.path.rstrip("/").rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystem(PlainData):
+    """Storage by the scheme of each path.
+
+    Attributes:
+        options: Settings by Trino's keys, such as ``s3.endpoint``; from ``storage_options``. They hold secrets.
+            Without them pyarrow finds its own.
+    """
+
+    options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    def list(self, uri: str, recursive: bool = False) -> list[FileInfo]:
+        """Files and folders below a folder, sorted by path, hidden ones included.
+
+        Args:
+            uri: The folder.
+            recursive: Whether to go into its folders.
+
+        Raises:
+            FileMissingError: There is no such folder.
+            StorageError: Storage refused, or cannot be reached.
+        """
+        storage, path = self._resolve(uri)
+        with storage_errors(uri):
+            found = list_folder(storage_kind(_split(uri)[0]), storage, path, recursive)
+        root, base = uri.rstrip("/"), path.rstrip("/")
+        infos = [_file_info(f"{root}{info.path[len(base) :]}", info) for info in found]
+        return sorted(infos, key=lambda info: info.path)
+
+    def info(self, uri: str) -> FileInfo | None:
+        """What is at the path, or ``None``."""
+        storage, path = self._resolve(uri)
+        with storage_errors(uri):
+            info = find_object(storage_kind(_split(uri)[0]), storage, path)
+        return None if info.type == pafs.FileType.NotFound else _file_info(uri, info)
+
+    def exists(self, uri: str) -> bool:
+        """Whether a file or folder is at the path."""
+        return self.info(uri) is not None
+
+    def open(self, uri: str) -> pa.NativeFile:
+        """Opens a file for random access.
+
+        Where it is read through Python (HDFS, Azure by a signature) ``read_at`` moves the place that ``read`` goes on
+        from: use ``seek`` before it.
+
+        Raises:
+            FileMissingError: There is no such file.
+            StorageError: Storage refused, or cannot be reached.
+        """
+        storage, path = self._resolve(uri)
+        with storage_errors(uri):
+            file = storage.open_input_file(path)
+        return signed_file(file) if is_signed(_split(uri)[0], self.options) else file
+
+    def read_bytes(self, uri: str) -> bytes:
+        """All bytes of a file."""
+        with self.open(uri) as file, storage_errors(uri):
+            content: bytes = file.read()
+        return content
+
+    def read_text(self, uri: str) -> str:
+        """All of a file as UTF-8 text."""
+        return self.read_bytes(uri).decode("utf-8")
+
+    def delete_folder(self, uri: str) -> None:
+        """Deletes a folder with all that is in it; one that is not there is no error.
+
+        Raises:
+            StorageError: Storage refused, or the path is the root of a storage.
+        """
+        storage, path = self._resolve(uri)
+        if not path.strip("/"):
+            raise StorageError(f"{uri} is the root of a storage, which is not deleted")
+        found = self.info(uri)
+        if found is not None and found.is_directory:
+            with storage_errors(uri):
+                storage.delete_dir(path)
+
+    def is_local(self, uri: str) -> bool:
+        """Whether a path is on this machine."""
+        return _split(uri)[0] in _LOCAL
+
+    def has_settings(self, uri: str) -> bool:
+        """Whether the storage of a path is reached by settings of this catalog, which no other reader has."""
+        scheme, authority, _ = _split(uri)
+        prefixes = setting_prefixes(scheme)
+        if storage_kind(scheme) == StorageKind.HDFS and "@" in authority:
+            return True
+        return any(name.startswith(prefixes) for name, _ in self.options if prefixes)
+
+    def _resolve(self, uri: str) -> tuple[pafs.FileSystem, str]:
+        scheme, authority, path = _split(uri)
+        if scheme in _LOCAL:
+            return _local(), path
+        with storage_errors(uri):
+            return open_storage(scheme, authority, self.options), storage_path(scheme, authority, path)
+
+
+def is_hidden(name: str) -> bool:
+    """Whether Hive and Spark pass over a file or folder of this name."""
+    return name.startswith(("_", "."))
+
+
+def join_path(root: str, relative: str) -> str:
+    """Puts a relative path behind a folder's path."""
+    return f"{root.rstrip('/')}/{relative.lstrip('/')}"
+
+
+def _split(uri: str) -> tuple[str, str, str]:
+    if uri.startswith("/"):
+        return "", "", uri
+    match = _SCHEME.fullmatch(uri)
+    if match is None or (match.group(2) is None and match.group(3) is None):
+        raise StorageError(
+            f"cannot read the path {uri!r}: expected an absolute path or a URI such as s3://bucket/folder"
+        )
+    return match.group(1).lower(), match.group(2) or "", match.group(3) or "/"
+
+
+def _file_info(path: str, info: pafs.FileInfo) -> FileInfo:
+    modified = (info.mtime_ns or 0) // 1_000_000
+    return FileInfo(path, info.size or 0, modified, info.type == pafs.FileType.Directory)
+
+
+@lru_cache(maxsize=1)
+def _local() -> pafs.FileSystem:
+    return pafs.LocalFileSystem()
+
+
+def raise_storage_failure(error: Exception, uri: str) -> None:
+    """Raises what storage failed with while a file was decoded; nothing where the file's content is the reason.
+
+    Of damaged data Arrow raises ``OSError``, too. What the system says has a number, and a damaged file may ask for
+    bytes at an impossible place (``EINVAL``); what Arrow's clients of object stores say has none, and names the client.
+
+    Args:
+        error: What was raised.
+        uri: The file.
+
+    Raises:
+        FileMissingError: It is not there any more.
+        StorageError: Storage refused, or cannot be reached.
+    """
+    if isinstance(error, OSError) and (
+        error.errno not in (None, errno.EINVAL) or any(client in str(error) for client in _CLIENTS)
+    ):
+        with storage_errors(uri):
+            raise error
+
+
+@contextmanager
+def storage_errors(uri: str) -> Iterator[None]:
+    """What storage fails with while a file or folder is read, as errors of ours that name it.
+
+    Raises:
+        FileMissingError: It is not there.
+        StorageError: Anything else.
+    """
+    try:
+        yield
+    except ConnectorError:
+        raise
+    except FileNotFoundError as error:
+        raise FileMissingError(f"{uri} is not there; it was moved or deleted, or its location is wrong") from error
+    except NotADirectoryError as error:
+        raise FileMissingError(f"{uri} is no folder") from error
+    except (OSError, pa.ArrowException) as error:
+        text = without_signatures(str(error))
+        # What is shown of the cause must hold no secret either.
+        cause = error if text == str(error) else OSError(text)
+        raise StorageError(f"cannot read {uri}: {text.strip().partition(chr(10))[0]}") from cause

@@ -1,0 +1,1 @@
+"""Reads tables as Arrow record batches with no Spark."""

@@ -1,0 +1,302 @@
+"""Reading a table as Arrow record batches with no Spark."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from catalog.registry import SESSION_CLOSED
+from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column, with_read_options
+from connector_spi.errors import ColumnNotFoundError, FileMissingError, InvalidArgumentError, UserError
+from connector_spi.handles import ColumnHandle, Split
+from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
+from connector_spi.optional.changes import ChangeRange
+from connector_spi.page_source import PageSource
+from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.properties import closest
+from lakeport.arrow.filters import RowFilter, parse_where
+from lakeport.arrow.parallel_read import ParallelRead, default_threads
+from lakeport.arrow.scan_request import ScanRequest
+from lakeport.planning.redirection import resolve, resolve_with_changes
+from lakeport.planning.scan_plan import ScanPlan, plan_splits
+from lakeport.transactions.statement import CatalogAccess, Statement
+
+__all__ = ["ArrowScan", "ArrowStream", "open_changes", "open_scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowScan:
+    """A read that was planned: everything that can be wrong with its names has been said.
+
+    Attributes:
+        schema: Of every batch.
+        batches: The rows; closing the iterator frees files and ends the statement.
+    """
+
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
+
+
+class ArrowStream(Iterator[pa.RecordBatch]):
+    """The batches of a read; rolls its statement back when they fail, else commits it at their end.
+
+    Args:
+        statement: What the read belongs to.
+        scan: The read.
+        begin: Plans the read again, with a new snapshot: done once where a file of the snapshot is gone (cleaned away
+            between listing and reading) and no batch was given yet. ``None`` where that must not be.
+    """
+
+    def __init__(
+        self, statement: Statement, scan: ArrowScan, begin: Callable[[], tuple[Statement, ArrowScan]] | None = None
+    ) -> None:
+        self._statement: Statement | None = statement
+        self._batches: Iterator[pa.RecordBatch] | None = scan.batches
+        self._schema = scan.schema
+        self._begin = begin
+        self._ended = False
+        self._on_close: Callable[[], object] | None = None
+        # The session may be closed in another thread than the one that reads.
+        self._lock = threading.RLock()
+
+    def __next__(self) -> pa.RecordBatch:
+        with self._lock:
+            return self._next_or_end()
+
+    def _next_or_end(self) -> pa.RecordBatch:
+        if self._batches is None:
+            if self._ended:
+                raise StopIteration
+            # Never as if the table ended here: rows would be missing.
+            raise UserError("the session was closed while the table was read; read it again", SESSION_CLOSED)
+        try:
+            batch = self._next(self._batches)
+            self._begin = None
+            return batch
+        except StopIteration:
+            self._ended = True
+            self.close()
+            raise
+        except BaseException:
+            if self._statement is not None:
+                self._statement.fail()
+            self.close()
+            raise
+
+    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch:
+        try:
+            return next(batches)
+        except FileMissingError:
+            begin, self._begin = self._begin, None
+            if begin is None:
+                raise
+            if self._statement is not None:
+                self._statement.fail()
+            self._statement, again = begin()
+            if again.schema != self._schema:
+                raise
+            self._batches = again.batches
+            return next(again.batches)
+
+    def on_close(self, call: Callable[[], object]) -> None:
+        """Has something called when the read ends, maybe more than once."""
+        self._on_close = call
+
+    def close(self) -> None:
+        """Ends the read, after the batch that is being read; where rows were left, a later ``next`` is an error."""
+        with self._lock, ExitStack() as stack:
+            batches, self._batches = self._batches, None
+            statement, self._statement = self._statement, None
+            if self._on_close is not None:
+                stack.callback(self._on_close)
+            if statement is not None:
+                stack.callback(statement.commit)
+            if batches is not None:
+                stack.callback(_close, batches)
+
+
+def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
+    """Plans a read.
+
+    Args:
+        statement: What the read belongs to; it ends with the batches.
+        request: What to read.
+
+    Raises:
+        InvalidArgumentError: A name, filter, limit, version or option that is not understood.
+        CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError, ColumnNotFoundError: It is not there; names what
+            is close.
+        ConnectorError: The catalog or its storage failed.
+    """
+    full = _full_name(request.name)
+    access, resolved = resolve(statement.access(full.catalog), full, request.version)
+    if isinstance(resolved, ResolvedSystemTable):
+        if request.options:
+            raise InvalidArgumentError(f"system table {resolved.name} has no read options; leave them out")
+        return _system_table(access, resolved, request)
+    return _table(access, resolved, request)
+
+
+def open_changes(statement: Statement, request: ScanRequest, change_range: ChangeRange) -> ArrowScan:
+    """Plans a read of the changes of a table.
+
+    Args:
+        statement: What the read belongs to; it ends with the batches.
+        request: What to read; of no version.
+        change_range: Which versions' changes.
+
+    Raises:
+        InvalidArgumentError: A name, range, filter or limit that is not understood, or changes that are gone.
+        NotSupportedError: The catalog or the table has no changes.
+        CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError, ColumnNotFoundError: It is not there; names what
+            is close.
+        ConnectorError: The catalog or its storage failed.
+    """
+    full = _full_name(request.name)
+    access, resolved, _ = resolve_with_changes(statement.access(full.catalog), full, change_range)
+    return _table(access, resolved, request)
+
+
+def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest) -> ArrowScan:
+    given = {key.lower(): text for key, text in request.options.items()}
+    with access.lock:
+        resolved = with_read_options(access.session, access.metadata, resolved, given)
+
+    def find(written: str) -> tuple[str, pa.DataType]:
+        handle = resolve_column(resolved, written)
+        return handle.name, handle.type
+
+    visible = [column.name for column in resolved.table.visible_columns()]
+    wanted = _wanted(visible if request.columns is None else request.columns, find)
+    filters = _filters(request, find)
+    handles = {handle.name: handle for handle in resolved.columns.values()}
+    filtered = [column for rows in filters for column in rows.columns]
+    read = tuple(handles[column] for column in dict.fromkeys((*wanted, *filtered)))
+    everything = TupleDomain[ColumnHandle].all()
+    plan = ScanPlan(access, resolved.handle, read, everything, everything)
+    domain = _domain(request, filters)
+    if not domain.is_all:
+        plan = plan.with_filter(Constraint(domain.transform_keys(lambda column: handles[column])))
+    plan = plan.with_columns(read)
+    if request.limit is not None and domain.is_all and not filters:
+        plan = plan.with_limit(request.limit)
+    schema = pa.schema([(column, handles[column].type) for column in wanted])
+    threads = default_threads() if request.threads is None else request.threads
+    batches = _splits(plan, threads, ordered=request.ordered)
+    return ArrowScan(schema, _shape(batches, schema, filters, request.limit))
+
+
+def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request: ScanRequest) -> ArrowScan:
+    table = resolved.system_table
+    types = {column.name: column.type for column in table.metadata.columns}
+    find = _finder(types, resolved.name)
+    visible = [column.name for column in table.metadata.visible_columns()]
+    wanted = _wanted(visible if request.columns is None else request.columns, find)
+    filters = _filters(request, find)
+    constraint = _domain(request, filters)
+
+    def read() -> Iterator[pa.RecordBatch]:
+        with access.lock:
+            batches = table.read(access.session, constraint)
+        while True:
+            # Not held between batches: who reads may take its time, and the next one in another thread.
+            with access.lock:
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+
+    schema = pa.schema([(column, types[column]) for column in wanted])
+    return ArrowScan(schema, _shape(read(), schema, filters, request.limit))
+
+
+def _filters(request: ScanRequest, find: Callable[[str], tuple[str, pa.DataType]]) -> tuple[RowFilter, ...]:
+    parsed = (parse_where(where, find) for where in request.filters)
+    return tuple(rows for rows in parsed if rows is not None)
+
+
+def _domain(request: ScanRequest, filters: Sequence[RowFilter]) -> TupleDomain[str]:
+    return functools.reduce(TupleDomain.intersect, (rows.domain() for rows in filters), request.needed)
+
+
+def _splits(plan: ScanPlan, threads: int, *, ordered: bool) -> Iterator[pa.RecordBatch]:
+    """The batches of all splits."""
+    access = plan.access
+    provider = access.connector.page_source_provider
+    splits = plan_splits(plan, TupleDomain.all()).splits
+
+    def open_split(split: Split) -> PageSource:
+        return provider.create_page_source(access.session, split, plan.table, plan.columns, TupleDomain.all())
+
+    if min(threads, len(splits)) > 1:
+        with closing(ParallelRead(splits, open_split, threads, ordered=ordered)) as batches:
+            yield from batches
+        return
+    for split in splits:
+        with open_split(split) as source:
+            yield from source
+
+
+def _shape(
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, filters: Sequence[RowFilter], limit: int | None
+) -> Iterator[pa.RecordBatch]:
+    """Filters, cuts at the limit, and gives the columns in the asked order."""
+    left = limit
+    try:
+        if left == 0:
+            return
+        for batch in batches:
+            passed = functools.reduce(lambda rows, one: one.apply(rows), filters, batch)
+            if left is not None:
+                passed = passed.slice(0, left)
+                left -= passed.num_rows
+            if passed.num_rows:
+                yield pa.RecordBatch.from_arrays([passed.column(column) for column in schema.names], schema=schema)
+            if left == 0:
+                return
+    finally:
+        _close(batches)
+
+
+def _close(batches: Iterator[pa.RecordBatch]) -> None:
+    close = getattr(batches, "close", None)
+    if close is not None:
+        close()
+
+
+def _full_name(name: str) -> CatalogSchemaTableName:
+    if not isinstance(name, str):
+        raise InvalidArgumentError(f"the table is {name!r:.80}; expected its name, such as 'hive.sales.orders'")
+    parts = parse_name(name)
+    if len(parts) != 3:
+        raise InvalidArgumentError(
+            f"'{name}' has {len(parts)} parts; expected catalog, schema and table, such as hive.sales.orders"
+        )
+    return CatalogSchemaTableName(parts[0].lower(), parts[1].lower(), parts[2].lower())
+
+
+def _wanted(columns: Sequence[str], find: Callable[[str], tuple[str, pa.DataType]]) -> list[str]:
+    if not columns:
+        raise InvalidArgumentError("columns names no column; expected at least one, or None for all")
+    wanted = [find(column)[0] for column in columns]
+    for column in wanted:
+        if wanted.count(column) > 1:
+            raise InvalidArgumentError(f"column '{column}' is asked for twice; ask for it once")
+    return wanted
+
+
+def _finder(types: Mapping[str, pa.DataType], table: object) -> Callable[[str], tuple[str, pa.DataType]]:
+    def find(written: str) -> tuple[str, pa.DataType]:
+        found = written if written in types else written.lower()
+        if found not in types:
+            raise ColumnNotFoundError(
+                f"no column {quote_identifier(written)} in table {table}{closest(written, types)}"
+            )
+        return found, types[found]
+
+    return find

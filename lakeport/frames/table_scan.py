@@ -1,0 +1,193 @@
+"""A table that is read with no Spark, into whatever library wants it."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connector_spi.predicate import TupleDomain
+from lakeport.arrow.filters import Condition
+from lakeport.arrow.reads import ArrowReads
+from lakeport.arrow.scan_request import ScanRequest
+from lakeport.error_codes import LIBRARY_NOT_INSTALLED
+from lakeport.transactions.group import SharedTransactions
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+    import polars as pl
+
+__all__ = ["TableScan"]
+
+_SHOWN_ROWS = 20
+
+
+class TableScan:
+    """What to read of a table; made by ``Session.scan``. Does not change: each method gives a new one.
+
+    Every read sees the same snapshot, also when it is read often, by several threads or by other libraries. Anything
+    that takes an object with ``__arrow_c_stream__`` reads it: ``pyarrow.table(scan)``, ``polars.DataFrame(scan)``.
+
+    Args:
+        reads: Runs the reads.
+        request: What to read.
+        shared: The transactions that the reads share.
+    """
+
+    def __init__(self, reads: ArrowReads, request: ScanRequest, shared: SharedTransactions) -> None:
+        self._reads = reads
+        self._request = request
+        self._shared = shared
+        self._schema = reads.schema(request, shared)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        return self._schema
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, as the table has them."""
+        return list(self._schema.names)
+
+    def select(self, *columns: str) -> TableScan:
+        """Some columns, in this order.
+
+        Raises:
+            ColumnNotFoundError: The table has no such column.
+        """
+        return self._with(self._request.with_columns(columns))
+
+    def where(self, *conditions: Condition) -> TableScan:
+        """The rows that fit all conditions, and all that were put on it before.
+
+        Args:
+            conditions: ``("a", ">", 5)``, ``("b", "in", [1, 2])``, ``("c", "is null")``; they may name any column of
+                the table, and mean what Spark's WHERE means.
+
+        Raises:
+            InvalidArgumentError: A condition that is not understood, or the scan has a limit already.
+            ColumnNotFoundError: The table has no such column.
+        """
+        return self._with(self._request.with_filter(conditions))
+
+    def limit(self, rows: int) -> TableScan:
+        """No more than some rows, whichever come first.
+
+        Raises:
+            InvalidArgumentError: Below 0.
+        """
+        return self._with(self._request.with_limit(rows))
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """The rows as a stream, in bounded memory; raises ``ConnectorError`` where the catalog or storage fails."""
+        return self._reads.read_again(self._request, self._shared)
+
+    def to_arrow(self) -> pa.Table:
+        """All rows at once; raises as ``to_reader`` does."""
+        return self.to_reader().read_all()
+
+    def to_pandas(self, dtype_backend: Literal["numpy", "pyarrow"] = "numpy") -> pd.DataFrame:
+        """All rows as a pandas DataFrame.
+
+        Args:
+            dtype_backend: ``pyarrow`` keeps the types as they are; ``numpy`` has what ``pyarrow.Table.to_pandas``
+                makes: whole numbers with NULLs become floating-point numbers.
+
+        Raises:
+            InvalidArgumentError: Another ``dtype_backend``.
+            NotSupportedError: pandas is not installed.
+            ConnectorError: As ``to_reader``.
+
+        Example:
+            >>> session.scan("hive.sales.labels").where(("id", "=", 2)).to_pandas()[["id", "s"]].to_dict("records")
+            [{'id': 2, 's': 'two'}]
+        """
+        if dtype_backend not in ("numpy", "pyarrow"):
+            raise InvalidArgumentError(f"dtype_backend is {dtype_backend!r}; expected 'numpy' or 'pyarrow'")
+        pandas = _library("pandas")
+        mapper = pandas.ArrowDtype if dtype_backend == "pyarrow" else None
+        return self.to_arrow().to_pandas(types_mapper=mapper)
+
+    def to_polars(self) -> pl.LazyFrame:
+        """A lazy frame, which pushes its columns, filters and limit down to the table.
+
+        Reading raises what Polars makes of a ``ConnectorError``: a ``ComputeError`` with its message.
+
+        Example:
+            >>> import polars as pl
+            >>> frame = session.scan("hive.sales.labels").to_polars()
+            >>> frame.filter(pl.col("id") == 2).select("s").collect().to_dicts()
+            [{'s': 'two'}]
+        """
+        _library("polars")
+        from lakeport.frames.polars_scan import lazy_frame  # takes a tenth of a second, which few sessions need
+
+        return lazy_frame(self._schema, self.reader_of, may_filter=self._request.limit is None)
+
+    def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
+        """A relation, which pushes columns and filters down to the table; each use of it reads the table.
+
+        Args:
+            connection: Where to make it; ``None`` is DuckDB's default connection.
+
+        Raises:
+            NotSupportedError: DuckDB is not installed.
+
+        Example:
+            >>> labels = session.scan("hive.sales.labels").to_duckdb()
+            >>> labels.filter("id < 3").aggregate("max(s)").fetchall()
+            [('two',)]
+        """
+        library = _library("duckdb")
+        from lakeport.frames.duckdb_scan import ScanDataset
+
+        dataset = ScanDataset(self._schema, self.reader_of, may_filter=self._request.limit is None)
+        return (library if connection is None else connection).from_arrow(dataset)
+
+    def reader_of(
+        self, columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
+    ) -> pa.RecordBatchReader:
+        """A read of a part, for libraries that push down.
+
+        Args:
+            columns: Of this scan's, in this order; ``None`` is all.
+            needed: Rows outside of it may be left out, and will be where that saves work; ``None`` is all rows.
+            limit: Most rows to give.
+        """
+        asked = self._request if columns is None else replace(self._request, columns=tuple(columns))
+        if needed is not None:
+            asked = replace(asked, needed=asked.needed.intersect(needed))
+        return self._reads.read_again(asked.with_limit(limit), self._shared)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return f"TableScan({self._request.name!r}, columns={self.columns})"
+
+    def _repr_html_(self) -> str:
+        from lakeport.html_table import html_table  # notebooks only
+
+        found = self.reader_of(limit=_SHOWN_ROWS + 1).read_all()
+        return html_table(found.slice(0, _SHOWN_ROWS), more=found.num_rows > _SHOWN_ROWS)
+
+    def _with(self, request: ScanRequest) -> TableScan:
+        return TableScan(self._reads, request, self._shared)
+
+
+def _library(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise NotSupportedError(
+            f"{name} is not installed: pip install 'lakeport[{name}]'", LIBRARY_NOT_INSTALLED
+        ) from error

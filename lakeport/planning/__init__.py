@@ -1,0 +1,1 @@
+"""From a name to a planned scan; shared by Spark and by reads without it."""

@@ -1,0 +1,88 @@
+"""Finding a table, also where one catalog names a table of another kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_changes, resolve_table
+from connector_spi.errors import NotSupportedError
+from connector_spi.metadata import SupportsTableRedirection, TableRedirection, TableVersion
+from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName
+from connector_spi.optional.changes import ChangeRange, TableChanges
+from lakeport.transactions.statement import CatalogAccess
+
+__all__ = ["redirected", "resolve", "resolve_with_changes"]
+
+
+def resolve(
+    access: CatalogAccess, name: CatalogSchemaTableName, version: TableVersion | None
+) -> tuple[CatalogAccess, ResolvedTable | ResolvedSystemTable]:
+    """Finds a table, and the access through which it is read.
+
+    Raises:
+        SchemaNotFoundError: No such schema.
+        TableNotFoundError: No such table.
+        NotSupportedError: It cannot be read right.
+    """
+    about_catalog = _table_about_catalog(access, name, version)
+    if about_catalog is not None:
+        return access, about_catalog
+    access, name = redirected(access, name)
+    with access.lock:
+        return access, resolve_table(access.session, access.metadata, name, version)
+
+
+def resolve_with_changes(
+    access: CatalogAccess, name: CatalogSchemaTableName, change_range: ChangeRange
+) -> tuple[CatalogAccess, ResolvedTable, TableChanges]:
+    """Finds the changes of a table, and the access through which they are read.
+
+    Raises:
+        SchemaNotFoundError: No such schema.
+        TableNotFoundError: No such table.
+        NotSupportedError: The catalog or the table has no changes.
+        InvalidArgumentError: The range is not one of the table, or is no longer there; says what is.
+    """
+    access, name = redirected(access, name)
+    with access.lock:
+        return access, *resolve_changes(access.session, access.metadata, name, change_range)
+
+
+def redirected(access: CatalogAccess, name: CatalogSchemaTableName) -> tuple[CatalogAccess, CatalogSchemaTableName]:
+    """The access through which a table is read, and its name there."""
+    redirection = _redirection(access, name)
+    if redirection is None:
+        return access, name
+    access = access.statement.redirected(access.catalog, redirection)
+    return access, CatalogSchemaTableName(name.catalog, redirection.name.schema, redirection.name.table)
+
+
+def _table_about_catalog(
+    access: CatalogAccess, name: CatalogSchemaTableName, version: TableVersion | None
+) -> ResolvedSystemTable | None:
+    asked = SchemaTableName(name.schema.lower(), name.table.lower())
+    for table in access.connector.system_tables:
+        if table.metadata.name == asked:
+            if version is not None:
+                raise NotSupportedError(f"system table {name} has no older states; leave out AS OF")
+            return ResolvedSystemTable(CatalogSchemaTableName(name.catalog, asked.schema, asked.table), table)
+    return None
+
+
+def _redirection(access: CatalogAccess, name: CatalogSchemaTableName) -> TableRedirection | None:
+    metadata = access.metadata
+    if not isinstance(metadata, SupportsTableRedirection):
+        return None
+    table = SchemaTableName(name.schema.lower(), name.table.lower())
+    with access.lock:
+        found = metadata.redirect_table(access.session, table)
+        system = None if found is not None else SystemTableName.parse(table)
+        if system is None:
+            return found
+        # A table about a table goes where the table itself is read.
+        base = metadata.redirect_table(access.session, system.base)
+    return (
+        None
+        if base is None
+        else replace(base, name=SchemaTableName(base.name.schema, f"{base.name.table}${system.kind}"))
+    )

@@ -1,0 +1,193 @@
+"""From a table and what a query wants of it to packed splits: the part of a scan that needs no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from connector_spi.errors import InternalError
+from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.metadata import SupportsLimit
+from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.splits import ScanSummary, SplitSource
+from lakeport.transactions.statement import CatalogAccess
+
+__all__ = ["PlannedSplits", "ScanPlan", "needs_connector", "pack_splits", "plan_plain_splits", "plan_splits"]
+
+_MAX_ROUNDS = 8
+_DOMAIN_VALUES = 1000
+"""Longer IN lists become a range before they travel to every task."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """A scan with everything pushed that the connector takes.
+
+    Attributes:
+        access: The catalog in its statement.
+        table: The handle, with filter, projection and limit in it.
+        columns: What to read, in output order.
+        pushed: All that was offered as a filter, for ``EXPLAIN`` and for the tasks.
+        remaining: What the engine has to check again.
+        limit: The limit that was offered, or ``None``.
+        limit_guaranteed: Never more rows come than the limit.
+    """
+
+    access: CatalogAccess
+    table: TableHandle
+    columns: tuple[ColumnHandle, ...]
+    pushed: TupleDomain[ColumnHandle]
+    remaining: TupleDomain[ColumnHandle]
+    limit: int | None = None
+    limit_guaranteed: bool = False
+
+    def with_filter(self, constraint: Constraint) -> ScanPlan:
+        """Offers a filter until the connector says that nothing changes.
+
+        Of very long lists the ranges that span them are offered; the lists themselves remain to be checked.
+
+        Raises:
+            InternalError: The connector keeps changing its handle.
+        """
+        asked, offered = constraint.summary, constraint.summary.simplify(_DOMAIN_VALUES)
+        plan = replace(self, pushed=self.pushed.intersect(offered))
+        if offered.is_none or offered.is_all:
+            return replace(plan, remaining=self.remaining.intersect(asked))
+        constraint = Constraint(offered, constraint.remaining)
+        remaining = offered
+        for _ in range(_MAX_ROUNDS):
+            with self.access.lock:
+                taken = self.access.metadata.apply_filter(self.access.session, plan.table, constraint)
+            if taken is None:
+                remaining = remaining.intersect(_widened(asked, offered))
+                return replace(plan, remaining=self.remaining.intersect(remaining))
+            if taken.table == plan.table:
+                raise _loops("apply_filter", "returned the same handle instead of None")
+            remaining = taken.remaining
+            plan = replace(plan, table=taken.table)
+        raise _loops("apply_filter", f"still changed its handle after {_MAX_ROUNDS} calls")
+
+    def with_columns(self, columns: tuple[ColumnHandle, ...]) -> ScanPlan:
+        """Offers the columns to read."""
+        plan = replace(self, columns=columns)
+        for _ in range(_MAX_ROUNDS):
+            with self.access.lock:
+                taken = self.access.metadata.apply_projection(self.access.session, plan.table, columns)
+            if taken is None:
+                return plan
+            plan = replace(plan, table=taken.table, columns=taken.columns)
+        raise _loops("apply_projection", f"still changed its handle after {_MAX_ROUNDS} calls")
+
+    def in_order(self, columns: tuple[ColumnHandle, ...]) -> ScanPlan:
+        """The same plan, read with these columns; the connector is offered nothing."""
+        return replace(self, columns=columns)
+
+    def with_limit(self, limit: int) -> ScanPlan:
+        """Offers a limit on the rows of the whole scan."""
+        plan = replace(self, limit=limit)
+        metadata = self.access.metadata
+        if not isinstance(metadata, SupportsLimit):
+            return plan
+        for _ in range(_MAX_ROUNDS):
+            with self.access.lock:
+                taken = metadata.apply_limit(self.access.session, plan.table, limit)
+            if taken is None:
+                return plan
+            plan = replace(plan, table=taken.table, limit_guaranteed=taken.guaranteed)
+        raise _loops("apply_limit", f"still changed its handle after {_MAX_ROUNDS} calls")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSplits:
+    """All splits of a scan, and what was skipped."""
+
+    splits: tuple[Split, ...]
+    summary: ScanSummary
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all splits."""
+        return sum(split.size_bytes for split in self.splits)
+
+
+def plan_splits(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle] | None = None) -> PlannedSplits:
+    """Asks the connector for the splits of a scan; nothing where the filter can never be true."""
+    dynamic = TupleDomain[ColumnHandle].all() if dynamic_filter is None else dynamic_filter
+    if plan.pushed.is_none or dynamic.is_none or plan.limit == 0:
+        return PlannedSplits((), ScanSummary(notes=("the filter is never true: nothing is read",)))
+    with _split_source(plan, dynamic) as source:
+        splits = tuple(split for batch in source for split in batch)
+        return PlannedSplits(splits, source.summary())
+
+
+def plan_plain_splits(plan: ScanPlan) -> PlannedSplits | None:
+    """As ``plan_splits``; ``None`` as soon as a split is met that only the connector can read."""
+    if plan.pushed.is_none or plan.limit == 0:
+        return plan_splits(plan)
+    splits: list[Split] = []
+    with _split_source(plan, TupleDomain.all()) as source:
+        for batch in source:
+            if any(split.plain_file is None for split in batch):
+                return None
+            splits += batch
+        return PlannedSplits(tuple(splits), source.summary())
+
+
+def needs_connector(plan: ScanPlan) -> bool:
+    """Whether one of the first splits can be read by the connector only, or there is none."""
+    if plan.pushed.is_none or plan.limit == 0:
+        return True
+    with _split_source(plan, TupleDomain.all()) as source:
+        for batch in source:
+            if batch:
+                return any(split.plain_file is None for split in batch)
+    return True
+
+
+def pack_splits(splits: Sequence[Split], parallelism: int, max_bytes: int, open_cost: int) -> list[tuple[Split, ...]]:
+    """Groups splits into tasks of about equal size, large ones first, as Spark packs files.
+
+    Args:
+        splits: All splits of the scan.
+        parallelism: Tasks that run at once.
+        max_bytes: A task is not filled beyond it (a larger split is a task of its own).
+        open_cost: Bytes that opening a split counts for.
+
+    Returns:
+        The tasks; none is empty.
+    """
+    total = sum(split.size_bytes + open_cost for split in splits)
+    target = min(max_bytes, max(open_cost, -(-total // max(parallelism, 1))))
+    tasks: list[tuple[Split, ...]] = []
+    current: list[Split] = []
+    filled = 0
+    for split in sorted(splits, key=lambda s: -s.size_bytes):
+        if current and filled + split.size_bytes > target:
+            tasks.append(tuple(current))
+            current, filled = [], 0
+        current.append(split)
+        filled += split.size_bytes + open_cost
+    if current:
+        tasks.append(tuple(current))
+    return tasks
+
+
+def _widened(asked: TupleDomain[ColumnHandle], offered: TupleDomain[ColumnHandle]) -> TupleDomain[ColumnHandle]:
+    """The domains that were offered wider than they are: no connector can guarantee those."""
+    if asked.domains is None or offered.domains is None:
+        return TupleDomain.all()
+    met = offered.domains
+    return TupleDomain({column: domain for column, domain in asked.domains.items() if met.get(column) != domain})
+
+
+def _split_source(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle]) -> SplitSource:
+    access = plan.access
+    access.statement.about_to_read()
+    manager = access.connector.split_manager
+    return manager.get_splits(access.transaction, access.session, plan.table, plan.columns, dynamic_filter)
+
+
+def _loops(method: str, how: str) -> InternalError:
+    return InternalError(
+        f"the connector's {method} {how}: it must return None when nothing changes (a defect of the connector)"
+    )

@@ -1,0 +1,1 @@
+"""The shell's own commands, which begin with a backslash."""

@@ -1,0 +1,168 @@
+"""The shell's own commands, which begin with a backslash: what each is about, and who runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.properties import closest
+from lakeport.shell.commands import describe, files
+from lakeport.shell.commands.describe import unquoted
+from lakeport.shell.commands.watching import watch
+from lakeport.shell.completion.completer import Argument
+from lakeport.shell.shell_session import LeaveShell, ShellSession
+from lakeport.shell.sql.help import sql_help
+from lakeport.shell.variables import interpolate
+
+__all__ = ["COMMANDS", "KEYS", "Command", "arguments_of_commands", "run_command"]
+
+Run = Callable[[ShellSession, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command.
+
+    Attributes:
+        names: With their backslash; the first is the one that is shown.
+        usage: What may follow.
+        does: One sentence.
+        argument: What it is about, for completion.
+        run: Gets the shell and what follows the name.
+    """
+
+    names: tuple[str, ...]
+    usage: str
+    does: str
+    argument: Argument
+    run: Run
+
+
+KEYS = (
+    ("Enter", "runs what ends in a semicolon, else begins a new line; Alt-Enter always begins one"),
+    ("Tab", "completes; Up and Down choose, Enter takes"),
+    ("Ctrl-R, Ctrl-S", "search the history, over all sessions"),
+    ("Right", "takes the rest of a line from the history, which is shown in grey"),
+    ("Ctrl-C", "cancels the statement that runs, or drops what is typed"),
+    ("Ctrl-D", "leaves, on an empty line"),
+    ("Ctrl-X Ctrl-E", "edits what is typed in $EDITOR"),
+)
+"""Keys of the prompt and what they do."""
+
+
+def run_command(shell: ShellSession, text: str) -> None:
+    """Runs a command.
+
+    Raises:
+        InvalidArgumentError: There is no such command, with what is close; or its use is wrong.
+        LeaveShell: It was the one to leave.
+    """
+    name, _, rest = text.rstrip("; \t").partition(" ")
+    command = _BY_NAME.get(name)
+    if command is None:
+        raise InvalidArgumentError(f"there is no command {name}{closest(name, _BY_NAME)}; \\? lists them")
+    keeps_colons = command.argument is Argument.STATEMENT
+    command.run(shell, rest.strip() if keeps_colons else interpolate(rest.strip(), shell.variables))
+
+
+def arguments_of_commands() -> dict[str, Argument]:
+    """All names, and what each is about."""
+    return {name: command.argument for command in COMMANDS for name in command.names}
+
+
+def _help(shell: ShellSession, topic: str) -> None:
+    uses = [(f"{command.names[0]} {command.usage}".rstrip(), command.does) for command in COMMANDS]
+    width = max(len(use) for use, _ in (*uses, *KEYS))
+    print("Statements end with a semicolon, or with \\G for one column on each line; they may take several lines.")
+    print("\n".join(f"  {use.ljust(width)}  {does}" for use, does in (*uses, *KEYS)), flush=True)
+
+
+def _leave(shell: ShellSession, rest: str) -> None:
+    raise LeaveShell
+
+
+def _setting(name: str) -> Run:
+    def run(shell: ShellSession, value: str) -> None:
+        shell.display.settings = shell.display.settings.with_text(name, unquoted(value))
+        print(f"{name} is {dict(shell.display.settings.items())[name]}", flush=True)
+
+    return run
+
+
+def _pset(shell: ShellSession, rest: str) -> None:
+    name, _, value = rest.partition(" ")
+    if not name:
+        print("\n".join(f"{key} is {value}" for key, value in shell.display.settings.items()), flush=True)
+        return
+    _setting(name)(shell, value.strip())
+
+
+def _set(shell: ShellSession, rest: str) -> None:
+    name, _, value = rest.partition(" ")
+    if not name:
+        print("\n".join(f"{key} = {value}" for key, value in sorted(shell.variables.items())), flush=True)
+        return
+    if not name.isidentifier():
+        raise InvalidArgumentError(f"'{name}' is no name of a variable; expected letters, digits and underscores")
+    shell.variables[name] = unquoted(value.strip())
+
+
+def _unset(shell: ShellSession, name: str) -> None:
+    if shell.variables.pop(name, None) is None:
+        raise InvalidArgumentError(f"there is no variable '{name}'{closest(name, shell.variables)}")
+
+
+def _echo(shell: ShellSession, text: str) -> None:
+    print(unquoted(text), flush=True)
+
+
+def _sql_help(shell: ShellSession, topic: str) -> None:
+    print(sql_help(topic), flush=True)
+
+
+def _use(shell: ShellSession, name: str) -> None:
+    if not name:
+        print(".".join(part for part in shell.current if part) or "no catalog is chosen", flush=True)
+        return
+    shell.execute(f"USE {name}")
+
+
+COMMANDS = (
+    Command(("\\?",), "", "shows this help; so does help", Argument.NOTHING, _help),
+    Command(("\\h",), "[STATEMENT]", "how a statement of SQL is written", Argument.NOTHING, _sql_help),
+    Command(("\\q",), "", "leaves the shell; so do quit, exit and Ctrl-D", Argument.NOTHING, _leave),
+    Command(("\\l",), "", "catalogs", Argument.NOTHING, describe.catalogs),
+    Command(("\\dn",), "[CATALOG.][PATTERN]", "schemas", Argument.SCHEMA, describe.schemas),
+    Command(("\\dt",), "[CATALOG.SCHEMA.][PATTERN]", "tables and views", Argument.RELATION, describe.tables),
+    Command(("\\d",), "[NAME]", "columns, keys and place of a table", Argument.RELATION, describe.describe),
+    Command(
+        ("\\d+",), "[NAME]", "its hidden columns and properties, too", Argument.RELATION, describe.describe_all
+    ),
+    Command(("\\df",), "[PATTERN]", "functions and procedures", Argument.NOTHING, describe.functions),
+    Command(("\\c", "\\use"), "[CATALOG.SCHEMA]", "USE, or says where you are", Argument.SCHEMA, _use),
+    Command(
+        ("\\x",), "[on|off|auto]", "one column on each line; auto: where a row is too wide", Argument.SWITCH,
+        _setting("expanded"),
+    ),
+    Command(("\\format",), "[FORMAT]", "aligned, csv, json, markdown ...", Argument.FORMAT, _setting("format")),
+    Command(("\\pager",), "[on|off]", "a pager for what exceeds the screen", Argument.SWITCH, _setting("pager")),
+    Command(("\\timing",), "[on|off]", "time and what was read, below a result", Argument.SWITCH, _setting("timing")),
+    Command(("\\pset",), "[NAME [VALUE]]", "all settings: also null and progress", Argument.SETTING, _pset),
+    Command(("\\o",), "[FILE]", "sends results to a file; without one back to the screen", Argument.FILE,
+            files.output),
+    Command(
+        ("\\copy",), "(QUERY)|TABLE TO 'FILE'", "writes a result in the format that the file's ending says",
+        Argument.STATEMENT, files.copy,
+    ),
+    Command(("\\i",), "FILE", "runs a file of statements and commands", Argument.FILE, files.include),
+    Command(("\\e",), "[FILE]", "edits the last input, or a file, in $EDITOR", Argument.FILE, files.edit),
+    Command(("\\watch",), "[SECONDS]", "runs the last statement again and again", Argument.NOTHING, watch),
+    Command(("\\set",), "[NAME [VALUE]]", "a variable: then :NAME, :'NAME' as text, :\"NAME\" as name",
+            Argument.NOTHING, _set),
+    Command(("\\unset",), "NAME", "forgets a variable", Argument.NOTHING, _unset),
+    Command(("\\echo",), "TEXT", "prints a text", Argument.NOTHING, _echo),
+)  # fmt: skip
+"""All commands, in the order of the help."""
+
+_BY_NAME = {name: command for command in COMMANDS for name in command.names}

@@ -1,0 +1,1 @@
+"""Completion of SQL and of commands."""

@@ -1,0 +1,1 @@
+"""Results as text: tables, formats for programs, the pager."""

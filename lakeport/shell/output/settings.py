@@ -1,0 +1,101 @@
+r"""How the shell shows results: what ``\pset`` and its short forms change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.properties import closest
+from lakeport.shell.output.formats import FORMATS
+
+__all__ = ["ShellSettings"]
+
+_SWITCH = {"on": "on", "true": "on", "1": "on", "off": "off", "false": "off", "0": "off"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShellSettings:
+    """The settings.
+
+    Attributes:
+        format: A name of ``FORMATS``.
+        expanded: ``on`` shows one column on each line, ``off`` never does, ``auto`` where a row is wider than the
+            screen even with its values cut.
+        null: What NULL looks like in tables.
+        pager: ``on`` uses a pager for what exceeds the screen, ``off`` never does.
+        timing: Whether the footer tells the time and what was read.
+        progress: Whether a line shows how far a query is.
+    """
+
+    format: str = "aligned"
+    expanded: str = "auto"
+    null: str = "NULL"
+    pager: str = "on"
+    timing: str = "on"
+    progress: str = "on"
+
+    def with_text(self, name: str, value: str) -> ShellSettings:
+        """The settings with another value.
+
+        Args:
+            name: Of an attribute.
+            value: As the user writes it; empty switches what is ``on`` or ``off`` to the other.
+
+        Raises:
+            InvalidArgumentError: There is no such setting, or it has no such value; says what there is.
+        """
+        given = _as_mapping(self)
+        if name not in given:
+            raise InvalidArgumentError(
+                f"there is no setting '{name}'{closest(name, given)}; there are {', '.join(given)}"
+            )
+        parsed = _VALUES[name](value, given[name])
+        return replace(self, **{name: parsed})
+
+    def items(self) -> list[tuple[str, str]]:
+        """Names and values."""
+        return list(_as_mapping(self).items())
+
+
+def _as_mapping(settings: ShellSettings) -> dict[str, str]:
+    return {field.name: getattr(settings, field.name) for field in fields(settings)}
+
+
+def _switch(value: str, before: str) -> str:
+    if not value:
+        return "off" if before == "on" else "on"
+    return _one_of(_SWITCH, value, "on or off")
+
+
+def _expanded(value: str, before: str) -> str:
+    if not value:
+        return "off" if before == "on" else "on"
+    return _one_of({**_SWITCH, "auto": "auto"}, value, "on, off or auto")
+
+
+def _format(value: str, before: str) -> str:
+    if not value:
+        return before
+    if value.lower() not in FORMATS:
+        raise InvalidArgumentError(
+            f"there is no format '{value}'{closest(value.lower(), FORMATS)}; there are {', '.join(FORMATS)}"
+        )
+    return value.lower()
+
+
+def _one_of(known: Mapping[str, str], value: str, expected: str) -> str:
+    found = known.get(value.lower())
+    if found is None:
+        raise InvalidArgumentError(f"met '{value}', expected {expected}")
+    return found
+
+
+_VALUES: dict[str, Callable[[str, str], str]] = {
+    "format": _format,
+    "expanded": _expanded,
+    "null": lambda value, before: value,
+    "pager": _switch,
+    "timing": _switch,
+    "progress": _switch,
+}

@@ -1,0 +1,1 @@
+"""``lakeport sql``, ``shell``, ``catalogs`` and ``demo``."""

@@ -1,0 +1,108 @@
+"""``lakeport demo``: the sample warehouse, and a tour through it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import pyarrow as pa
+
+from connector_spi.errors import InternalError
+from lakeport.session import DEFAULT_WAREHOUSE
+from lakeport.shell.arguments import Commands
+from lakeport.shell.output.formats import FORMATS
+from lakeport.shell.problems import headline
+from lakeport.shell.running import Runner, open_session
+
+if TYPE_CHECKING:
+    from lakeport.demo.tour import Step
+
+__all__ = ["add_demo_command", "write_scans"]
+
+_SCAN = re.compile(r"BatchScan \S+\[[^\]]*\] (?P<what>.*?)(?: RuntimeFilters: \[(?P<runtime>.*)\])?$", re.MULTILINE)
+_PART = re.compile(
+    r", (?=(?:snapshot|columns|filter pushed|filter left to Spark|partitions|files|splits|bytes|reader): )"
+)
+
+
+def add_demo_command(commands: Commands) -> None:
+    """Declares the command."""
+    command = commands.add_parser(
+        "demo",
+        help="unpack a sample warehouse, and run a tour in SQL through it",
+        description="Unpacks a few tables that real Hive and real Hudi wrote, registers them in an embedded metastore, "
+        "and runs a tour in SQL. It may be repeated.",
+    )
+    command.add_argument(
+        "--warehouse",
+        metavar="DIR",
+        type=Path,
+        default=DEFAULT_WAREHOUSE,
+        help=f"where to unpack the tables (default: {DEFAULT_WAREHOUSE})",
+    )
+    command.set_defaults(run=_run)
+
+
+def write_scans(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
+    """The scans of an EXPLAIN, one fact on each line; a result format of the shell."""
+    # A scan that a runtime filter asks too stands in the plan once more.
+    scans: dict[str, None] = {}
+    for batch in batches:
+        for plan in batch.column(0).to_pylist():
+            scans.update((_scan_text(scan), None) for scan in _SCAN.finditer(plan))
+    out.write("".join(scans).encode())
+    return len(scans)
+
+
+def _scan_text(scan: re.Match[str]) -> str:
+    name, *facts = _PART.split(scan.group("what"))
+    if scan.group("runtime"):
+        facts.append("filtered again while it runs, by the other side of the join")
+    return "".join([f" {name}\n", *(f"   {fact}\n" for fact in facts)])
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    # What unpacks tables knows metastores; no other command should load it.
+    from lakeport.demo.sample_warehouse import prepare
+    from lakeport.demo.tour import tour
+
+    warehouse = prepare(arguments.warehouse)
+    out = sys.stdout.buffer
+    with open_session(str(warehouse.catalogs), debug=arguments.debug) as session:
+        runner = Runner(session, out)
+        why = ""
+        for step in tour(warehouse):
+            if step.why != why:
+                why = step.why
+                out.write(f"-- {why}\n".encode())
+            statement = step.sql.replace("\n", "\n     ")
+            out.write(f"sql> {statement};\n".encode())
+            out.flush()
+            _run_step(runner, step, out)
+            out.write(b"\n")
+            out.flush()
+    program = Path(sys.argv[0])
+    shell = program if program.name == "lakeport" else "lakeport"
+    command = f"{shell} shell --catalogs {_short(warehouse.catalogs)}"
+    out.write(f"That was the tour. Go on by yourself:\n  {command}\n".encode())
+    return 0
+
+
+def _run_step(runner: Runner, step: Step, out: BinaryIO) -> None:
+    try:
+        runner.run(step.sql, write_scans if step.shows_scans else FORMATS["aligned"])
+    except Exception as error:
+        if not step.fails:
+            raise
+        out.write(f"error: {headline(error)}\n".encode())
+        return
+    if step.fails:
+        raise InternalError(f"the statement should have been refused: {step.sql}")
+
+
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -1,0 +1,1 @@
+"""Python and the JVM: classes, proxies, types, rows, errors, versions."""

@@ -1,0 +1,101 @@
+"""What differs between the Spark versions that are supported: constructors, and nothing else."""
+
+from __future__ import annotations
+
+from py4j.java_gateway import JavaObject
+
+from connector_spi.errors import NotSupportedError
+from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
+from lakeport.spark.bridge.jvm import CATALOG, READ, Jvm
+
+__all__ = [
+    "check_version",
+    "orc_scan",
+    "parquet_scan",
+    "pushes_catalyst_filters",
+    "python_reader_factory",
+    "rows_need_a_column",
+    "v2_columns",
+]
+
+_V2 = "org.apache.spark.sql.execution.datasources.v2."
+_AS_THEY_STAND = "options of Parquet"
+_OLDEST = (4, 0)
+_NEWEST_MAJOR = 4
+
+
+def check_version(jvm: Jvm) -> tuple[int, int]:
+    """Major and minor version of the running Spark.
+
+    Raises:
+        NotSupportedError: A version that Lakeport was not made for.
+    """
+    text = jvm.version
+    major, minor = (int(part) for part in text.split(".")[:2])
+    if (major, minor) < _OLDEST or major > _NEWEST_MAJOR:
+        raise NotSupportedError(
+            f"Spark {text} is running; Lakeport needs Spark 4.0 or later, below 5: pip install 'pyspark>=4.0,<5'",
+            UNSUPPORTED_SPARK_VERSION,
+        )
+    return major, minor
+
+
+def parquet_scan(
+    jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject, filters: JavaObject
+) -> JavaObject:
+    """A ``ParquetScan`` of ``data`` columns followed by ``constants``, which takes dates and times as they stand."""
+    conf = session.sessionState().newHadoopConf()
+    args = [session, conf, index, data, data, constants, filters, _as_they_stand(jvm)]
+    args += [jvm.none, jvm.empty_seq, jvm.empty_seq]
+    if check_version(jvm) >= (4, 1):
+        args.append(jvm.array(READ + "VariantExtraction", []))
+    return jvm.cls(_V2 + "parquet.ParquetScan")(*args)
+
+
+def orc_scan(
+    jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject, filters: JavaObject
+) -> JavaObject:
+    """An ``OrcScan`` of ``data`` columns followed by ``constants``, which finds columns by name."""
+    conf = session.sessionState().newHadoopConf()
+    # Else Spark counts places among the columns of the scan (OrcUtils.requestedColumnIds).
+    conf.setBoolean("orc.force.positional.evolution", False)
+    columns = [index, data, data, constants]
+    options = [_no_options(jvm), jvm.none, filters, jvm.empty_seq, jvm.empty_seq]
+    return jvm.cls(_V2 + "orc.OrcScan")(session, conf, *columns, *options)
+
+
+def python_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: JavaObject) -> JavaObject:
+    """A ``PythonPartitionReaderFactory`` that runs a pickled function in a task's Python."""
+    args: list[object] = [source, bytearray(command), schema, jvm.none]
+    if check_version(jvm) >= (4, 1):
+        args.append(jvm.none)
+    return jvm.cls(_V2 + "python.PythonPartitionReaderFactory")(*args)
+
+
+def rows_need_a_column(jvm: Jvm) -> bool:
+    """Whether batches of no columns lose their row count on the way from a Python task: Spark 4.0 counts 0 rows."""
+    return check_version(jvm) < (4, 1)
+
+
+def pushes_catalyst_filters(jvm: Jvm) -> bool:
+    """Whether any ``SupportsPushDownCatalystFilters`` is asked: Spark 4.0 asks its own file scans alone."""
+    return check_version(jvm) >= (4, 1)
+
+
+def v2_columns(jvm: Jvm, struct: JavaObject) -> JavaObject:
+    """The ``Column[]`` of a ``StructType``."""
+    convert = jvm.cls(CATALOG + "CatalogV2Util").structTypeToV2Columns
+    return convert(struct, False) if check_version(jvm) >= (4, 2) else convert(struct)
+
+
+def _as_they_stand(jvm: Jvm) -> JavaObject:
+    """Options that keep a session's settings from moving dates and times (``ParquetOptions``)."""
+    if _AS_THEY_STAND not in jvm.shared:
+        options = [(name, "CORRECTED") for name in ("datetimeRebaseMode", "int96RebaseMode")]
+        made = jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap")(jvm.string_map(options))
+        jvm.shared[_AS_THEY_STAND] = made
+    return jvm.shared[_AS_THEY_STAND]
+
+
+def _no_options(jvm: Jvm) -> JavaObject:
+    return jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap").empty()

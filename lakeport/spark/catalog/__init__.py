@@ -1,0 +1,1 @@
+"""Catalogs, tables, views, definitions and procedures as Spark sees them."""

@@ -1,0 +1,270 @@
+"""A Lakeport catalog as a Spark catalog."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from py4j.java_gateway import JavaObject
+
+from catalog.registry import CatalogRegistry
+from catalog.resolver import resolve_schema
+from connector_spi.errors import NotSupportedError, ProcedureNotFoundError, SchemaNotFoundError, TableNotFoundError
+from connector_spi.names import quote_identifier
+from connector_spi.properties import closest
+from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
+from lakeport.spark.bridge.errors import as_illegal_argument, no_such_namespace, no_such_table, rows_are_not_written
+from lakeport.spark.bridge.jvm import CATALOG, Jvm
+from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.catalog import definitions
+from lakeport.spark.catalog.changelog import asked_range, load_changes
+from lakeport.spark.catalog.loading import load_table, loading_options, table_name, table_version, write_privileges
+from lakeport.spark.catalog.procedures import ProcedureProxy
+from lakeport.spark.catalog.views import find_view, view_relation
+from lakeport.spark.statements import statement_of_thread
+from lakeport.transactions.statement import CatalogAccess
+
+__all__ = ["CatalogProxy"]
+
+_IDENTIFIER = CATALOG + "Identifier"
+
+
+class CatalogProxy(Proxy):
+    """Names, tables and procedures of one catalog. Spark calls it from many threads."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [
+            CATALOG + "StagingTableCatalog",
+            CATALOG + "SupportsNamespaces",
+            CATALOG + "ProcedureCatalog",
+        ]
+
+    def __init__(self, jvm: Jvm, registry: CatalogRegistry, catalog: str) -> None:
+        super().__init__(jvm)
+        self._registry = registry
+        self._catalog = catalog
+
+    def initialize(self, name: str, options: JavaObject) -> None:
+        """Nothing: the registry has the configuration."""
+
+    def name(self) -> str:
+        """The catalog's name."""
+        return self._catalog
+
+    def capabilities(self) -> JavaObject:
+        """None of the optional ones."""
+        return self._jvm.cls("java.util.Collections").emptySet()
+
+    def tableStateOptionKeys(self) -> JavaObject:
+        """The read options that choose columns, which Spark 4.3 and later hands to ``loadTable``.
+
+        Those of all connectors, since a table may be read through another catalog.
+        """
+        names = self._registry.plugins.column_options
+        key = ("column options", names)
+        if key not in self._jvm.shared:
+            found = self._jvm.cls("java.util.HashSet")()
+            for name in sorted(names):
+                found.add(name)
+            self._jvm.shared[key] = found
+        return self._jvm.shared[key]
+
+    def defaultNamespace(self) -> JavaObject:
+        """``default``, as in Hive."""
+        return self._jvm.strings(["default"])
+
+    # namespaces
+
+    def listNamespaces(self, *parent: JavaObject) -> JavaObject:
+        """All schemas; none below a schema."""
+        above = self._jvm.texts(parent[0]) if parent else []
+        if above:
+            self._schema(above)
+            return self._jvm.string_rows([])
+        access = self._access()
+        with access.lock:
+            names = access.metadata.list_schema_names(access.session)
+        return self._jvm.string_rows([[name] for name in names])
+
+    def namespaceExists(self, namespace: JavaObject) -> bool:
+        """Whether the schema is there."""
+        parts = self._jvm.texts(namespace)
+        if not parts:
+            return True
+        access = self._access()
+        with access.lock:
+            return len(parts) == 1 and access.metadata.schema_exists(access.session, parts[0].lower())
+
+    def loadNamespaceMetadata(self, namespace: JavaObject) -> JavaObject:
+        """Comment, location and the like."""
+        parts = self._jvm.texts(namespace)
+        if not parts:
+            return self._jvm.string_map([])
+        schema = self._schema(parts)
+        access = self._access()
+        with access.lock:
+            properties = access.metadata.get_schema_properties(access.session, schema)
+        return self._jvm.string_map(properties.items())
+
+    def createNamespace(self, namespace: JavaObject, metadata: JavaObject) -> None:
+        """``CREATE SCHEMA``."""
+        parts = self._jvm.texts(namespace)
+        if len(parts) != 1:
+            raise no_such_namespace(self._jvm, parts)
+        definitions.create_namespace(self._jvm, self._access(), parts[0].lower(), metadata)
+
+    def alterNamespace(self, namespace: JavaObject, changes: JavaObject) -> None:
+        """``COMMENT ON SCHEMA``, ``ALTER SCHEMA``."""
+        schema = self._schema(self._jvm.texts(namespace))
+        definitions.alter_namespace(self._jvm, self._access(), schema, changes)
+
+    def dropNamespace(self, namespace: JavaObject, cascade: bool) -> bool:
+        """``DROP SCHEMA``."""
+        definitions.drop_namespace(self._access(), self._schema(self._jvm.texts(namespace)), cascade)
+        return True
+
+    # tables
+
+    def listTables(self, namespace: JavaObject) -> JavaObject:
+        """Tables of a schema."""
+        return identifiers(self._jvm, namespace, self._table_names(namespace))
+
+    def listTableSummaries(self, namespace: JavaObject) -> JavaObject:
+        """Tables of a schema with their kind, without loading each."""
+        return table_summaries(self._jvm, namespace, self._table_names(namespace), "EXTERNAL")
+
+    def tableExists(self, ident: JavaObject) -> bool:
+        """Whether the table is there, be it readable or not."""
+        try:
+            load_table(self._jvm, self._access(), ident, None)
+        except (TableNotFoundError, SchemaNotFoundError):
+            return False
+        except NotSupportedError:
+            return True
+        return True
+
+    def loadTable(self, ident: JavaObject, *context: object) -> Proxy | JavaObject:
+        """The table at its newest snapshot, or as of the version that the query names."""
+        writes = write_privileges(context)
+        if writes:
+            raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, writes))
+        version = table_version(self._jvm, context)
+        access = self._access()
+        try:
+            return load_table(self._jvm, access, ident, version, loading_options(context))
+        except (TableNotFoundError, SchemaNotFoundError) as error:
+            raise no_such_table(self._jvm, ident) from error
+        except NotSupportedError:
+            view = find_view(access, table_name(self._jvm, self._catalog, ident))
+            if view is None:
+                raise
+            if version is not None:
+                raise NotSupportedError(f"the view {view.name} has no older states; leave out AS OF") from None
+            return view_relation(self._jvm, self._catalog, view)
+
+    def loadChangelog(self, ident: JavaObject, context: JavaObject, options: JavaObject) -> Proxy:
+        """What changed in a table in a range of versions (Spark 4.2 and later)."""
+        change_range = asked_range(self._jvm, context.range())
+        try:
+            return load_changes(self._jvm, self._access(), ident, change_range, context)
+        except NotSupportedError as error:
+            raise as_illegal_argument(self._jvm, error) from error
+
+    def invalidateTable(self, ident: JavaObject) -> None:
+        """Nothing is kept between statements here."""
+
+    def createTable(self, ident: JavaObject, *told: JavaObject) -> None:
+        """``CREATE TABLE``; Spark loads the table by itself where it wants it."""
+        name = table_name(self._jvm, self._catalog, ident)
+        definitions.create_table(self._jvm, self._access(), name, told)
+
+    def createTableLike(self, *args: object) -> object:
+        """Refused."""
+        raise NotSupportedError("CREATE TABLE ... LIKE is not supported; name the columns, or LOCATION alone")
+
+    def stageCreate(self, *args: object) -> object:
+        """Refused: it would write rows."""
+        raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "CREATE TABLE AS SELECT"))
+
+    def stageReplace(self, *args: object) -> object:
+        """Refused."""
+        raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "REPLACE TABLE"))
+
+    def stageCreateOrReplace(self, *args: object) -> object:
+        """Refused."""
+        raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "CREATE OR REPLACE TABLE"))
+
+    def alterTable(self, ident: JavaObject, changes: JavaObject) -> Proxy | JavaObject:
+        """Comments and properties."""
+        name = table_name(self._jvm, self._catalog, ident)
+        definitions.alter_table(self._jvm, self._access(), name, changes)
+        return self.loadTable(ident)
+
+    def dropTable(self, ident: JavaObject) -> bool:
+        """``DROP TABLE``."""
+        return self._drop(ident, purge=False)
+
+    def purgeTable(self, ident: JavaObject) -> bool:
+        """``DROP TABLE ... PURGE``."""
+        return self._drop(ident, purge=True)
+
+    def renameTable(self, old: JavaObject, new: JavaObject) -> None:
+        """``ALTER TABLE ... RENAME TO``."""
+        name = table_name(self._jvm, self._catalog, old)
+        # Spark hands the new name over as it is written: with the catalog, without it, without a schema.
+        schema = [part.lower() for part in self._jvm.texts(new.namespace())] or [name.schema]
+        if len(schema) > 1 and schema[0] == self._catalog:
+            schema = schema[1:]
+        target = self._jvm.cls(_IDENTIFIER).of(self._jvm.strings(schema), new.name())
+        definitions.rename_table(self._access(), name, table_name(self._jvm, self._catalog, target))
+
+    # procedures
+
+    def loadProcedure(self, ident: JavaObject) -> ProcedureProxy:
+        """The procedure of a ``system`` name."""
+        access = self._access()
+        schema, name = ".".join(self._jvm.texts(ident.namespace())).lower(), str(ident.name()).lower()
+        for procedure in access.connector.procedures:
+            if (procedure.schema, procedure.name) == (schema, name):
+                return ProcedureProxy(self._jvm, procedure, access)
+        known = [procedure.name for procedure in access.connector.procedures]
+        hint = closest(name, known) + (f"; there are: {', '.join(sorted(known))}" if known else "")
+        raise ProcedureNotFoundError(f"no procedure {schema}.{name} in catalog {quote_identifier(self._catalog)}{hint}")
+
+    def listProcedures(self, namespace: JavaObject) -> JavaObject:
+        """The procedures of ``system``."""
+        identifier, parts = self._jvm.cls(_IDENTIFIER), [part.lower() for part in self._jvm.texts(namespace)]
+        made = [
+            identifier.of(self._jvm.strings([procedure.schema]), procedure.name)
+            for procedure in self._access().connector.procedures
+            if parts in ([], [procedure.schema])
+        ]
+        return self._jvm.array(_IDENTIFIER, made)
+
+    def _drop(self, ident: JavaObject, *, purge: bool) -> bool:
+        try:
+            definitions.drop_table(self._access(), table_name(self._jvm, self._catalog, ident), purge=purge)
+        except (TableNotFoundError, SchemaNotFoundError):
+            return False
+        return True
+
+    def _access(self) -> CatalogAccess:
+        return statement_of_thread(self._jvm, self._registry).access(self._catalog)
+
+    def _schema(self, parts: list[str]) -> str:
+        access = self._access()
+        if len(parts) != 1:
+            raise no_such_namespace(self._jvm, parts)
+        try:
+            with access.lock:
+                return resolve_schema(access.session, access.metadata, self._catalog, parts[0])
+        except SchemaNotFoundError as error:
+            raise no_such_namespace(self._jvm, parts) from error
+
+    def _table_names(self, namespace: JavaObject) -> list[str]:
+        schema = self._schema(self._jvm.texts(namespace))
+        access = self._access()
+        with access.lock:
+            return [name.table for name in access.metadata.list_tables(access.session, schema)]
+
+    def _identity(self) -> object:
+        return ("catalog", self._catalog)

@@ -1,0 +1,151 @@
+"""From a Spark identifier to a table proxy, inside of the statement that the thread is in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+
+from py4j.java_gateway import JavaObject
+
+from catalog.resolver import ResolvedSystemTable, ResolvedTable, with_read_options
+from connector_spi.errors import InvalidArgumentError, SchemaNotFoundError
+from connector_spi.handles import ColumnHandle
+from connector_spi.metadata import SupportsPartitionListing, TableVersion, VersionKind
+from connector_spi.names import CatalogSchemaTableName
+from connector_spi.predicate import TupleDomain
+from connector_spi.schema import ColumnMetadata
+from lakeport.planning.redirection import resolve
+from lakeport.planning.scan_plan import ScanPlan
+from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.bridge.types import spark_schema_json
+from lakeport.spark.catalog.system_table import SystemTableProxy
+from lakeport.spark.catalog.table import PartitionedTableProxy, TableProxy, given_options
+from lakeport.spark.scan.scan import ScannedTable
+from lakeport.transactions.statement import CatalogAccess
+
+__all__ = [
+    "instant",
+    "load_table",
+    "loading_options",
+    "scanned_table",
+    "table_name",
+    "table_version",
+    "write_privileges",
+]
+
+
+def load_table(
+    jvm: Jvm,
+    access: CatalogAccess,
+    ident: JavaObject,
+    version: TableVersion | None,
+    options: Mapping[str, str] = MappingProxyType({}),
+) -> Proxy:
+    """The proxy of a table or system table.
+
+    Args:
+        jvm: Spark's Java.
+        access: The catalog in its statement.
+        ident: The table's name.
+        version: An older state; ``None`` is the newest.
+        options: Read options that choose columns, by name in lower case.
+
+    Raises:
+        TableNotFoundError: There is none, or its name has more than one schema.
+        NotSupportedError: It is there, but cannot be read right.
+        InvalidArgumentError: An option is not known, or not understood.
+    """
+    access, resolved = resolve(access, table_name(jvm, access.catalog, ident), version)
+    if isinstance(resolved, ResolvedSystemTable):
+        return SystemTableProxy(jvm, resolved.name, resolved.system_table, access)
+    if not options:
+        return _table(jvm, access, resolved, resolved)
+    with access.lock:
+        shown = with_read_options(access.session, access.metadata, resolved, options)
+    return _table(jvm, access, resolved, shown)
+
+
+def table_name(jvm: Jvm, catalog: str, ident: JavaObject) -> CatalogSchemaTableName:
+    """The full name of an identifier.
+
+    Raises:
+        SchemaNotFoundError: It has more than one schema, or none.
+    """
+    namespace = jvm.texts(ident.namespace())
+    if len(namespace) != 1:
+        raise SchemaNotFoundError(
+            f"'{'.'.join(namespace)}' is not a schema of catalog '{catalog}': a name has catalog, schema, table"
+        )
+    return CatalogSchemaTableName(catalog, namespace[0].lower(), str(ident.name()).lower())
+
+
+def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
+    """What ``VERSION AS OF`` or ``TIMESTAMP AS OF`` asks for, in each of the forms that Spark calls ``loadTable`` with.
+
+    Raises:
+        InvalidArgumentError: A form that is not known.
+    """
+    if not context:
+        return None
+    first = context[0]
+    if isinstance(first, str):
+        return TableVersion(VersionKind.VERSION, first)
+    if isinstance(first, int):
+        return TableVersion(VersionKind.TIMESTAMP, instant(first))
+    assert isinstance(first, JavaObject)
+    # Alone it is a set of write privileges; those are refused when the write comes.
+    if len(context) == 1:
+        return None
+    travel = first.timeTravel()
+    if not travel.isPresent():
+        return None
+    asked = travel.get()
+    kind = jvm.class_name(asked)
+    if kind == "AsOfVersion":
+        return TableVersion(VersionKind.VERSION, str(asked.version()))
+    if kind == "AsOfTimestamp":
+        return TableVersion(VersionKind.TIMESTAMP, instant(int(asked.micros())))
+    raise InvalidArgumentError(f"cannot read a table {asked.toString()}: expected VERSION AS OF or TIMESTAMP AS OF")
+
+
+def write_privileges(context: tuple[object, ...]) -> str:
+    """What a statement that loads a table would write, such as ``INSERT``; empty for a read."""
+    first = context[0] if context else None
+    if not isinstance(first, JavaObject):
+        return ""
+    # Spark 4.2 and later put the set of privileges next to the time travel.
+    privileges = first if len(context) == 1 else first.writePrivileges()
+    return ", ".join(sorted(str(privileges.toString()).strip("[]").split(", "))) if privileges else ""
+
+
+def loading_options(context: tuple[object, ...]) -> dict[str, str]:
+    """The read options that Spark 4.3 and later calls ``loadTable`` with, by name in lower case."""
+    if len(context) < 2:
+        return {}
+    options = context[1]
+    assert isinstance(options, JavaObject)
+    return given_options(options, frozenset())
+
+
+def instant(micros: int) -> datetime:
+    """Microseconds since 1970 as an aware time, UTC."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+
+
+def scanned_table(access: CatalogAccess, resolved: ResolvedTable, shown: Sequence[ColumnMetadata]) -> ScannedTable:
+    """A resolved table, as its scans need it, with the columns that ``SELECT *`` shows."""
+    columns = tuple(resolved.columns[column.name] for column in shown)
+    everything = TupleDomain[ColumnHandle].all()
+    plan = ScanPlan(access, resolved.handle, columns, everything, everything)
+    keys = resolved.table.partitioned_by
+    return ScannedTable(resolved.name, plan, dict(resolved.columns), keys, spark_schema_json(shown, char=True))
+
+
+def _table(jvm: Jvm, access: CatalogAccess, resolved: ResolvedTable, shown: ResolvedTable) -> TableProxy:
+    """The proxy of a table; ``shown`` is the same one with the columns that read options chose."""
+    scanned = scanned_table(access, shown, shown.table.visible_columns())
+    if scanned.partition_keys and isinstance(access.metadata, SupportsPartitionListing):
+        return PartitionedTableProxy(jvm, scanned, shown.table, resolved)
+    return TableProxy(jvm, scanned, shown.table, resolved)

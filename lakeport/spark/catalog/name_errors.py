@@ -1,0 +1,121 @@
+"""Spark's "not found" in our words: which catalog, schema or table is missing, and what exists that is close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pyspark.errors import PySparkException
+
+from catalog.registry import CatalogRegistry
+from catalog.resolver import resolve_schema
+from connector_spi.errors import (
+    CatalogNotFoundError,
+    ConnectorError,
+    InvalidArgumentError,
+    SchemaNotFoundError,
+    TableNotFoundError,
+)
+from connector_spi.names import CatalogSchemaTableName, parse_name
+from connector_spi.properties import closest
+from lakeport.planning.redirection import resolve
+from lakeport.spark.bridge.errors import original
+from lakeport.transactions.plain_statement import plain_statement
+
+__all__ = ["add_suggestion", "explain"]
+
+
+def explain(
+    error: PySparkException,
+    registry: CatalogRegistry,
+    current: tuple[str, str],
+    is_sparks: Callable[[str], bool],
+) -> ConnectorError | None:
+    """The error of ours that says more than Spark's; ``None`` where Spark's own is best.
+
+    Args:
+        error: What Spark raised while it analysed a statement.
+        registry: Our catalogs; one is asked again for what is close to a name.
+        current: Catalog and schema of names that say none.
+        is_sparks: Whether a catalog of this name is known to Spark, but is none of ours.
+    """
+    found = original(error)
+    if found is not None:
+        return found
+    condition, parameters = error.getCondition(), error.getMessageParameters() or {}
+    written = {
+        "TABLE_OR_VIEW_NOT_FOUND": "relationName",
+        "SCHEMA_NOT_FOUND": "schemaName",
+        "REQUIRES_SINGLE_PART_NAMESPACE": "identifier",
+        "NESTED_DATABASE_UNSUPPORTED_BY_V1_SESSION_CATALOG": "namespace",
+    }.get(condition or "")
+    if written is None or written not in parameters:
+        return None
+    try:
+        parts = parse_name(parameters[written])
+        if len(parts) > 1 and is_sparks(parts[0]) and parts[0] != current[0]:
+            return None
+        if condition in ("SCHEMA_NOT_FOUND", "NESTED_DATABASE_UNSUPPORTED_BY_V1_SESSION_CATALOG"):
+            _look_up_schema(registry, parts, current[0])
+        else:
+            _look_up_table(registry, parts, current)
+    except InvalidArgumentError:
+        return None
+    except ConnectorError as ours:
+        return ours
+    return None
+
+
+def add_suggestion(error: PySparkException, function_names: Callable[[], list[str]]) -> None:
+    """Notes at an error of Spark's what is close to a function that there is not."""
+    if error.getCondition() != "UNRESOLVED_ROUTINE":
+        return
+    written = (error.getMessageParameters() or {}).get("routineName", "")
+    known = [name.rpartition(".")[2].strip("`") for name in function_names()]
+    near = closest(written.rpartition(".")[2].strip("`").lower(), known)
+    if near:
+        error.add_note(near.removeprefix("; "))
+
+
+def _look_up_table(registry: CatalogRegistry, parts: Sequence[str], current: tuple[str, str]) -> None:
+    """Raises what is wrong with the name; returns where nothing is, or where the name is none of ours."""
+    known = registry.names()
+    if len(parts) == 3:
+        catalog, schema, table = parts
+    elif len(parts) == 2:
+        (catalog, _), (schema, table) = current, parts
+    elif len(parts) == 1:
+        (catalog, schema), (table,) = current, parts
+    else:
+        return
+    if catalog not in known:
+        if len(parts) == 3 and catalog != current[0]:
+            registry.connector_name(catalog)
+        return
+    access = plain_statement(registry).access(catalog)
+    try:
+        resolve(access, CatalogSchemaTableName(catalog, schema, table), None)
+    except SchemaNotFoundError as error:
+        if len(parts) == 2 and schema in known:
+            raise TableNotFoundError(
+                f"{error.message}; '{schema}' is a catalog: a table of it is written {schema}.<schema>.{table}"
+            ) from error
+        raise
+
+
+def _look_up_schema(registry: CatalogRegistry, parts: Sequence[str], current: str) -> None:
+    known = registry.names()
+    # Spark puts the current catalog in front of what the user wrote for USE, and leaves the catalog out for others.
+    rest = parts[1:] if len(parts) > 1 and (parts[0] == current or parts[0] in known) else parts
+    catalog = parts[0] if len(rest) < len(parts) else current
+    if len(rest) > 1:
+        registry.connector_name(rest[0])
+        return
+    if catalog not in known or closest(rest[0], known):
+        there_are = f"there are the catalogs {', '.join(known)}" if known else "there are no catalogs"
+        near = closest(rest[0], known)
+        raise CatalogNotFoundError(
+            f"'{rest[0]}' is no catalog, and no schema of catalog '{catalog}'{near}; {there_are}"
+        )
+    access = plain_statement(registry).access(catalog)
+    with access.lock:
+        resolve_schema(access.session, access.metadata, catalog, rest[0])

@@ -1,0 +1,103 @@
+"""Procedures of connectors as Spark procedures: ``CALL catalog.system.name(argument => value)``."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pyarrow as pa
+from py4j.java_gateway import JavaObject
+
+from connector_spi.optional.procedures import Procedure
+from connector_spi.schema import ColumnMetadata
+from lakeport.spark.bridge.jvm import CATALOG, READ, Jvm
+from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.bridge.rows import internal_row, python_value
+from lakeport.spark.bridge.types import spark_schema_json, spark_type_json
+from lakeport.transactions.statement import CatalogAccess
+
+__all__ = ["ProcedureProxy"]
+
+_INTERNAL_ROW = "org.apache.spark.sql.catalyst.InternalRow"
+
+_PROCEDURES = CATALOG + "procedures."
+
+
+class ProcedureProxy(Proxy):
+    """One procedure; Spark checks names and types of the arguments."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [_PROCEDURES + "UnboundProcedure", _PROCEDURES + "BoundProcedure"]
+
+    def __init__(self, jvm: Jvm, procedure: Procedure, access: CatalogAccess) -> None:
+        super().__init__(jvm)
+        self._procedure = procedure
+        self._access = access
+
+    def name(self) -> str:
+        """The procedure's name."""
+        return self._procedure.name
+
+    def description(self) -> str:
+        """One sentence."""
+        return self._procedure.description
+
+    def bind(self, inputType: JavaObject) -> ProcedureProxy:
+        """There is one form of each procedure."""
+        return self
+
+    def isDeterministic(self) -> bool:
+        """No: procedures act."""
+        return False
+
+    def parameters(self) -> JavaObject:
+        """The arguments, with defaults as SQL."""
+        parameter = self._jvm.cls(_PROCEDURES + "ProcedureParameter")
+        built = []
+        for argument in self._procedure.arguments:
+            data_type = self._jvm.data_type(spark_type_json(argument.type, argument.name))
+            builder = getattr(parameter, "in")(argument.name, data_type).comment(argument.description)
+            if not argument.required:
+                builder = builder.defaultValue(_sql(argument.default))
+            built.append(builder.build())
+        return self._jvm.array(_PROCEDURES + "ProcedureParameter", built)
+
+    def call(self, row: JavaObject) -> JavaObject:
+        """Runs the procedure; its rows come back as a scan."""
+        arguments = {
+            argument.name: python_value(row, index, argument.type)
+            for index, argument in enumerate(self._procedure.arguments)
+        }
+        result = self._procedure.function(self._access.session, arguments)  # type: ignore[arg-type]
+        scans = self._jvm.cls("java.util.ArrayList")()
+        scans.add(LocalRowsProxy(self._jvm, result))
+        return scans.iterator()
+
+
+class LocalRowsProxy(Proxy):
+    """The rows of a procedure."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [READ + "LocalScan"]
+
+    def __init__(self, jvm: Jvm, rows: pa.Table) -> None:
+        super().__init__(jvm)
+        self._rows = rows
+        self._schema = jvm.data_type(spark_schema_json(ColumnMetadata(f.name, f.type) for f in rows.schema))
+
+    def readSchema(self) -> JavaObject:
+        """The columns."""
+        return self._schema
+
+    def rows(self) -> JavaObject:
+        """All rows."""
+        types = list(self._rows.schema.types)
+        made = [internal_row(self._jvm, self._schema, types, list(row.values())) for row in self._rows.to_pylist()]
+        return self._jvm.array(_INTERNAL_ROW, made)
+
+
+def _sql(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return str(value)

@@ -1,0 +1,1 @@
+"""What ``EXPLAIN`` and ``EXPLAIN ANALYZE`` say."""

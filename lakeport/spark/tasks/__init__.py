@@ -1,0 +1,1 @@
+"""What runs in the Python of Spark tasks. Executor side: no Spark session, no metastore."""

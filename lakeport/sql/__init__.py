@@ -1,0 +1,1 @@
+"""Statements that Spark does not know, dialects, and views."""

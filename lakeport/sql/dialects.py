@@ -1,0 +1,53 @@
+"""The dialects of SQL that statements may be written in."""
+
+from __future__ import annotations
+
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connector_spi.properties import closest
+from lakeport.error_codes import UNSUPPORTED_TRINO_SQL
+from lakeport.trino.columns_of import ColumnsOf
+
+__all__ = ["DIALECTS", "check_dialect", "to_spark_sql"]
+
+DIALECTS = ("spark", "trino")
+"""The first is Spark's own; statements in others are translated."""
+
+
+def check_dialect(name: str) -> str:
+    """The dialect of a name, in any case.
+
+    Raises:
+        InvalidArgumentError: There is none.
+    """
+    found = name.strip().lower()
+    if found not in DIALECTS:
+        raise InvalidArgumentError(
+            f"there is no dialect '{name}'{closest(found, DIALECTS)}; there are {', '.join(DIALECTS)}"
+        )
+    return found
+
+
+def to_spark_sql(text: str, dialect: str, columns_of: ColumnsOf) -> str:
+    """A statement in Spark's SQL.
+
+    Args:
+        text: One statement.
+        dialect: Its dialect, one of ``DIALECTS``.
+        columns_of: Tells the columns of a table by the parts of its name; ``None`` where they are not known.
+
+    Raises:
+        NotSupportedError: Part of it may mean something else in Spark, or is not known; names the part.
+        InvalidArgumentError: It is no statement of the dialect.
+    """
+    if dialect == "spark":
+        return text
+    try:
+        # Not needed by most, slow to import, and an optional extra.
+        from lakeport.trino.statements import translate_trino
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] != "sqlglot":
+            raise
+        raise NotSupportedError(
+            "translating Trino's SQL needs sqlglot: pip install 'lakeport[trino]'", UNSUPPORTED_TRINO_SQL
+        ) from error
+    return translate_trino(text, columns_of)

@@ -1,0 +1,47 @@
+"""The columns of tables by their names, for whoever translates a statement; needs no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from catalog.registry import CatalogRegistry
+from catalog.resolver import ResolvedSystemTable
+from connector_spi.errors import ConnectorError
+from connector_spi.names import CatalogSchemaTableName
+from lakeport.planning.redirection import resolve
+from lakeport.transactions.group import SharedTransactions
+from lakeport.transactions.plain_statement import plain_statement
+from lakeport.transactions.statement import statement_scope
+from lakeport.trino.columns_of import ColumnsOf
+
+__all__ = ["table_columns"]
+
+
+def table_columns(
+    registry: CatalogRegistry, shared: SharedTransactions | None, current: Callable[[], tuple[str, str]]
+) -> ColumnsOf:
+    """Looks columns up in our catalogs; a table that is not there, or is Spark's own, has none that are known.
+
+    Args:
+        registry: The catalogs.
+        shared: Transactions to look in; ``None`` for one of its own.
+        current: Catalog and schema of names that say none; asked only where it matters.
+    """
+
+    def columns_of(name: tuple[str, ...]) -> Mapping[str, pa.DataType] | None:
+        full = (*(current()[: 3 - len(name)] if len(name) < 3 else ()), *name)
+        if len(full) != 3 or full[0] not in registry.names():
+            return None
+        try:
+            with statement_scope(plain_statement(registry, shared)) as statement:
+                _, resolved = resolve(statement.access(full[0]), CatalogSchemaTableName(*full), None)
+                statement.commit()
+        except ConnectorError:
+            # Spark says what is wrong, with the place.
+            return None
+        table = resolved.system_table.metadata if isinstance(resolved, ResolvedSystemTable) else resolved.table
+        return {column.name: column.type for column in table.columns}
+
+    return columns_of

@@ -1,0 +1,206 @@
+"""The transactions of one statement, one for each catalog that it meets."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from catalog.registry import CatalogRegistry
+from connector_spi.connector import Connector
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.metadata import ConnectorMetadata, TableRedirection
+from connector_spi.properties import boolean_property, parse_properties
+from connector_spi.session import ConnectorSession
+from lakeport.transactions.group import SharedTransactions, TransactionGroup
+
+__all__ = ["ENGINE_PROPERTIES", "NATIVE_READER", "TASK_PUSHDOWN", "CatalogAccess", "Statement", "statement_scope"]
+
+PropertySource = Callable[[str], dict[str, str]]
+"""From a catalog's name to the texts of its session properties."""
+
+NATIVE_READER = boolean_property(
+    "native_reader",
+    "Let Spark's own Parquet and ORC readers read files that are plain; false forces Python tasks.",
+    True,
+)
+TASK_PUSHDOWN = boolean_property(
+    "task_pushdown",
+    "Let Python tasks filter and aggregate the rows that they read; false leaves that to Spark.",
+    True,
+)
+ENGINE_PROPERTIES = (NATIVE_READER, TASK_PUSHDOWN)
+"""The engine's own session properties, of every catalog."""
+
+_counter = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogAccess:
+    """One catalog as one statement sees it.
+
+    Attributes:
+        catalog: Its name.
+        connector: The live catalog.
+        transaction: The statement's transaction in it.
+        metadata: Answers inside of the transaction; guarded by ``lock``.
+        session: The query's facts with this catalog's session properties.
+        native_reader: The engine may read plain files with its own reader.
+        task_pushdown: Python tasks may filter and aggregate.
+        lock: Held around each call of ``metadata``, which serves one thread at a time.
+        statement: Keeps the transactions open for as long as this object lives.
+    """
+
+    catalog: str
+    connector: Connector
+    transaction: ConnectorTransaction
+    metadata: ConnectorMetadata
+    session: ConnectorSession
+    native_reader: bool
+    task_pushdown: bool
+    lock: threading.RLock
+    statement: Statement
+
+
+class Statement:
+    """One statement: every table of a catalog in it shares one transaction.
+
+    Tables made in a statement keep it alive. The transactions are committed when the last of them is gone, rolled back
+    by ``fail``: exactly one of the two, also when the process ends.
+
+    Args:
+        registry: The catalogs.
+        user: Who asks.
+        time_zone: IANA name of the session's zone.
+        properties: Gives the session properties that are set for a catalog.
+        shared: Transactions of other statements to read in; ``None`` for transactions of its own.
+        on_read: Told before splits of a table are planned.
+    """
+
+    def __init__(
+        self,
+        registry: CatalogRegistry,
+        user: str,
+        time_zone: str,
+        properties: PropertySource,
+        shared: SharedTransactions | None = None,
+        on_read: Callable[[TransactionGroup], None] | None = None,
+    ) -> None:
+        self.query_id = f"{os.getpid()}_{next(_counter)}"
+        self._registry = registry
+        self._user = user
+        self._time_zone = time_zone
+        self._properties = properties
+        self._start = datetime.now(UTC)
+        self._lock = threading.Lock()
+        self._accesses: dict[object, CatalogAccess] = {}
+        self._on_read = on_read
+        self._is_alone = shared is None
+        self._shared = SharedTransactions(registry) if shared is None else shared
+        self.analysis: object | None = None
+        """What an engine notes about a statement that it explains."""
+
+    @property
+    def transactions(self) -> TransactionGroup:
+        """The statement's transactions."""
+        return self._shared.group
+
+    def access(self, catalog: str) -> CatalogAccess:
+        """The catalog inside of this statement; its transaction begins at the first call.
+
+        Raises:
+            CatalogNotFoundError: No such catalog.
+            InvalidPropertyError: A session property that is set is unknown or wrong.
+            UserError: The statement has ended.
+        """
+        return self._access(catalog, None)
+
+    def redirected(self, catalog: str, redirection: TableRedirection) -> CatalogAccess:
+        """The connector of another kind that reads a table of a catalog; it has a transaction of its own.
+
+        Raises:
+            InvalidPropertyError: The connector is not installed.
+        """
+        return self._access(catalog, redirection)
+
+    def accesses(self) -> list[CatalogAccess]:
+        """The catalogs that the statement has met."""
+        with self._lock:
+            return list(self._accesses.values())
+
+    def about_to_read(self) -> None:
+        """To be called before splits of a table are planned."""
+        if self._on_read is not None:
+            self._on_read(self.transactions)
+
+    def commit(self) -> None:
+        """Ends the statement now; with transactions that others share, its part in them."""
+        if self._is_alone:
+            self.transactions.commit()
+
+    def fail(self) -> None:
+        """Rolls back: the statement could not be analysed, failed, or was cancelled."""
+        if self._is_alone:
+            self.transactions.rollback()
+
+    def _access(self, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
+        key = (catalog, None if redirection is None else (redirection.connector_name, redirection.properties))
+        with self._lock:
+            found = self._accesses.get(key)
+            if found is None:
+                found = self._accesses[key] = self._begin(key, catalog, redirection)
+        return replace(found, statement=self)
+
+    def _begin(self, key: Hashable, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
+        if redirection is None:
+            connector = self._registry.get(catalog)
+        else:
+            properties = dict(redirection.properties)
+            connector = self._registry.sibling(catalog, redirection.connector_name, properties)
+        session, engine = self._session(catalog, connector, redirection is not None)
+        begun = self.transactions.begin(key, connector, session)
+        # The access that lives in a table refers to the statement; the one kept here must not, or neither would die.
+        weak = weakref.proxy(self)
+        return CatalogAccess(
+            catalog,
+            connector,
+            begun.transaction,
+            begun.metadata,
+            session,
+            engine[NATIVE_READER.name],
+            engine[TASK_PUSHDOWN.name],
+            begun.lock,
+            weak,
+        )
+
+    def _session(
+        self, catalog: str, connector: Connector, is_sibling: bool
+    ) -> tuple[ConnectorSession, dict[str, bool]]:
+        def where(name: str) -> str:
+            return f"session property spark.lakeport.{catalog}.{name}"
+
+        descriptors = [*ENGINE_PROPERTIES, *connector.session_properties]
+        given = self._properties(catalog)
+        if is_sibling:
+            # The catalog's own connector has checked the names; the sibling knows some of them.
+            known = {descriptor.name for descriptor in descriptors}
+            given = {name: text for name, text in given.items() if name in known}
+        values = parse_properties(descriptors, given, where)
+        engine = {descriptor.name: bool(values.pop(descriptor.name)) for descriptor in ENGINE_PROPERTIES}
+        session = ConnectorSession(self.query_id, self._user, self._time_zone, self._start, tuple(values.items()))
+        return session, engine
+
+
+@contextmanager
+def statement_scope(statement: Statement) -> Iterator[Statement]:
+    """Rolls ``statement`` back when the block fails; else it ends with the last of its tables."""
+    try:
+        yield statement
+    except BaseException:
+        statement.fail()
+        raise

@@ -1,0 +1,1 @@
+"""Trino's SQL translated into Spark's."""

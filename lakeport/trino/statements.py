@@ -1,0 +1,84 @@
+"""Statements in Trino's SQL: queries are translated, the others are written with Spark's words.
+
+Trino: https://trino.io/docs/current/sql.html
+"""
+
+from __future__ import annotations
+
+import re
+
+from connector_spi.errors import NotSupportedError
+from connector_spi.names import quote_identifier
+from lakeport.error_codes import UNSUPPORTED_TRINO_SQL
+from lakeport.trino.columns_of import ColumnsOf
+from lakeport.trino.queries import translate_query
+
+__all__ = ["translate_trino"]
+
+_NAME = r'(?:"(?:[^"]|"")+"|`[^`]+`|\w+)'
+_PATH = rf"{_NAME}(?:\.{_NAME})*"
+_FLAGS = re.IGNORECASE | re.DOTALL
+_EXPLAIN = re.compile(r"(?P<head>EXPLAIN\s*(?:ANALYZE\s+(?:VERBOSE\s+)?|\([^)]*\)\s*)?)(?P<query>.*)", _FLAGS)
+_QUERY = re.compile(r"(?:--[^\n]*\n|/\*.*?\*/|\s)*(?:SELECT|WITH|VALUES|TABLE|\()", _FLAGS)
+_SET_SESSION = re.compile(rf"SET\s+SESSION\s+(?P<catalog>{_NAME})\.(?P<name>\w+)\s*=\s*(?P<value>.+)", _FLAGS)
+_RESET_SESSION = re.compile(rf"RESET\s+SESSION\s+(?P<catalog>{_NAME})\.(?P<name>\w+)", _FLAGS)
+_RENAMED = (
+    (re.compile(r"SHOW\s+SCHEMAS\s+(?:FROM|IN)\s+(?P<path>" + _PATH + r")(?P<rest>\s+LIKE\s+'[^'\\_%]*%?')?", _FLAGS),
+     "SHOW SCHEMAS IN {path}{rest}"),
+    (re.compile(r"SHOW\s+TABLES\s+(?:FROM|IN)\s+(?P<path>" + _PATH + r")(?P<rest>\s+LIKE\s+'[^'\\_%]*%?')?", _FLAGS),
+     "SHOW TABLES IN {path}{rest}"),
+    (re.compile(rf"SHOW\s+COLUMNS\s+(?:FROM|IN)\s+(?P<path>{_PATH})(?P<rest>)", _FLAGS), "DESCRIBE TABLE {path}{rest}"),
+    (re.compile(rf"(?:DESCRIBE|DESC)\s+(?P<path>{_PATH})(?P<rest>)", _FLAGS), "DESCRIBE TABLE {path}{rest}"),
+    (re.compile(rf"SHOW\s+CREATE\s+TABLE\s+(?P<path>{_PATH})(?P<rest>)", _FLAGS), "SHOW CREATE TABLE {path}{rest}"),
+    (re.compile(rf"SHOW\s+STATS\s+FOR\s+(?P<path>{_PATH})(?P<rest>)", _FLAGS), "SHOW STATS FOR {path}{rest}"),
+    (re.compile(rf"USE\s+(?P<path>{_PATH})(?P<rest>)", _FLAGS), "USE {path}{rest}"),
+)  # fmt: skip
+_AS_THEY_ARE = re.compile(r"SHOW\s+(?:CATALOGS|SCHEMAS|TABLES)|CALL\s.*", _FLAGS)
+
+
+def translate_trino(text: str, columns_of: ColumnsOf) -> str:
+    """A statement in Spark's SQL.
+
+    Args:
+        text: One statement in Trino's SQL.
+        columns_of: Tells the types of tables' columns.
+
+    Raises:
+        InvalidArgumentError: It is no statement in Trino's SQL.
+        NotSupportedError: Part of it, or all, may mean something else in Spark.
+    """
+    stripped = text.strip().rstrip(";").strip()
+    if _QUERY.match(stripped):
+        return translate_query(stripped, columns_of)
+    explain = _EXPLAIN.fullmatch(stripped)
+    if explain is not None and _QUERY.match(explain.group("query")):
+        return explain.group("head").rstrip() + " " + translate_query(explain.group("query"), columns_of)
+    setting = _SET_SESSION.fullmatch(stripped)
+    if setting is not None:
+        value = setting.group("value").strip()
+        value = value[1:-1].replace("''", "'") if value.startswith("'") and value.endswith("'") else value
+        return f"SET spark.lakeport.{_plain(setting.group('catalog'))}.{setting.group('name').lower()} = {value}"
+    setting = _RESET_SESSION.fullmatch(stripped)
+    if setting is not None:
+        return f"RESET spark.lakeport.{_plain(setting.group('catalog'))}.{setting.group('name').lower()}"
+    for pattern, form in _RENAMED:
+        found = pattern.fullmatch(stripped)
+        if found is not None:
+            rest = (found.group("rest") or "").replace("%", "*")
+            return form.format(path=_spark_path(found.group("path")), rest=rest)
+    if _AS_THEY_ARE.fullmatch(stripped) and '"' not in stripped:
+        return stripped
+    words = " ".join(stripped.split()[:3])
+    raise NotSupportedError(
+        f"the statement {words} ... is not translated from Trino's SQL: only queries, EXPLAIN, SHOW, DESCRIBE, USE, "
+        "SET SESSION and CALL are; write it in Spark's SQL",
+        UNSUPPORTED_TRINO_SQL,
+    )
+
+
+def _spark_path(path: str) -> str:
+    return ".".join(quote_identifier(_plain(part)) for part in re.findall(_NAME, path))
+
+
+def _plain(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name[0] in '"`' else name

@@ -1,0 +1,154 @@
+"""Types of the parts of a query in Trino's SQL, as far as they are known for sure."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import pyarrow as pa
+from sqlglot import exp
+from sqlglot.dialects.trino import Trino
+from sqlglot.expressions import Expr
+from sqlglot.optimizer.annotate_types import annotate_types
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.schema import MappingSchema
+
+from lakeport.trino.columns_of import ColumnsOf
+from lakeport.trino.decimals import with_decimal_digits
+
+__all__ = ["Kind", "kind_of", "with_types"]
+
+_STAND_IN = "lakeport_table_"
+
+
+class Kind(Enum):
+    """What a translation has to know of a type."""
+
+    INTEGER = "integer"
+    FLOAT = "double"
+    DECIMAL = "decimal"
+    TEXT = "varchar"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    BOOLEAN = "boolean"
+    ARRAY = "array"
+    MAP = "map"
+    OTHER = "another type"
+    UNKNOWN = "unknown"
+
+
+_KINDS = {
+    Kind.INTEGER: "TINYINT SMALLINT INT BIGINT",
+    Kind.FLOAT: "FLOAT DOUBLE",
+    Kind.DECIMAL: "DECIMAL",
+    Kind.TEXT: "VARCHAR TEXT",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP TIMESTAMPNTZ",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.ARRAY: "ARRAY",
+    Kind.MAP: "MAP",
+    Kind.UNKNOWN: "UNKNOWN NULL UNDEFINED",
+}
+_BY_NAME = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+# Types that sqlglot tells for these are Trino's; of other functions they may be those of other engines.
+_TYPED = (
+    exp.Literal, exp.Cast, exp.TryCast, exp.Column, exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div,
+    exp.Count, exp.Length, exp.Boolean, exp.Connector, exp.Predicate, exp.Not, exp.Lower, exp.Upper, exp.Concat,
+    exp.DPipe, exp.Array, exp.Year, exp.Month, exp.Day, exp.CurrentDate, exp.Min, exp.Max, exp.Coalesce, exp.Case,
+    exp.If, exp.Subquery, exp.Sum, exp.Avg, exp.Substring, exp.Trim,
+)  # fmt: skip
+
+
+def kind_of(node: Expr) -> Kind:
+    """The kind of an expression's type."""
+    if not isinstance(node, _TYPED) or node.type is None:
+        return Kind.UNKNOWN
+    return _BY_NAME.get(node.type.this.name, Kind.OTHER)
+
+
+def with_types(query: Expr, columns_of: ColumnsOf) -> Expr:
+    """The query with every column under its table's name, every result named as Trino names it, and types.
+
+    Raises:
+        SqlglotError: Its names do not fit together.
+    """
+    for literal in list(query.find_all(exp.Literal)):
+        # Trino's and Spark's are decimals, and sqlglot's are not.
+        if not literal.is_string and "." in literal.name and "e" not in literal.name.lower():
+            literal.replace(exp.cast(exp.Literal.string(literal.name), _decimal(literal.name)))
+    for column in list(query.find_all(exp.Column)):
+        # Functions without parentheses, which sqlglot takes for columns.
+        made = {"current_schema": exp.CurrentSchema, "current_catalog": exp.CurrentCatalog}.get(column.name.lower())
+        if made is not None and not column.table and not column.this.quoted:
+            column.replace(made())
+    for select in query.find_all(exp.Select):
+        for position, projection in enumerate(select.expressions):
+            if not isinstance(projection, exp.Alias | exp.Column | exp.Star | exp.Dot):
+                projection.replace(exp.alias_(projection.copy(), f"_col{position}"))
+    tables, schema = _stand_ins(query, columns_of)
+    qualified = qualify(
+        query,
+        dialect="trino",
+        schema=schema,
+        validate_qualify_columns=False,
+        quote_identifiers=False,
+        identify=False,
+        expand_stars=False,
+        expand_alias_refs=False,
+    )
+    rules = with_decimal_digits(Trino.EXPRESSION_METADATA)
+    typed = annotate_types(qualified, schema=schema, expression_metadata=rules, dialect="trino")
+    for table in typed.find_all(exp.Table):
+        if table.name in tables:
+            original = tables[table.name]
+            for key in ("this", "db", "catalog"):
+                table.set(key, original.args.get(key))
+    return typed
+
+
+def _decimal(text: str) -> str:
+    whole, _, fraction = text.partition(".")
+    digits = len(whole.lstrip("0")) + len(fraction)
+    return f"DECIMAL({max(digits, 1)}, {len(fraction)})"
+
+
+def _stand_ins(query: Expr, columns_of: ColumnsOf) -> tuple[dict[str, exp.Table], MappingSchema]:
+    """Gives each table a name of one part, since names of different lengths have no place in one schema."""
+    common = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
+    tables: dict[str, exp.Table] = {}
+    schema = MappingSchema(dialect="trino")
+    for table in list(query.find_all(exp.Table)):
+        parts = tuple(part.name.lower() for part in table.parts)
+        if not isinstance(table.this, exp.Identifier) or (len(parts) == 1 and parts[0] in common):
+            continue
+        name = f"{_STAND_IN}{len(tables)}"
+        tables[name] = table.copy()
+        columns = columns_of(parts)
+        if columns:
+            schema.add_table(name, {column: _type_name(kind) for column, kind in columns.items()})
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(parts[-1], quoted=True)))
+        table.set("this", exp.to_identifier(name))
+        table.set("db", None)
+        table.set("catalog", None)
+    return tables, schema
+
+
+def _type_name(arrow: pa.DataType) -> str:
+    types = pa.types
+    named = {
+        "TINYINT": types.is_int8, "SMALLINT": types.is_int16, "INT": types.is_int32, "BIGINT": types.is_int64,
+        "REAL": types.is_float32, "DOUBLE": types.is_float64, "VARCHAR": types.is_string, "DATE": types.is_date,
+        "BOOLEAN": types.is_boolean, "VARBINARY": types.is_binary,
+    }  # fmt: skip
+    for name, is_it in named.items():
+        if is_it(arrow):
+            return name
+    if types.is_decimal(arrow):
+        return f"DECIMAL({arrow.precision}, {arrow.scale})"
+    if types.is_timestamp(arrow):
+        return "TIMESTAMP"
+    if types.is_list(arrow):
+        return f"ARRAY({_type_name(arrow.value_type)})"
+    if types.is_map(arrow):
+        return f"MAP({_type_name(arrow.key_type)}, {_type_name(arrow.item_type)})"
+    return "UNKNOWN"

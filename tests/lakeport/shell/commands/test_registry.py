@@ -1,0 +1,102 @@
+"""The shell's own commands, those that need no Spark."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from lakeport.shell.commands.registry import COMMANDS, KEYS, run_command
+from lakeport.shell.completion.names import NameCache
+from lakeport.shell.display import Display
+from lakeport.shell.shell_session import LeaveShell, ShellSession
+from tests.lakeport.memory_session import memory_session, put
+from tests.paths import PROJECT
+
+
+@pytest.fixture
+def shell() -> Iterator[tuple[ShellSession, io.BytesIO]]:
+    with memory_session() as (session, connector):
+        put(connector, "trips", pa.table({"id": pa.array([1], pa.int64()), "day": ["x"]}), "day")
+        put(connector, "tours", pa.table({"a": [1]}))
+        out = io.BytesIO()
+        names = NameCache(session)
+        yield ShellSession(session, Display(out), names, run_command, debug=False), out
+        names.close()
+
+
+def said(shell: tuple[ShellSession, io.BytesIO], text: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """Everything that is printed by some input."""
+    shell[1].seek(0)
+    shell[1].truncate()
+    shell[0].run_input(text)
+    captured = capsys.readouterr()
+    return shell[1].getvalue().decode() + captured.out + captured.err
+
+
+def test_what_there_is(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(shell, "\\l", capsys) == " catalog | connector\n---------+-----------\n mem     | memory\n(1 row)\n"
+    assert said(shell, "\\dn mem", capsys).splitlines()[3:] == [" default", " s", "(2 rows)"]
+    assert said(shell, "\\dt mem.s.tr*", capsys).splitlines()[3:] == [" trips", "(1 row)"]
+    assert "USE a" not in said(shell, "\\dt", capsys)
+    shell[0].begin_in("mem", "s")
+    assert said(shell, "\\dt", capsys).splitlines()[3:] == [" tours", " trips", "(2 rows)"]
+    lines = said(shell, "\\d trips", capsys).splitlines()
+    assert lines[0] == "Table mem.s.trips"
+    assert "bigint" in lines[3]
+    assert lines[4].endswith("partition key")
+    assert "Partition keys: day" in lines
+    assert "did you mean" in said(shell, "\\d trps", capsys)
+    assert "no schema defalt in catalog mem; did you mean default?" in said(shell, "\\dt mem.defalt.*", capsys)
+    assert said(shell, "\\c", capsys) == "mem.s\n"
+
+
+def test_a_schema_has_to_be_known(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no schema is chosen" in said(shell, "\\dt", capsys)
+    assert "no catalog is chosen" in said(shell, "\\dn", capsys)
+    assert "names no catalog" in said(shell, "\\d trips", capsys)
+
+
+def test_variables_and_settings(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(shell, "\\set a 'two words'\n\\echo <:a>", capsys) == "<two words>\n"
+    assert said(shell, "\\set", capsys) == "a = two words\n"
+    assert "no variable 'b'" in said(shell, "\\unset b", capsys)
+    assert said(shell, "\\x\n\\x off\n\\pset null -", capsys) == "expanded is on\nexpanded is off\nnull is -\n"
+    assert "format is aligned" in said(shell, "\\pset", capsys)
+    assert "did you mean 'json'" in said(shell, "\\format jsn", capsys)
+    assert "expected seconds" in said(shell, "\\watch never", capsys)
+    assert "run one first" in said(shell, "\\watch 1", capsys)
+
+
+def test_files(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "again.sql"
+    file.write_text(f"\\echo once\n\\i {file}\n")
+    text = said(shell, f"\\i {file}", capsys)
+    assert text.count("once") == 16
+    assert "does it include itself?" in text
+    assert "cannot read" in said(shell, "\\i /no/such/file", capsys)
+    assert "expected \\copy (QUERY) TO 'FILE'" in said(shell, "\\copy trips", capsys)
+    assert "expected one of .txt" in said(shell, "\\copy mem.s.trips TO 'x.xls'", capsys)
+    assert "cannot write" in said(shell, "\\o /no/such/folder/file", capsys)
+
+
+def test_leaving(shell: tuple[ShellSession, io.BytesIO]) -> None:
+    with pytest.raises(LeaveShell):
+        shell[0].run_input("\\q")
+
+
+def test_help_and_page_tell_every_command_and_key(
+    shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = said(shell, "\\?", capsys)
+    page = (PROJECT / "docs" / "shell.md").read_text(encoding="utf-8").replace("\\|", "|")
+    for command in COMMANDS:
+        use = f"{command.names[0]} {command.usage}".strip()
+        assert use in text
+        assert f"| `{use}` | {command.does} |" in page
+    for key, does in KEYS:
+        assert key in text
+        assert f"| {key} | {does} |" in page
