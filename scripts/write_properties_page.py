@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -78,11 +79,16 @@ def _default(descriptor: PropertyMetadata[object]) -> str:
 
 
 def _procedure(procedure: Procedure) -> str:
-    lines = [f"`CALL CATALOG.{procedure.schema}.{procedure.name}(...)`: {procedure.description}", ""]
+    lines = [_wrapped(f"`CALL CATALOG.{procedure.schema}.{procedure.name}(...)`: {procedure.description}"), ""]
     for argument in procedure.arguments:
         fallback = "" if argument.required else f" Default `{argument.default!r}`."
-        lines.append(f"- `{argument.name}` ({argument.type}): {argument.description}{fallback}")
+        text = f"- `{argument.name}` ({argument.type}): {argument.description}{fallback}"
+        lines.append(_wrapped(text, indent="  "))
     return "\n".join(lines)
+
+
+def _wrapped(text: str, *, indent: str = "") -> str:
+    return textwrap.fill(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 if __name__ == "__main__":

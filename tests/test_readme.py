@@ -1,4 +1,7 @@
-"""What the README and the tutorial show is what happens: their commands and Python are run, the output compared."""
+"""What the README, the tutorial and the page of Spark sessions show is what happens.
+
+Their commands and their Python are run, and the output is compared.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,12 @@ HOME = "/home/ann"
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module", params=["README.md", "docs/tutorial.md"])
+# What each page has: the rest of them would test nothing.
+COMMANDS = ("README.md", "docs/tutorial.md")
+PYTHON = ("docs/tutorial.md", "docs/spark.md")
+
+
+@pytest.fixture(scope="module")
 def shown(request: pytest.FixtureRequest) -> str:
     """The text of a page."""
     return (PROJECT / str(request.param)).read_text(encoding="utf-8")
@@ -54,6 +62,7 @@ def pattern(shown: str, home: Path) -> str:
     return "".join(lines)
 
 
+@pytest.mark.parametrize("shown", COMMANDS, indirect=True)
 def test_commands_print_what_is_shown(shown: str, home: Path) -> None:
     all_commands = list(commands(shown))
     assert [command.split()[1] for command, _ in all_commands][:1] == ["demo"]
@@ -65,10 +74,13 @@ def test_commands_print_what_is_shown(shown: str, home: Path) -> None:
         assert re.fullmatch(pattern(output, home), done.stdout), f"{command}\n{done.stdout}"
 
 
+@pytest.mark.parametrize("shown", PYTHON, indirect=True)
 def test_python_prints_what_is_shown(shown: str, home: Path) -> None:
     if not (home / "lakeport-warehouse").exists():
         assert run_lakeport("demo", folder=home).returncode == 0
-    (home / "examples.txt").write_text("\n".join(blocks(shown, "pycon")), encoding="utf-8")
+    examples = blocks(shown, "pycon")
+    assert examples
+    (home / "examples.txt").write_text("\n".join(examples), encoding="utf-8")
     # Spark would start its Python tasks by what this names, or else by the python3 of the PATH, which has no Lakeport.
     environment = {key: value for key, value in os.environ.items() if key != "PYSPARK_PYTHON"}
     command = [sys.executable, "-m", "doctest", "examples.txt"]
@@ -76,7 +88,7 @@ def test_python_prints_what_is_shown(shown: str, home: Path) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("target", re.findall(r"^make ([a-z]+)", README, re.MULTILINE))
+@pytest.mark.parametrize("target", re.findall(r"^make ([a-z-]+)", README, re.MULTILINE))
 def test_targets_are_those_of_the_makefile(target: str) -> None:
     assert re.search(rf"^{target}:.*## ", (PROJECT / "Makefile").read_text(), re.MULTILINE)
 
