@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -27,7 +26,6 @@ __all__ = [
     "HolesPolicy",
     "HudiReadOptions",
     "QueryType",
-    "hadoop_glob",
     "parse_read_options",
 ]
 
@@ -69,7 +67,6 @@ _WITHOUT_EFFECT = frozenset(
     }
 )
 _KNOWN = (QUERY_TYPE, AS_OF, BEGIN, END, FALLBACK, HOLES, FORMAT, _FILTERS, PATH_GLOB, END_SCHEMA, _MERGE)
-_GLOB_PARTS = {"*": ".*", "?": ".", "{": "(?:", "}": ")", ",": "|", "[": "["}
 
 
 _Choice = TypeVar("_Choice", bound=Enum)
@@ -159,37 +156,6 @@ def parse_read_options(table: object, options: Mapping[str, str]) -> HudiReadOpt
     return parsed
 
 
-def hadoop_glob(pattern: str) -> str:
-    """The regular expression of a path pattern of Hadoop's (GlobPattern), to match whole paths.
-
-    ``*`` and ``?`` match slashes, too; ``[abc]``, ``[^a-c]``, ``[!a-c]``, ``{one,other}`` and a backslash before a
-    character are known.
-
-    Raises:
-        InvalidArgumentError: The pattern is not closed.
-    """
-    regex, braces, brackets = "", 0, False
-    letters = iter(pattern)
-    for letter in letters:
-        if letter == "\\":
-            following = next(letters, None)
-            if following is None:
-                raise _unclosed(pattern)
-            regex += re.escape(following)
-        elif brackets:
-            regex += "^" if letter == "!" and regex.endswith("[") else letter if letter in "^-]" else re.escape(letter)
-            brackets = letter != "]"
-        elif letter in _GLOB_PARTS and (letter not in ",}" or braces):
-            regex += _GLOB_PARTS[letter]
-            braces += {"{": 1, "}": -1}.get(letter, 0)
-            brackets = letter == "["
-        else:
-            regex += re.escape(letter)
-    if braces or brackets:
-        raise _unclosed(pattern)
-    return regex
-
-
 def _check_incremental(table: object, parsed: HudiReadOptions) -> None:
     if parsed.as_of is not None:
         raise _invalid(table, f"'{AS_OF}' does not fit an incremental query; say '{END}'")
@@ -231,12 +197,6 @@ def _flag(table: object, given: Mapping[str, str], name: str) -> bool:
     if text not in ("true", "false"):
         raise _invalid(table, f"option '{name}' is {text!r}; expected true or false")
     return text == "true"
-
-
-def _unclosed(pattern: str) -> InvalidArgumentError:
-    return InvalidArgumentError(
-        f"option '{PATH_GLOB}' is {pattern!r}, in which a bracket, brace or backslash is not closed", HUDI_BAD_OPTION
-    )
 
 
 def _invalid(table: object, what: str) -> InvalidArgumentError:

@@ -118,7 +118,11 @@ def _comparison(operator: str, left: Node, right: Node, *, schema: pa.Schema) ->
         left, operator, right = right, _MIRRORED[operator], left
     if not isinstance(left, Field) or not isinstance(right, Literal) or not right.value.is_valid:
         return EVERY_ROW
-    return rows_needed(schema, left.name, operator, right.value.as_py())
+    value = right.value.as_py()
+    if operator == "!=" and value != value:
+        # Of Spark's comparison NaN equals itself; of Arrow's it differs from everything, itself included.
+        return rows_needed(schema, left.name, "is not null")
+    return rows_needed(schema, left.name, operator, value)
 
 
 def _node(kind: str, text: str, tokens: Iterator[tuple[str, str]], table: pa.Table) -> Node:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from connector_spi.errors import CorruptFileError, FileMissingError
 from connectors.hive.formats.text_files import TextFormat
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, is_hidden
+from connectors.toolkit.storage.globs import find_paths
 
 __all__ = ["SymlinkTextFormat"]
 
@@ -14,7 +15,10 @@ _MOST_BYTES = 1 << 26
 
 
 class SymlinkTextFormat(TextFormat):
-    """Text files that lie anywhere; a path may also be that of a folder of them.
+    """Text files that lie anywhere.
+
+    A line names a file, a directory of files, or a pattern of these as Hadoop writes them. One that names nothing is
+    an error, as of Hive (``FileInputFormat.listStatus``).
 
     With the SerDe of another format, as for a Delta table's manifests of Parquet files, a table is refused, since Hive
     would take the lines of those files, too.
@@ -38,9 +42,15 @@ class SymlinkTextFormat(TextFormat):
 
 
 def _target(files: FileSystem, path: str, named_by: str) -> list[FileInfo]:
-    info = files.info(path)
-    if info is None:
-        raise FileMissingError(f"{path}, which {named_by} names, is not there; restore it, or correct the list")
-    if not info.is_directory:
-        return [info] if info.size else []
-    return [one for one in files.list(path) if not one.is_directory and one.size and not is_hidden(one.name)]
+    """The data files of one line."""
+    try:
+        named = find_paths(files, path)
+    except ValueError as error:
+        raise CorruptFileError(f"{named_by} names {path}: {error}; correct the line") from error
+    shown = [one for one in named if not is_hidden(one.name)]
+    if not shown:
+        raise FileMissingError(f"{path}, which {named_by} names, matches no file; restore the files, or correct it")
+    found: list[FileInfo] = []
+    for one in shown:
+        found += files.list(one.path) if one.is_directory else [one]
+    return [one for one in found if not one.is_directory and one.size and not is_hidden(one.name)]

@@ -23,7 +23,7 @@ from connectors.hudi.file_group.slices import FileSlice, latest_file_slices, par
 from connectors.hudi.handles import HudiTableHandle, WriteRange
 from connectors.hudi.planning.listing import PartitionWalk
 from connectors.hudi.planning.scan import PartitionSlices, ScanPlan
-from connectors.hudi.read_options import FALLBACK, HOLES, HolesPolicy, HudiReadOptions, hadoop_glob
+from connectors.hudi.read_options import FALLBACK, HOLES, PATH_GLOB, HolesPolicy, HudiReadOptions
 from connectors.hudi.schema.history import SchemaHistory
 from connectors.hudi.schema.table_schema import COMMIT_TIME
 from connectors.hudi.snapshots.schema_commits import read_schema_history
@@ -33,6 +33,7 @@ from connectors.hudi.timeline.instant import WRITE_ACTIONS, Instant
 from connectors.hudi.timeline.instant_text import instant_of_text, timeline_zone
 from connectors.hudi.timeline.write_range import EARLIEST, is_earliest, range_key, views_around, writes_in_range
 from connectors.toolkit.storage.filesystem import FileInfo, join_path
+from connectors.toolkit.storage.globs import glob_regex
 
 __all__ = ["AskedWrites", "archived_writes", "asked_writes", "incremental_handle", "plan_writes"]
 
@@ -163,7 +164,10 @@ def _path_test(glob: str) -> Callable[[FileSlice], bool]:
     MergeOnReadIncrementalRelationV2)."""
     if not glob:
         return lambda file_slice: True
-    matches = re.compile(hadoop_glob(f"*{glob}"), re.DOTALL).fullmatch
+    try:
+        matches = re.compile(glob_regex(f"*{glob}"), re.DOTALL).fullmatch
+    except ValueError as error:
+        raise InvalidArgumentError(f"option '{PATH_GLOB}': {error}", HUDI_BAD_OPTION) from error
     return lambda file_slice: matches((file_slice.base or file_slice.logs[-1]).path) is not None
 
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
 from connectors.toolkit.schema.decimal_rounding import cut_to_scale, rounded_half_up
+from connectors.toolkit.schema.floor_division import floor_divide
 from connectors.toolkit.schema.local_times import local_times
 from connectors.toolkit.schema.time_conventions import INT96, TimeConventions, rebase_dates, rebase_timestamps
 
@@ -220,7 +221,7 @@ def _floor_to_micros(source: pa.DataType) -> ArrayFunction:
     if source.unit != "ns":
         return lambda array: array.cast(target)
     # A plain cast cuts towards zero, which moves times before 1970 forward.
-    return lambda array: pc.floor_temporal(array, 1, "microsecond").cast(target, safe=False)
+    return lambda array: floor_divide(array.view(pa.int64()), 1000).view(target)
 
 
 def _all_of(*functions: ArrayFunction | None) -> ArrayFunction | None:

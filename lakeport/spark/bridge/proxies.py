@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -15,6 +16,8 @@ from lakeport.spark.bridge.errors import as_java
 from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = ["Proxy"]
+
+_numbers = itertools.count(1)
 
 
 class Proxy:
@@ -34,6 +37,7 @@ class Proxy:
 
     def __init__(self, jvm: Jvm) -> None:
         self._jvm = jvm
+        self._number = next(_numbers)
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -44,13 +48,14 @@ class Proxy:
     def equals(self, other: JavaObject | None) -> bool:
         """Java's equality: of what ``_identity`` says.
 
-        py4j hands a proxy that comes back from Java over as a Java object, so the two are compared by their texts.
+        py4j hands a proxy that comes back from Java over as a Java object, so the two are compared by their texts, and
+        by their hash codes, since a subclass may have a text of its own that others share.
         """
-        return other is not None and str(other.toString()) == self.toString()
+        return other is not None and str(other.toString()) == self.toString() and other.hashCode() == self.hashCode()
 
     def hashCode(self) -> int:
         """Agrees with ``equals``; a Java int."""
-        return int(self._fingerprint()[:8], 16) & 0x7FFFFFFF
+        return int(self._fingerprint()[-8:], 16) & 0x7FFFFFFF
 
     def toString(self) -> str:
         """Tells the proxy from every other that is not equal."""
@@ -63,7 +68,7 @@ class Proxy:
     def _fingerprint(self) -> str:
         identity = self._identity()
         if identity is None:
-            return f"{id(self):016x}"
+            return f"{self._number:016x}"
         # Equal texts have to mean equal rows, so the digest is a strong one.
         return hashlib.sha256(to_json(identity).encode()).hexdigest()
 

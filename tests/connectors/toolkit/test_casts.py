@@ -60,6 +60,9 @@ def _cast(values: pa.Array, target: pa.DataType, conventions: TimeConventions | 
         (pa.array([None, None], pa.null()), pa.int32(), [None, None]),
         (pa.array([-1, -1500], pa.timestamp("ns")), pa.timestamp("us"), [datetime(1969, 12, 31, 23, 59, 59, 999999)] * 1
          + [datetime(1969, 12, 31, 23, 59, 59, 999998)]),
+        # Hive's answers; in nanoseconds these are the ends of 64-bit integers.
+        (pa.array([-(1 << 63), (1 << 63) - 1, None], pa.timestamp("ns")), pa.timestamp("us"),
+         [datetime(1677, 9, 21, 0, 12, 43, 145224), datetime(2262, 4, 11, 23, 47, 16, 854775), None]),
         (pa.array([-1500], pa.timestamp("ms")), pa.timestamp("us"), [datetime(1969, 12, 31, 23, 59, 58, 500000)]),
     ],
 )  # fmt: skip

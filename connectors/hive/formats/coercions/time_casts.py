@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from connectors.hive.formats.text.values import real_nulls
 from connectors.toolkit.schema.decimal_rounding import rounded_down
+from connectors.toolkit.schema.floor_division import floor_divide
 from connectors.toolkit.schema.value_casts import ArrayFunction, narrow_integer, to_decimal
 
 __all__ = [
@@ -84,7 +85,7 @@ def timestamps_to_booleans(array: pa.Array) -> pa.Array:
 def timestamps_to_integers(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
     """Whole seconds, rounded down; NULL out of range."""
     narrow = narrow_integer(pa.int64(), target)
-    return lambda array: narrow(_floor_divide(array.view(pa.int64()), 1_000_000))
+    return lambda array: narrow(floor_divide(array.view(pa.int64()), 1_000_000))
 
 
 def timestamps_to_floats(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
@@ -104,7 +105,7 @@ def timestamps_to_decimals(source: pa.DataType, target: pa.DataType) -> ArrayFun
 
 def timestamps_to_dates(array: pa.Array) -> pa.Array:
     """The day."""
-    return _floor_divide(array.view(pa.int64()), _DAY_MICROS).cast(pa.int32()).cast(pa.date32())
+    return floor_divide(array.view(pa.int64()), _DAY_MICROS).cast(pa.int32()).cast(pa.date32())
 
 
 def dates_to_timestamps(array: pa.Array) -> pa.Array:
@@ -129,10 +130,3 @@ def _written(array: pa.Array) -> pa.Array:
     texts = array.cast(pa.string())
     # In place of a time that it cannot write Arrow puts words in angle brackets.
     return real_nulls(texts, pc.invert(pc.starts_with(texts, "<")))
-
-
-def _floor_divide(numbers: pa.Array, by: int) -> pa.Array:
-    """Rounded down, where Arrow rounds towards zero; its ``floor_temporal`` wraps around at the lowest numbers."""
-    whole = pc.divide(numbers, by)
-    below = pc.less(numbers, pc.multiply(whole, by))
-    return pc.subtract(whole, below.cast(pa.int64()))

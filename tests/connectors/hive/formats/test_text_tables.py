@@ -216,6 +216,58 @@ def test_links_to_files_and_folders(hive: HiveConnector, tmp_path: Path) -> None
         read_table(hive, "s", "t")
 
 
+# What each line names of these files, by the rules of Hadoop's FileSystem.globStatus.
+_LINKED = {"T1.txt": 1, "T2.txt": 2, "T3.txt": 3, "_T4.txt": 4, "a-2015-12-10_03.txt": 5, "a-2015-12-10_04.txt": 6,
+           "d1/x": 7, "d1/_y": 8, "d2/x": 9, "d2/e/x": 10, "q{1}": 11, "empty": 0}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lists", "expected"),
+    [
+        (["T{1,3}.txt"], [1, 3]),
+        (["*2015{-,}12{-,}10{_03,03}*.txt"], [5]),
+        (["T?.txt"], [1, 2, 3]),
+        (["T[12].txt", "T[^12].txt"], [1, 2, 3]),
+        (["T[!1-2].txt"], [3]),
+        (["T*"], [1, 2, 3]),
+        (["d*"], [7, 9]),
+        (["d?/x"], [7, 9]),
+        (["{T1.txt,d2/x}"], [1, 9]),
+        (["d2/{e,none}/x"], [10]),
+        (["q\\{1}"], [11]),
+        (["empty"], []),
+        (["T{1,3}.txt\nT2.txt", "d1"], [1, 2, 3, 7]),
+        (["T1.txt\nT1.txt"], [1, 1]),
+    ],
+)
+def test_symlinks_name_patterns(hive: HiveConnector, tmp_path: Path, lists: list[str], expected: list[int]) -> None:
+    folder = _create(hive, replace(_storage(tmp_path / "t", {"a": "int"}), input_format=_LINKS))
+    _write_linked(tmp_path / "data")
+    for number, lines in enumerate(lists):
+        paths = [f"{tmp_path}/data/{line}" for line in lines.split("\n")]
+        (folder / f"links{number}").write_text("\n".join(paths))
+    assert sorted(read_table(hive, "s", "t")["a"].to_pylist()) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [("T{8,9}.txt", "matches no file"), ("_T4.txt", "matches no file"), ("none/*", "matches no file"),
+     ("T1.txt/x", "matches no file"), ("T{1,3.txt", "not closed"), ("T[1", "not closed")],
+)  # fmt: skip
+def test_symlinks_that_name_nothing_fail(hive: HiveConnector, tmp_path: Path, line: str, named: str) -> None:
+    folder = _create(hive, replace(_storage(tmp_path / "t", {"a": "int"}), input_format=_LINKS))
+    _write_linked(tmp_path / "data")
+    (folder / "links").write_text(f"{tmp_path}/data/{line}")
+    with pytest.raises(ConnectorError, match=named):
+        read_table(hive, "s", "t")
+
+
+def _write_linked(folder: Path) -> None:
+    for name, number in _LINKED.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"{number}\n" if number else "")
+
+
 @pytest.mark.parametrize(
     ("storage", "parameters", "named"),
     [
