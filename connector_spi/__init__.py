@@ -23,7 +23,7 @@ from connector_spi.errors import (
     TableNotFoundError,
     UserError,
 )
-from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
+from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
     FilterApplication,
@@ -137,12 +137,12 @@ __all__ = [
     "LimitApplication",
     "ListSplitSource",
     "MetastoreError",
+    "NativeFile",
     "NotSupportedError",
     "PageSource",
     "PageSourceProvider",
     "PartitionDefinition",
     "PlainData",
-    "PlainFile",
     "Plugin",
     "Procedure",
     "ProcedureArgument",
