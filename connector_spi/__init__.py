@@ -23,7 +23,7 @@ from connector_spi.errors import (
     TableNotFoundError,
     UserError,
 )
-from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
+from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
     FilterApplication,
@@ -137,11 +137,11 @@ __all__ = [
     "LimitApplication",
     "ListSplitSource",
     "MetastoreError",
+    "NativeFile",
     "NotSupportedError",
     "PageSource",
     "PageSourceProvider",
     "PartitionDefinition",
-    "PlainFile",
     "Plugin",
     "Procedure",
     "ProcedureArgument",

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from connector_spi.serializable import Serializable
 
-__all__ = ["ColumnHandle", "PlainFile", "Split", "TableHandle"]
+__all__ = ["ColumnHandle", "NativeFile", "Split", "TableHandle"]
 
 
 class TableHandle(Serializable):
@@ -40,11 +40,11 @@ class ColumnHandle(Serializable):
 
 
 @dataclass(frozen=True, slots=True)
-class PlainFile(Serializable):
+class NativeFile(Serializable):
     """A range of a data file whose rows are the table's rows as they stand: no deletes, logs or coercions.
 
-    The engine may read it with a reader of its own. A time without zone is the number in the file, taken for a time of
-    UTC, whatever the file says of zones and calendars.
+    The engine may read it natively, with a reader of its own. A time without zone is the number in the file, taken for
+    a time of UTC, whatever the file says of zones and calendars.
 
     Attributes:
         format: ``parquet`` or ``orc``.
@@ -76,6 +76,6 @@ class Split(Serializable):
         """Bytes to be read, as far as known; the engine packs small splits into one task by it."""
 
     @property
-    def plain_file(self) -> PlainFile | None:
-        """The split as a plain file range, or ``None`` where only the connector can read it right."""
+    def native_file(self) -> NativeFile | None:
+        """The file range that the engine may read itself; ``None`` where only the connector can read it."""
         return None

@@ -64,10 +64,10 @@ class TaskChecks(ConformanceBase):
             splits, _ = self._pushed(query).splits()
         assert all(split.size_bytes >= 0 for split in splits)
         for split in splits:
-            plain = split.plain_file
-            if plain is not None:
-                assert plain.format in ("parquet", "orc")
-                assert 0 <= plain.start <= plain.start + plain.length <= plain.file_size
+            native = split.native_file
+            if native is not None:
+                assert native.format in ("parquet", "orc")
+                assert 0 <= native.start <= native.start + native.length <= native.file_size
 
     def test_a_task_reads_in_another_process_and_meets_no_driver_module(self) -> None:
         name = self.made(_ROWS)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
-from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
+from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, FileChange, RowChanges
@@ -119,8 +119,8 @@ class HiveSplit(Split):
         partition_rules: What happens to texts of the partition's own char and varchar columns, by its names, before
             they become those of the table.
         storage: How the partition's files are written; ``None`` where it is as the table's.
-        plain: The rows of the columns asked are those of the file as they stand.
-        plain_constants: With ``plain``: which of the columns asked are not in the file.
+        native: The rows of the columns asked are those of the file as they stand.
+        native_constants: With ``native``: which of the columns asked are not in the file.
         acid: Of a full ACID table: which rows of the file count; ``None`` where all do and nobody asks for row ids.
         changes: Of a read of changes: what became of the rows.
         bucket: The file's bucket; ``None`` where there are none, or the file's name tells none.
@@ -139,8 +139,8 @@ class HiveSplit(Split):
     partition_types: tuple[pa.DataType, ...] | None = None
     partition_rules: tuple[tuple[str, TextRule], ...] = ()
     storage: FileStorage | None = None
-    plain: bool = False
-    plain_constants: tuple[str, ...] = ()
+    native: bool = False
+    native_constants: tuple[str, ...] = ()
     acid: AcidFile | None = None
     changes: RowChanges | FileChange | None = None
     bucket: int | None = None
@@ -166,11 +166,11 @@ class HiveSplit(Split):
         }
 
     @property
-    def plain_file(self) -> PlainFile | None:
-        if not self.plain:
+    def native_file(self) -> NativeFile | None:
+        if not self.native:
             return None
         known = self.constants()
-        constants = tuple((name, known[name]) for name in self.plain_constants)
-        return PlainFile(
+        constants = tuple((name, known[name]) for name in self.native_constants)
+        return NativeFile(
             self.format, self.path, self.start, self.length, self.file_size, self.modified_millis, constants
         )

@@ -21,7 +21,7 @@ from connectors.toolkit.schema.column_sources import find_column
 from connectors.toolkit.schema.time_conventions import INT96, TimeConventions, parquet_conventions
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["PlainFiles"]
+__all__ = ["NativeFiles"]
 
 _FEW_FILES = 64
 # Reading a footer pays where the engine's reader saves more: nearby it takes a fraction of a millisecond.
@@ -31,16 +31,16 @@ _SameLeaf = Callable[[pa.DataType, pa.DataType], bool]
 _UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z"})
 
 
-class PlainFiles:
+class NativeFiles:
     """Decides for the files of one scan. Used by several threads.
 
     The footers of the first files are read; the files after them are taken to be like those of their format, since the
     engine's reader fails rather than errs where a type differs. It could err with dates and timestamps, for the
-    calendar before 1582 and the zone are up to each writer, and where columns are found by their places, for it goes
-    by the names in each file. There every file's footer is read, and a scan is not plain that has a small file after
+    calendar before 1582 and the zone are up to each writer, and where columns are found by position, for it goes
+    by the names in each file. There every file's footer is read, and a scan is not native that has a small file after
     the first ones, or so many files that the footers would take too long.
 
-    Where columns are found by place, a file is plain whose columns at these places have the table's names.
+    Where columns are found by position, a file is native whose columns at these positions have the table's names.
 
     The engine takes the number of a timestamp as it stands in a file for a time of UTC. That is the table's value where
     a Parquet file's times are wall-clock times, or instants that are shown in UTC, and where an ORC file was written in
@@ -50,8 +50,8 @@ class PlainFiles:
         files: Storage.
         table: The table.
         columns: Columns that are read.
-        orc_by_name: Columns of ORC files are found by name; else by place.
-        parquet_by_name: Columns of Parquet files are found by name; else by place.
+        orc_by_name: Columns of ORC files are found by name; else by position.
+        parquet_by_name: Columns of Parquet files are found by name; else by position.
         parquet_zone: Zone in which instants of Parquet files are shown where the file names none.
     """
 
@@ -81,13 +81,13 @@ class PlainFiles:
         self._known: dict[tuple[str, bool], bool] = {}
         self._seen = 0
 
-    def is_plain(self, path: str, size: int, storage: FileStorage) -> bool:
-        """Whether a file is plain for the columns that are read.
+    def is_native(self, path: str, size: int, storage: FileStorage) -> bool:
+        """Whether the engine may read a file itself for the columns that are read.
 
         Args:
             path: The file, not empty.
             size: Its bytes.
-            storage: How it is written; of other formats than ORC and Parquet no file is plain.
+            storage: How it is written; of other formats than ORC and Parquet no file is native.
         """
         if self._never or storage.format not in self._by_name or self._files.has_settings(path):
             return False
@@ -103,12 +103,12 @@ class PlainFiles:
                     return False
             elif self._seen > _FEW_FILES and key in self._known:
                 return True
-        plain = self._looks_plain(path, storage.format, by_name)
+        native = self._looks_native(path, storage.format, by_name)
         with self._lock:
-            self._known[key] = self._known.get(key, True) and plain
-            return plain
+            self._known[key] = self._known.get(key, True) and native
+            return native
 
-    def _looks_plain(self, path: str, file_format: str, by_name: bool) -> bool:
+    def _looks_native(self, path: str, file_format: str, by_name: bool) -> bool:
         schema, same = self._orc(path) if file_format == "orc" else self._parquet(path)
         lowered = [name.lower() for name in schema.names]
         if len(set(lowered)) < len(lowered) or (file_format == "orc" and _may_tell_no_names(lowered)):
@@ -121,7 +121,7 @@ class PlainFiles:
         known = [(column.type, position) for column, position in found if position is not None]
         if not all(_same(schema.field(position).type, arrow, same) for arrow, position in known):
             return False
-        return file_format != "orc" or self._has_plain_orc_times(path, known)
+        return file_format != "orc" or self._has_native_orc_times(path, known)
 
     def _orc(self, path: str) -> tuple[pa.Schema, _SameLeaf]:
         return read_orc_schema(self._files, path), _same_in_orc
@@ -137,7 +137,7 @@ class PlainFiles:
         finally:
             file.close(force=True)
 
-    def _has_plain_orc_times(self, path: str, known: Sequence[tuple[pa.DataType, int]]) -> bool:
+    def _has_native_orc_times(self, path: str, known: Sequence[tuple[pa.DataType, int]]) -> bool:
         timed = [(arrow, position) for arrow, position in known if _holds(arrow, _is_time)]
         if not timed:
             return True

@@ -21,7 +21,7 @@ from connectors.hive.listing.cache import ListingCache
 from connectors.hive.listing.directories import FolderLister
 from connectors.hive.listing.file_splits import Folder, FolderScan, Listed, Lister
 from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
-from connectors.hive.native_reading import PlainFiles
+from connectors.hive.native_reading import NativeFiles
 from connectors.hive.partitions.selection import PartitionName, prune_partitions
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.transaction import HiveTransaction, hive_transaction
@@ -76,7 +76,7 @@ class HiveSplitManager(SplitManager):
             constraint,
             columns,
             self._lister(hive, table, columns, ignore_absent),
-            PlainFiles(
+            NativeFiles(
                 self._files,
                 table,
                 columns,

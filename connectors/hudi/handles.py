@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from connector_spi.handles import ColumnHandle, PlainFile, Split, TableHandle
+from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.serializable import Serializable
@@ -194,8 +194,8 @@ class HudiSplit(Split):
         file_id: Id of the file group.
         base_instant: Requested time of the write that made the base file.
         path_values: Values of the partition fields that the file lacks, as the partition's path tells for certain.
-        plain: The rows of the columns asked are those of the file as they stand.
-        constants: With ``plain``: the values of asked columns that are not in the file.
+        native: The rows of the columns asked are those of the file as they stand.
+        constants: With ``native``: the values of asked columns that are not in the file.
         logs: The logs of the slice, in the order of merging.
         holds_inserts: The rows that are in the logs alone come with this split, and with no other of the slice.
         source: Of a skeleton file, the one that holds its rows; such a split is a whole file.
@@ -211,7 +211,7 @@ class HudiSplit(Split):
     file_id: str
     base_instant: str
     path_values: tuple[tuple[str, Value | None], ...] = ()
-    plain: bool = False
+    native: bool = False
     constants: tuple[tuple[str, Value | None], ...] = ()
     logs: tuple[LogFile, ...] = ()
     holds_inserts: bool = False
@@ -228,9 +228,9 @@ class HudiSplit(Split):
         return base + sum(log.size for log in self.logs)
 
     @property
-    def plain_file(self) -> PlainFile | None:
-        if not self.plain:
+    def native_file(self) -> NativeFile | None:
+        if not self.native:
             return None
-        return PlainFile(
+        return NativeFile(
             self.format, self.path, self.start, self.length, self.file_size, self.modified_millis, self.constants
         )

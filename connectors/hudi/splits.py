@@ -23,7 +23,7 @@ from connectors.hudi.handles import FILE_MODIFIED_TIME, LOG_ONLY, HudiSplit, Hud
 from connectors.hudi.page_source import hidden_values
 from connectors.hudi.planning.bootstrap import bootstrap_sources
 from connectors.hudi.planning.missing_partitions import AbsentPartitions
-from connectors.hudi.planning.native_columns import is_plain_type
+from connectors.hudi.planning.native_columns import is_native_type
 from connectors.hudi.planning.scan import PartitionSlices, ScanPlan, check_readable, with_modified_times
 from connectors.hudi.scan_guard import check_partition_filter
 from connectors.hudi.schema.table_schema import META_COLUMNS
@@ -76,7 +76,7 @@ class HudiSplitManager(SplitManager):
         schemas = self._written_schemas(snapshot, plan)
         size = session.get_property(MAX_SPLIT_SIZE)
         maker = _SplitMaker(table, columns, constraint, schemas, sources, int(str(size)))
-        maker.never_plain = transaction.files.has_settings(table.location)
+        maker.never_native = transaction.files.has_settings(table.location)
         return HudiSplitSource(table, plan, maker)
 
     def _changes(
@@ -160,7 +160,7 @@ class _SplitMaker:
 
     Attributes:
         files_pruned: Files left out by what is known of them without opening.
-        never_plain: No other reader can open the files.
+        never_native: No other reader can open the files.
     """
 
     def __init__(
@@ -181,9 +181,9 @@ class _SplitMaker:
         self._schemas = schemas
         self._sources = sources
         self._max_size = max_size
-        self._plain: dict[tuple[str, frozenset[str]], bool] = {}
+        self._native: dict[tuple[str, frozenset[str]], bool] = {}
         self.files_pruned = 0
-        self.never_plain = False
+        self.never_native = False
 
     def splits(self, partition: PartitionSlices, file_slice: FileSlice) -> Iterator[HudiSplit]:
         """The ranges of a slice's base file; none where constants alone say that no row fits."""
@@ -192,9 +192,9 @@ class _SplitMaker:
         if not all(self._domains[name].includes_value(constants[name]) for name in self._domains if name in constants):
             self.files_pruned += 1
             return
-        plain = self._is_plain(whole, frozenset(constants))
+        native = self._is_native(whole, frozenset(constants))
         asked = tuple((column.name, constants[column.name]) for column in self._columns if column.name in constants)
-        whole = replace(whole, plain=plain, constants=asked if plain else ())
+        whole = replace(whole, native=native, constants=asked if native else ())
         step = self._max_size if whole.has_base and whole.source is None else max(whole.length, 1)
         for start in range(0, max(whole.length, 1), step):
             length = min(step, whole.length - start)
@@ -228,19 +228,19 @@ class _SplitMaker:
             source=source,
         )
 
-    def _is_plain(self, file: HudiSplit, constants: frozenset[str]) -> bool:
+    def _is_native(self, file: HudiSplit, constants: frozenset[str]) -> bool:
         """Whether a reader that knows no Hudi gets the columns right from a file."""
-        if self.never_plain or self._table.written_in is not None or file.logs or file.source is not None:
+        if self.never_native or self._table.written_in is not None or file.logs or file.source is not None:
             return False
         schema = self._schemas[file.base_instant]
         if schema is None or file.format != "parquet" or _PLAIN_PATH.fullmatch(file.path) is None:
             return False
         key = (file.base_instant, constants)
-        if key not in self._plain:
-            self._plain[key] = all(
-                column.name in constants or self._is_plain_column(column.name, schema) for column in self._columns
+        if key not in self._native:
+            self._native[key] = all(
+                column.name in constants or self._is_native_column(column.name, schema) for column in self._columns
             ) and self._is_same_version(file.base_instant, constants)
-        return self._plain[key]
+        return self._native[key]
 
     def _is_same_version(self, requested: str, constants: frozenset[str]) -> bool:
         """Whether the files of a write have the columns by the names and types of the query."""
@@ -249,8 +249,8 @@ class _SplitMaker:
         in_file = tuple(column for column in self._columns if column.name not in constants)
         return all(column.is_same for column in self._table.history.evolve(requested, in_file))
 
-    def _is_plain_column(self, name: str, written: pa.Schema) -> bool:
+    def _is_native_column(self, name: str, written: pa.Schema) -> bool:
         if name in META_COLUMNS:
             return True
         shown = self._table.schema.field(name).type
-        return written.names.count(name) == 1 and written.field(name).type == shown and is_plain_type(shown)
+        return written.names.count(name) == 1 and written.field(name).type == shown and is_native_type(shown)

@@ -12,7 +12,7 @@ from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.splits import ScanSummary, SplitSource
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["PlannedSplits", "ScanPlan", "needs_connector", "pack_splits", "plan_plain_splits", "plan_splits"]
+__all__ = ["PlannedSplits", "ScanPlan", "needs_connector", "pack_splits", "plan_native_splits", "plan_splits"]
 
 _MAX_ROUNDS = 8
 _DOMAIN_VALUES = 1000
@@ -120,14 +120,14 @@ def plan_splits(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle] | None
         return PlannedSplits(splits, source.summary())
 
 
-def plan_plain_splits(plan: ScanPlan) -> PlannedSplits | None:
+def plan_native_splits(plan: ScanPlan) -> PlannedSplits | None:
     """As ``plan_splits``; ``None`` as soon as a split is met that only the connector can read."""
     if plan.pushed.is_none or plan.limit == 0:
         return plan_splits(plan)
     splits: list[Split] = []
     with _split_source(plan, TupleDomain.all()) as source:
         for batch in source:
-            if any(split.plain_file is None for split in batch):
+            if any(split.native_file is None for split in batch):
                 return None
             splits += batch
         return PlannedSplits(tuple(splits), source.summary())
@@ -140,7 +140,7 @@ def needs_connector(plan: ScanPlan) -> bool:
     with _split_source(plan, TupleDomain.all()) as source:
         for batch in source:
             if batch:
-                return any(split.plain_file is None for split in batch)
+                return any(split.native_file is None for split in batch)
     return True
 
 

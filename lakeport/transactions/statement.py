@@ -26,7 +26,7 @@ PropertySource = Callable[[str], dict[str, str]]
 
 NATIVE_READER = boolean_property(
     "native_reader",
-    "Let Spark's own Parquet and ORC readers read files that are plain; false forces Python tasks.",
+    "Let Spark's own Parquet and ORC readers read the files that they can; false forces Python tasks.",
     True,
 )
 TASK_PUSHDOWN = boolean_property(
@@ -50,7 +50,7 @@ class CatalogAccess:
         transaction: The statement's transaction in it.
         metadata: Answers inside of the transaction; guarded by ``lock``.
         session: The query's facts with this catalog's session properties.
-        native_reader: The engine may read plain files with its own reader.
+        native_reader: The engine may read files natively, with its own reader.
         task_pushdown: Python tasks may filter and aggregate.
         lock: Held around each call of ``metadata``, which serves one thread at a time.
         statement: Keeps the transactions open for as long as this object lives.

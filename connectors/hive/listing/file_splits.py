@@ -25,7 +25,7 @@ from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing.bucket_selection import BucketSelection
 from connectors.hive.listing.directories import file_ranges
 from connectors.hive.listing.transactional import DataFile
-from connectors.hive.native_reading import PlainFiles
+from connectors.hive.native_reading import NativeFiles
 from connectors.hive.partitions.schemas import check_unions, partition_columns, partition_text_rules, partition_types
 from connectors.hive.partitions.selection import PartitionName, fetch_partitions
 from connectors.hive.schema.file_columns import declared_columns
@@ -94,7 +94,7 @@ class FolderScan:
         constraint: Files whose constants are not in it have no splits.
         columns: What is read.
         data_files: Lists a folder of a partition (or of the table, called "").
-        plain: Tells which files the engine's own reader may have.
+        native: Says which files the engine's own reader may have.
         max_split_bytes: Most bytes of a split.
         files: Storage.
         buckets: Which buckets are read.
@@ -105,7 +105,7 @@ class FolderScan:
     constraint: TupleDomain[ColumnHandle]
     columns: tuple[ColumnHandle, ...]
     data_files: Lister
-    plain: PlainFiles
+    native: NativeFiles
     max_split_bytes: int
     files: FileSystem
     buckets: BucketSelection
@@ -214,11 +214,12 @@ class FolderScan:
             domains = {column: domain for column, domain in domains.items() if column not in ACID_HIDDEN_COLUMNS}
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
-        plain = file.acid is None and file.changes is None and whole.bucket_check is BucketCheck.NONE
-        plain = plain and self.plain.is_plain(info.path, info.size, folder.storage)
-        names = tuple(column.name for column in self.columns if column.name in constants) if plain else ()
+        native = file.acid is None and file.changes is None and whole.bucket_check is BucketCheck.NONE
+        native = native and self.native.is_native(info.path, info.size, folder.storage)
+        names = tuple(column.name for column in self.columns if column.name in constants) if native else ()
         cut = format_named(folder.storage.format).splittable(info.path, folder.storage)
         ranges = file_ranges(info.size, self.max_split_bytes) if cut else [(0, info.size)]
         return [
-            replace(whole, start=start, length=length, plain=plain, plain_constants=names) for start, length in ranges
+            replace(whole, start=start, length=length, native=native, native_constants=names)
+            for start, length in ranges
         ]

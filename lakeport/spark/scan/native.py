@@ -17,7 +17,7 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JJavaError
 
 from connector_spi.errors import InternalError
-from connector_spi.handles import PlainFile, Split
+from connector_spi.handles import NativeFile, Split
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.rows import internal_row
 from lakeport.spark.bridge.versions import orc_scan, parquet_scan
@@ -36,16 +36,16 @@ def constant_names(splits: Sequence[Split], columns: pa.Schema) -> tuple[str, ..
     """Which of the last columns come as constants, when Spark's reader can read every split.
 
     Returns:
-        The names, in order; ``None`` where a split is not a plain file, formats differ, or constants are not the last
-        columns of the scan.
+        The names, in order; ``None`` where a split is not natively readable, formats differ, or constants are not the
+        last columns of the scan.
     """
     formats, names = set(), set()
     for split in splits:
-        plain = split.plain_file
-        if plain is None or plain.format not in _FORMATS:
+        native = split.native_file
+        if native is None or native.format not in _FORMATS:
             return None
-        given = {name for name, _ in plain.constants}
-        formats.add(plain.format)
+        given = {name for name, _ in native.constants}
+        formats.add(native.format)
         names.add(tuple(name for name in columns.names if name in given))
     if len(formats) != 1 or len(names) != 1:
         return None
@@ -61,7 +61,7 @@ def readable_by_spark(jvm: Jvm, splits: Sequence[Split]) -> bool:
     """
     if jvm.sql_conf().caseSensitiveAnalysis():
         return False
-    paths = (split.plain_file.path for split in splits if split.plain_file is not None)
+    paths = (split.native_file.path for split in splits if split.native_file is not None)
     return all(_has_file_system(jvm, path.partition(":")[0].lower()) for path in paths if not path.startswith("/"))
 
 
@@ -70,7 +70,7 @@ def has_zone_of_times(jvm: Jvm, splits: Sequence[Split], columns: pa.Schema) -> 
 
     That of ORC makes ``java.sql.Timestamp`` of them, in the zone of each task's JVM; only in UTC nothing is moved.
     """
-    if not any(split.plain_file is not None and split.plain_file.format == "orc" for split in splits):
+    if not any(split.native_file is not None and split.native_file.format == "orc" for split in splits):
         return True
     return not any("timestamp" in str(column.type) for column in columns) or _tasks_are_in_utc(jvm)
 
@@ -133,10 +133,10 @@ class NativeReader:
         numbers: dict[tuple[object, ...], int] = {}
         files = []
         for split in (split for task in tasks for split in task):
-            plain = split.plain_file
-            if plain is None:
+            native = split.native_file
+            if native is None:
                 raise InternalError("a split that only its connector can read came to Spark's own reader")
-            files.append((plain, numbers.setdefault(self._constants_of(plain), len(numbers))))
+            files.append((native, numbers.setdefault(self._constants_of(native), len(numbers))))
         types = [self._columns.field(name).type for name in self._constants]
         rows = [internal_row(jvm, self._constant_schema, types, values) for values in numbers]
         made, start, partitions = make_files(jvm, files, rows), 0, []
@@ -145,8 +145,8 @@ class NativeReader:
             start += len(task)
         return jvm.array("org.apache.spark.sql.connector.read.InputPartition", partitions)
 
-    def _constants_of(self, plain: PlainFile) -> tuple[object, ...]:
-        values = dict(plain.constants)
+    def _constants_of(self, native: NativeFile) -> tuple[object, ...]:
+        values = dict(native.constants)
         return tuple(values[name] for name in self._constants)
 
 

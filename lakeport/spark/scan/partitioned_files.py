@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from py4j.java_gateway import JavaObject
 
-from connector_spi.handles import PlainFile
+from connector_spi.handles import NativeFile
 from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = ["PARTITIONED_FILE", "make_files", "take_files"]
@@ -24,7 +24,7 @@ _OBJECT = "java.lang.Object"
 _LIST = "java.util.List"
 
 
-def make_files(jvm: Jvm, files: Sequence[tuple[PlainFile, int]], rows: Sequence[JavaObject]) -> JavaObject:
+def make_files(jvm: Jvm, files: Sequence[tuple[NativeFile, int]], rows: Sequence[JavaObject]) -> JavaObject:
     """A Java list of one ``PartitionedFile`` for each file.
 
     Args:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
-from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, needs_connector, plan_plain_splits, plan_splits
+from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, needs_connector, plan_native_splits, plan_splits
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.scan.native import constant_names, has_zone_of_times, readable_by_spark
 
@@ -106,14 +106,14 @@ class EarlyPlanning:
             if set(columns) == set(kept.made.columns):
                 return kept.made.in_order(tuple(columns)), kept.splits
             if not self._is_python and {c.name for c in columns} <= {c.name for c in kept.made.columns}:
-                # Files that are plain for more columns are so for these.
+                # Files that are native for more columns are so for these.
                 return plan.with_columns(tuple(columns)), kept.splits
         return plan.with_columns(tuple(columns)), None
 
     def _must_be_python(self, plan: ScanPlan, checked: Sequence[ColumnHandle]) -> bool:
         everything = in_reading_order(dict.fromkeys((*plan.columns, *checked)), self._partition_keys)
         whole = plan.in_order(everything)
-        splits = plan_plain_splits(whole)
+        splits = plan_native_splits(whole)
         if splits is not None and self._is_native(whole, splits):
             self._kept = _Kept(plan, whole, splits)
             return False

@@ -228,7 +228,7 @@ class ScanProxy(Proxy):
             return self._partitions
 
     def createReaderFactory(self) -> JavaObject:
-        """Spark's own reader where every split is a plain file, else the tasks' Python."""
+        """Spark's own reader where every split is natively readable, else the tasks' Python."""
         with self._lock:
             self._plan_splits()
             if self._factory is None:
@@ -316,7 +316,7 @@ class ScanProxy(Proxy):
     def _native_reader(self, constants: tuple[str, ...]) -> NativeReader:
         if self._reader is None:
             planned = self._plan_splits()
-            [file_format] = {split.plain_file.format for split in planned.splits if split.plain_file is not None}
+            [file_format] = {split.native_file.format for split in planned.splits if split.native_file is not None}
             filters = self._jvm.cls("org.apache.spark.sql.internal.connector.PredicateUtils").toV1(
                 self._jvm.array(PREDICATE, self._pushed.for_files)
             )

@@ -115,7 +115,7 @@ def test_original_file(hive: HiveConnector) -> None:
     register(hive, "alltypes_original", {"id": "int", "bool_col": "boolean"})
     scan = scan_table(hive, "s", "t", ["id"])
     assert scan.rows.num_rows == 7300
-    assert all(split.plain for split in scan.splits)
+    assert all(split.native for split in scan.splits)
     rows = read_table(hive, "s", "t", ["id", "$row_id"]).to_pylist()
     assert sorted(row["$row_id"]["rowid"] for row in rows if row["id"] < 10) == list(range(4030, 4040))
 

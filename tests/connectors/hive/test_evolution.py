@@ -137,7 +137,7 @@ def test_fields_of_parquet_by_place_are_found_so_alone(tmp_path: Path) -> None:
     narrow = pa.list_(pa.struct([("x", pa.struct([("w", pa.string())]))]))
     found = scan_table(hive, "s", "t", handles=[ColumnHandle("k", narrow)])
     assert found.rows.to_pylist() == [{"k": [{"x": {"w": "t"}}]}]
-    assert not any(split.plain for split in found.splits)
+    assert not any(split.native for split in found.splits)
     hive.shutdown()
 
 
@@ -171,7 +171,7 @@ def test_a_table_may_want_columns_by_their_places(tmp_path: Path, file_format: s
         hive.metastore.writes.create_table(table)
     assert read_table(hive, "s", "by_name").to_pylist() == [{"a": 2, "x": None, "b": 1}]
     assert read_table(hive, "s", "by_place").to_pylist() == [{"a": 1, "x": 2, "b": None}]
-    assert not any(split.plain for split in scan_table(hive, "s", "by_place").splits)
+    assert not any(split.native for split in scan_table(hive, "s", "by_place").splits)
     hive.shutdown()
 
 

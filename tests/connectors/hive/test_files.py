@@ -39,13 +39,13 @@ def test_position_names_of_old_orc_files(hive: HiveConnector, tmp_path: Path) ->
     write_file(path, _DATA.rename_columns(["_col0", "_col1"]), "orc")
     scan = scan_table(hive, "s", "t")
     assert scan.rows.to_pylist() == [{**row, "later": None} for row in _DATA.to_pylist()]
-    assert not any(split.plain for split in scan.splits)
+    assert not any(split.native for split in scan.splits)
     only = TupleDomain.with_column_domains({"id": Domain.single_value(pa.int64(), 9)})
     assert scan_table(hive, "s", "t", constraint=only).rows.num_rows == 0
 
 
 def test_position_names_are_names_in_parquet(hive: HiveConnector, tmp_path: Path) -> None:
-    """So did both readers of Hive 4.0.1, vectorized and not; and Spark's reader, which plain files may be given to."""
+    """So did both readers of Hive 4.0.1, vectorized and not; and Spark's reader, which native files may be given to."""
     columns = [FieldSchema("id", "bigint"), FieldSchema("_col1", "string"), FieldSchema("_col0", "bigint")]
     path = _register(hive, tmp_path, columns, "parquet")
     write_file(path, _DATA.rename_columns(["_col0", "_col1"]), "parquet")
@@ -83,7 +83,7 @@ def test_a_large_file_is_cut_and_each_row_read_once(hive: HiveConnector, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("case", "columns", "plain"),
+    ("case", "columns", "native"),
     [
         ("parquet_alltypes", ["id", "ti", "si", "i", "bi", "f", "d", "de", "de2", "s", "bin", "b"], True),
         ("parquet_alltypes", ["ar", "m", "st"], True),
@@ -109,29 +109,29 @@ def test_a_large_file_is_cut_and_each_row_read_once(hive: HiveConnector, tmp_pat
         ("evolve_ext_parquet", ["a"], False),
     ],
 )  # fmt: skip
-def test_plain_files(hive: HiveConnector, case: str, columns: list[str], plain: bool) -> None:
+def test_native_files(hive: HiveConnector, case: str, columns: list[str], native: bool) -> None:
     register_cases(hive.metastore.writes, "corpus", [case])
     splits = scan_table(hive, "corpus", case, columns).splits
-    assert all(split.plain for split in splits) == plain
+    assert all(split.native for split in splits) == native
     for split in splits:
-        if split.plain:
-            assert split.plain_file is not None
-            assert set(dict(split.plain_file.constants)) == set(columns) & {"id"} & set(dict(split.partition_values))
+        if split.native:
+            assert split.native_file is not None
+            assert set(dict(split.native_file.constants)) == set(columns) & {"id"} & set(dict(split.partition_values))
 
 
-def test_dates_are_plain_where_the_writer_counts_as_today(hive: HiveConnector, tmp_path: Path) -> None:
+def test_dates_are_native_where_the_writer_counts_as_today(hive: HiveConnector, tmp_path: Path) -> None:
     data = pa.table({"id": pa.array([1], pa.int64()), "d": pa.array([datetime(2024, 1, 1).date()])})
     create_table(hive.metastore, tmp_path, "s", "t", data)
-    assert all(split.plain for split in scan_table(hive, "s", "t").splits)
+    assert all(split.native for split in scan_table(hive, "s", "t").splits)
     (path,) = (tmp_path / "s" / "t").iterdir()
     old = data.replace_schema_metadata({"writer.date.proleptic": "false"})
     pq.write_table(old, path.with_name("000001_0"))
-    plain = {split.path.rpartition("/")[2]: split.plain for split in scan_table(hive, "s", "t").splits}
-    assert plain == {"000000_0": True, "000001_0": False}
+    native = {split.path.rpartition("/")[2]: split.native for split in scan_table(hive, "s", "t").splits}
+    assert native == {"000000_0": True, "000001_0": False}
 
 
 @pytest.mark.parametrize(
-    ("first", "zone", "writer", "plain"),
+    ("first", "zone", "writer", "native"),
     [
         (datetime(1970, 1, 4), "UTC", None, True),
         (datetime(1970, 1, 2), "UTC", None, False),
@@ -140,8 +140,8 @@ def test_dates_are_plain_where_the_writer_counts_as_today(hive: HiveConnector, t
         (datetime(2024, 1, 1), "UTC", 0, False),
     ],
 )
-def test_orc_times_are_plain_where_all_readers_agree(
-    hive: HiveConnector, tmp_path: Path, first: datetime, zone: str, writer: int | None, plain: bool
+def test_orc_times_are_native_where_all_readers_agree(
+    hive: HiveConnector, tmp_path: Path, first: datetime, zone: str, writer: int | None, native: bool
 ) -> None:
     path = _register(hive, tmp_path, [FieldSchema("t", "timestamp"), FieldSchema("i", "int")], "orc")
     path.parent.mkdir(parents=True)
@@ -151,25 +151,25 @@ def test_orc_times_are_plain_where_all_readers_agree(
         pyorc.Writer(file, "struct<t:timestamp,i:int>", timezone=ZoneInfo(zone), **options) as rows,
     ):
         rows.writerows([(moment.replace(tzinfo=ZoneInfo(zone)), 1) for moment in (first, datetime(2024, 7, 1))])
-    assert [split.plain for split in scan_table(hive, "s", "t").splits] == [plain]
-    assert scan_table(hive, "s", "t", ["i"]).splits[0].plain
+    assert [split.native for split in scan_table(hive, "s", "t").splits] == [native]
+    assert scan_table(hive, "s", "t", ["i"]).splits[0].native
 
 
-def test_orc_dates_are_plain_where_all_calendars_agree(hive: HiveConnector, tmp_path: Path) -> None:
+def test_orc_dates_are_native_where_all_calendars_agree(hive: HiveConnector, tmp_path: Path) -> None:
     kind = [FieldSchema("d", "array<date>")]
     path = _register(hive, tmp_path, kind, "orc")
     path.parent.mkdir(parents=True)
     for number, day in enumerate([date(1582, 10, 15), date(1582, 10, 4), date(2024, 1, 1)]):
         orc.write_table(pa.table({"d": [[day, None]]}), str(path.with_name(f"00000{number}_0")))
-    found = {split.path[-len("0_0")]: split.plain for split in scan_table(hive, "s", "t").splits}
+    found = {split.path[-len("0_0")]: split.native for split in scan_table(hive, "s", "t").splits}
     assert found == {"0": True, "1": False, "2": False}
 
 
-def test_plain_files_carry_keys_and_hidden_columns(hive: HiveConnector, tmp_path: Path) -> None:
+def test_native_files_carry_keys_and_hidden_columns(hive: HiveConnector, tmp_path: Path) -> None:
     create_table(hive.metastore, tmp_path, "s", "t", _DATA.append_column("p", pa.array([7, 7, 7])), ["p"])
     (split,) = scan_table(hive, "s", "t", ["s", "p", "$path"]).splits
-    assert split.plain_file is not None
-    assert dict(split.plain_file.constants) == {"p": 7, "$path": split.path}
+    assert split.native_file is not None
+    assert dict(split.native_file.constants) == {"p": 7, "$path": split.path}
 
 
 def test_instants_are_shown_in_the_sessions_zone(hive: HiveConnector, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def _create(hive: HiveConnector, folder: Path, columns: dict[str, str] | None = 
 
 def _plain(hive: HiveConnector, *columns: str) -> list[bool]:
     splits = scan_table(hive, "s", "t", list(columns)).splits
-    return [split.plain_file is not None for split in splits]
+    return [split.native_file is not None for split in splits]
 
 
 def test_every_file_is_looked_at_where_columns_are_found_by_place(
@@ -82,7 +82,7 @@ def test_files_far_away_are_looked_at_side_by_side(
     monkeypatch.setattr(FileSystem, "is_local", lambda files, uri: False)
     far = scan_table(hive, "s", "t", ["b"]).splits
     assert far == near
-    assert all(split.plain_file is not None for split in far)
+    assert all(split.native_file is not None for split in far)
     assert threading.get_ident() not in threads
 
 

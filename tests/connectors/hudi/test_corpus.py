@@ -87,8 +87,8 @@ def test_version_5_reads_like_version_6(case: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", COW)
-def test_plain_files_hold_the_columns_with_the_tables_types(case: str, tmp_path: Path) -> None:
-    """A split is called plain without opening its file; here the footer is the judge."""
+def test_native_files_hold_the_columns_with_the_tables_types(case: str, tmp_path: Path) -> None:
+    """A split is called native without opening its file; here the footer is the judge."""
     catalog = opened(CORPUS / "hudi" / f"{case}.zip", tmp_path)
     with catalog.metadata() as (transaction, metadata):
         [name] = metadata.list_tables(catalog.session, "s")
@@ -98,18 +98,18 @@ def test_plain_files_hold_the_columns_with_the_tables_types(case: str, tmp_path:
         for column in handles.values():
             for split in catalog.splits(transaction, table, (column,)):
                 assert isinstance(split, HudiSplit)
-                plain = split.plain_file
-                if plain is None:
+                native = split.native_file
+                if native is None:
                     continue
-                footer = read_parquet_schema(catalog.connector.page_source_provider.files, plain.path)
-                if column.name in dict(plain.constants):
+                footer = read_parquet_schema(catalog.connector.page_source_provider.files, native.path)
+                if column.name in dict(native.constants):
                     assert column.name not in footer.names
                 else:
                     assert _as_read(footer.field(column.name).type) == column.type
 
 
-def test_most_tables_are_plain_throughout(tmp_path: Path) -> None:
-    """Spark's own reader takes a scan only where every split is plain."""
+def test_most_tables_are_native_throughout(tmp_path: Path) -> None:
+    """Spark's own reader takes a scan only where every split is native."""
     catalog = opened(CORPUS / "hudi" / "v9_basic_cow.zip", tmp_path)
     with catalog.metadata() as (transaction, metadata):
         [name] = metadata.list_tables(catalog.session, "s")
@@ -118,7 +118,7 @@ def test_most_tables_are_plain_throughout(tmp_path: Path) -> None:
         handles = metadata.get_column_handles(catalog.session, table)
         splits = catalog.splits(transaction, table, tuple(handles.values()))
     assert splits
-    assert all(split.plain_file is not None for split in splits)
+    assert all(split.native_file is not None for split in splits)
 
 
 def _as_read(arrow: pa.DataType) -> pa.DataType:

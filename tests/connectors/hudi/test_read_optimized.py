@@ -33,7 +33,7 @@ def test_base_files_are_for_the_native_reader(tmp_path: Path) -> None:
         handles = metadata.get_column_handles(catalog.session, table)
         splits = catalog.splits(transaction, table, tuple(handles.values()))
     assert splits
-    assert all(split.plain_file is not None for split in splits)
+    assert all(split.native_file is not None for split in splits)
 
 
 HUDI_INPUT = "org.apache.hudi.hadoop.HoodieParquetInputFormat"

@@ -329,9 +329,9 @@ def test_dropped_partition_columns_of_a_timestamp_key_generator_are_refused(
     assert ids(catalog.read(columns=["id"])) == [1]
 
 
-@pytest.mark.parametrize(("part", "plain"), [("a", True), ("a b", False), ("ä", False)])
+@pytest.mark.parametrize(("part", "native"), [("a", True), ("a b", False), ("ä", False)])
 def test_files_with_odd_paths_are_left_to_our_reader(
-    catalog: HudiCatalog, writer: HudiWriter, part: str, plain: bool
+    catalog: HudiCatalog, writer: HudiWriter, part: str, native: bool
 ) -> None:
     """A path and its percent-encoded form could be taken for each other."""
     writer.commit({(f"part={part}", "g1"): rows([1], part)})
@@ -341,5 +341,5 @@ def test_files_with_odd_paths_are_left_to_our_reader(
         assert table is not None
         column = metadata.get_column_handles(catalog.session, table)["id"]
         [split] = catalog.splits(transaction, table, (column,))
-    assert (split.plain_file is not None) is plain
+    assert (split.native_file is not None) is native
     assert_same_table(catalog.read(columns=COLUMNS), rows([1], part))

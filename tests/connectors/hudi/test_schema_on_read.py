@@ -109,13 +109,13 @@ def test_only_files_of_the_same_names_and_types_are_plain(catalog: HudiCatalog, 
         assert table is not None
         handles = metadata.get_column_handles(catalog.session, table)
 
-        def plain(*names: str) -> list[bool]:
+        def native(*names: str) -> list[bool]:
             splits = catalog.splits(transaction, table, tuple(handles[name] for name in names))
-            return [split.plain_file is not None for split in splits]
+            return [split.native_file is not None for split in splits]
 
-        assert plain("id", "part") == [True, True]
-        assert plain("id", "a") == [False, True]
-        assert plain("b") == [False, True]
+        assert native("id", "part") == [True, True]
+        assert native("id", "a") == [False, True]
+        assert native("b") == [False, True]
 
 
 def test_the_first_columns_are_those_of_a_version_that_no_write_notes(catalog: HudiCatalog, writer: HudiWriter) -> None:

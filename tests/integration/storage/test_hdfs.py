@@ -201,7 +201,7 @@ def test_a_hive_table_by_sparks_own_client(lake: Lake, case: str) -> None:
     check_hive(lake.session, "plain", case)
 
 
-def test_spark_reads_plain_files_itself_where_it_knows_all(lake: Lake) -> None:
+def test_spark_reads_native_files_itself_where_it_knows_all(lake: Lake) -> None:
     for name, native in (("own", False), ("plain", True)):
         [[plan]] = lake.session.sql(f"EXPLAIN SELECT id, s FROM {name}.s.ext_parquet_snappy").collect()
         assert ("reader: Python tasks" not in plan) is native

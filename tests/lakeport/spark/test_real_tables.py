@@ -87,7 +87,7 @@ def test_hudi_table_met_in_the_hive_catalog(warehouse: Warehouse) -> None:
     assert warehouse.rows("SELECT count(*) FROM hive.hudi_corpus.`v9_basic_cow$timeline`")[0][0] > 0  # type: ignore[operator]
 
 
-def test_plain_files_are_read_natively(warehouse: Warehouse) -> None:
+def test_native_files_are_read_natively(warehouse: Warehouse) -> None:
     warehouse.native_reader("hive", True)
     warehouse.native_reader("hudi", True)
     assert "reader: native" in warehouse.plan("SELECT id, name FROM hudi.hudi_corpus.v9_basic_cow")

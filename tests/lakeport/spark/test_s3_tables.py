@@ -16,7 +16,7 @@ import lakeport
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
 from connector_spi.errors import StorageError
-from connector_spi.handles import PlainFile, Split
+from connector_spi.handles import NativeFile, Split
 from connectors.hive.connector import HiveConnector
 from lakeport import Session
 from lakeport.spark.bridge.jvm import Jvm
@@ -185,5 +185,5 @@ class _Split(Split):
         return 1
 
     @property
-    def plain_file(self) -> PlainFile:
-        return PlainFile("parquet", self.path, 0, 1, 1, 0)
+    def native_file(self) -> NativeFile:
+        return NativeFile("parquet", self.path, 0, 1, 1, 0)

@@ -290,7 +290,7 @@ def test_switched_off(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("text", ["SELECT sum(id) FROM {t}", "SELECT sum(id) FROM {t} WHERE id > 3"])
-def test_plain_files_stay_with_sparks_reader(tables: Tables, text: str) -> None:
+def test_native_files_stay_with_sparks_reader(tables: Tables, text: str) -> None:
     with tables.setting("spark.lakeport.hive.native_reader", "true"):
         plan = tables.plan(text.format(t="hive.sales.varied"))
         assert "reader: native" in plan
@@ -299,7 +299,7 @@ def test_plain_files_stay_with_sparks_reader(tables: Tables, text: str) -> None:
 
 
 def test_files_that_only_tasks_can_read_are_found_out(tables: Tables) -> None:
-    """Times of a file that may count in the Julian calendar are never plain; whether they are read decides."""
+    """Times of a file that may count in the Julian calendar are never native; whether they are read decides."""
     with tables.setting("spark.lakeport.hive.native_reader", "true"):
         for where in ("", " WHERE at > TIMESTAMP'2000-01-01 00:00:00Z'"):
             text = "SELECT max(at), count(*) FROM {t}" + where

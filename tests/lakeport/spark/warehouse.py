@@ -53,7 +53,7 @@ class Warehouse:
         self.spark.sql(f"CALL {catalog}.system.register_table({arguments})")
 
     def native_reader(self, catalog: str, on: bool) -> None:
-        """Lets Spark's own readers read plain files, or not."""
+        """Lets Spark's own readers read files natively, or not."""
         self.spark.sql(f"SET spark.lakeport.{catalog}.native_reader={str(on).lower()}")
 
     def rows(self, text: str) -> list[tuple[object, ...]]:

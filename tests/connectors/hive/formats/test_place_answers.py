@@ -127,7 +127,7 @@ def test_what_a_partition_declares_is_nothing_to_the_engines_reader(tmp_path: Pa
         hive.metastore.writes.create_database(Database("s"))
         case = Case("t", "num", own, "a int, b int, c int")
         _create(hive, tmp_path, file_format, case)
-        assert all(split.plain for split in scan_table(hive, "s", "t").splits)
+        assert all(split.native for split in scan_table(hive, "s", "t").splits)
     finally:
         hive.shutdown()
 

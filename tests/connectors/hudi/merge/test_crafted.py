@@ -332,17 +332,17 @@ def test_logs_of_older_slices_may_be_cleaned(catalog: HudiCatalog, tmp_path: Pat
     assert read(catalog, table) == {"k": "new", "n": "new"}
 
 
-def test_a_compacted_slice_is_a_plain_file(catalog: HudiCatalog, tmp_path: Path) -> None:
+def test_a_compacted_slice_is_a_native_file(catalog: HudiCatalog, tmp_path: Path) -> None:
     table = writer(tmp_path)
     table.log([Upsert([row("k", 1, "old")])])
     table.base([row("k", 1, "old")], action="commit")
     catalog.register(table.folder)
     [split] = splits(catalog, ["key"])
-    assert split.plain_file is not None
+    assert split.native_file is not None
     table.log([Upsert([row("k", 2, "new")])])
     catalog.register(table.folder, "again")
     [split] = splits(catalog, ["key"], "again")
-    assert split.plain_file is None
+    assert split.native_file is None
     assert len(split.logs) == 1
 
 

@@ -181,7 +181,7 @@ def test_rows_are_counted_whatever_is_asked(columns: list[str], small: Bootstrap
 def test_files_are_not_cut_and_not_for_native_readers(tmp_path: Path) -> None:
     bootstrap = Bootstrap(tmp_path).create({"p=a": rows(0, 5000)})
     found = splits(bootstrap.opened().with_property("max_split_size", 1024))
-    assert [split.plain_file for split in found] == [None]
+    assert [split.native_file for split in found] == [None]
     assert found[0].size_bytes == bootstrap.skeleton.stat().st_size + bootstrap.original.stat().st_size
 
 

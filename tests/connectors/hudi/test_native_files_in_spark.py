@@ -12,7 +12,7 @@ from tests.paths import CORPUS
 
 
 @pytest.mark.parametrize("case", [case for case in COW if "alltypes" in case or "droppartcols" in case])
-def test_spark_reads_plain_files_alike(case: str, tmp_path: Path, spark: SparkSession) -> None:
+def test_spark_reads_native_files_alike(case: str, tmp_path: Path, spark: SparkSession) -> None:
     catalog = opened(CORPUS / "hudi" / f"{case}.zip", tmp_path)
     with catalog.metadata() as (transaction, metadata):
         [name] = metadata.list_tables(catalog.session, "s")
@@ -20,10 +20,10 @@ def test_spark_reads_plain_files_alike(case: str, tmp_path: Path, spark: SparkSe
         assert table is not None
         handles = metadata.get_column_handles(catalog.session, table)
         columns = tuple(column for column in handles.values() if not column.name.startswith("$"))
-        plain = [split.plain_file for split in catalog.splits(transaction, table, columns)]
+        native = [split.native_file for split in catalog.splits(transaction, table, columns)]
         ours = catalog.scan(transaction, metadata, table)
-    files = [file for file in plain if file is not None]
-    assert len(files) == len(plain) > 0
+    files = [file for file in native if file is not None]
+    assert len(files) == len(native) > 0
     for file in files:
         assert (file.start, file.length) == (0, file.file_size)
     constants = {name for file in files for name, _ in file.constants}
