@@ -16,8 +16,8 @@ from benchmarks.storage_opens import counted_opens
 from benchmarks.tables import numbers
 from benchmarks.timing import alternate
 from connectors.hive.acid.read.delete_cache import DELETE_CACHE
-from tests.connectors.hive.acid_writer import base_name, bucket_file, bucket_property, delete_delta_name
-from tests.connectors.hive.acid_writer import write_arrow_inserts as write_inserts
+from tests.connectors.hive.acid.writer import base_name, bucket_file, bucket_property, delete_delta_name
+from tests.connectors.hive.acid.writer import write_arrow_inserts as write_inserts
 
 _GROUP = "acid_deletes"
 _COLUMNS = ("quantity", "price", "weight")

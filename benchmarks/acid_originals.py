@@ -17,7 +17,7 @@ from benchmarks.lake import Lake, open_lake
 from benchmarks.storage_opens import counted_opens
 from benchmarks.tables import copy_file, numbers
 from benchmarks.timing import alternate
-from tests.connectors.hive.acid_writer import FIRST_WRITE_ID_OF_CONVERTED, delete_delta_name
+from tests.connectors.hive.acid.writer import FIRST_WRITE_ID_OF_CONVERTED, delete_delta_name
 
 _GROUP = "acid_originals"
 _ROWS = 100

@@ -13,7 +13,7 @@ from benchmarks.lake import Lake
 from benchmarks.tables import numbers
 from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 from catalog.metastore.types import hive_type_text
-from tests.connectors.hive.acid_writer import (
+from tests.connectors.hive.acid.writer import (
     base_name,
     bucket_file,
     bucket_property,

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.connectors.hudi.writer import HudiWriter
-from tests.lakeport.spark.warehouse import Warehouse
+from tests.lakeport.spark.tables.warehouse import Warehouse
 
 _PAGE = Path(__file__).parents[2] / "docs" / "streaming.md"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from tests.connectors.hive.formats.codec_tables import CODEC_CLASSES, make_codec_table
-from tests.connectors.hive.formats.union_tables import UNION_KINDS, make_union_table
+from tests.connectors.hive.formats.unions.union_tables import UNION_KINDS, make_union_table
 from tests.connectors.hive.reading import make_connector, make_session, read_table, scan_table
 from tests.connectors.hive.table_writer import storage
 from tests.connectors.hudi.catalog_helper import make_catalog

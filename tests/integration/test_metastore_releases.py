@@ -34,12 +34,12 @@ from tests.paths import PROJECT
 
 CLIENT_TESTS = (
     "tests/catalog/metastore/test_behaviour.py",
-    "tests/catalog/metastore/test_interoperability.py",
+    "tests/catalog/metastore/thrift/test_interoperability.py",
     "tests/catalog/metastore/test_transactions.py",
     "tests/connectors/hive/test_thrift_metastore.py",
 )
 # hmsclient speaks Hive 2.3 and reads tables by a call that Hive 4 has not got.
-NOT_FOR_FOUR = "tests/catalog/metastore/test_interoperability.py::test_another_client_reads_what_we_wrote"
+NOT_FOR_FOUR = "tests/catalog/metastore/thrift/test_interoperability.py::test_another_client_reads_what_we_wrote"
 
 PARQUET = (
     "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",

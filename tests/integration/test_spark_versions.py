@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.connectors.hudi.corpus import CASES
-from tests.lakeport.spark.test_masters import answers
+from tests.lakeport.spark.processes.test_masters import answers
 from tests.paths import PROJECT
 
 OLDER = ["4.0.1", "4.1.1"]
@@ -49,7 +49,7 @@ def test_an_older_spark(older: tuple[str, Path], newest: dict[str, object]) -> N
 @pytest.mark.skipif(not CASES, reason="the corpus is not here")
 def test_what_hudi_tables_can_be_asked_in_an_older_spark(older: tuple[str, Path]) -> None:
     version, folder = older
-    command = [sys.executable, "-m", "tests.lakeport.spark.hudi_smoke"]
+    command = [sys.executable, "-m", "tests.lakeport.spark.processes.hudi_smoke"]
     given = {**os.environ, "PYTHONPATH": str(folder)}
     done = subprocess.run(command, cwd=PROJECT, env=given, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

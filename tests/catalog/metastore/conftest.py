@@ -11,9 +11,9 @@ import pytest
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
 from catalog.metastore.model import Database, Partition, Table
 from connector_spi.errors import ConnectorError
-from tests.catalog.metastore.fault_proxy import recording
 from tests.catalog.metastore.objects import STORAGE
 from tests.catalog.metastore.operations import DATABASE, KEY, NAMES, STATISTICS, TABLE, all_operations
+from tests.catalog.metastore.thrift.fault_proxy import recording
 from tests.hms import HiveMetastoreServer
 
 

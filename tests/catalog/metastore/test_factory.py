@@ -12,7 +12,7 @@ from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
 from catalog.metastore.thrift.endpoints import ThriftEndpoint, parse_uris
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import parse_properties
-from tests.catalog.metastore.loopback import never_answer, serving
+from tests.catalog.metastore.thrift.loopback import never_answer, serving
 
 
 def made(properties: dict[str, str]) -> Metastore:

@@ -28,7 +28,7 @@ from catalog.metastore.transactions import (
     ValidWriteIds,
 )
 from connector_spi.errors import MetastoreError, NotSupportedError
-from tests.catalog.metastore.loopback import serving, speak_thrift
+from tests.catalog.metastore.thrift.loopback import serving, speak_thrift
 
 
 class HiveThree:

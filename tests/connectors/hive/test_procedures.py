@@ -25,7 +25,7 @@ from connector_spi.predicate import Value
 from connector_spi.properties import parse_properties
 from connectors.hive.config import HiveConfig
 from connectors.hive.connector import HiveConnector, HivePlugin
-from tests.connectors.hive.acid_writer import AcidFolder
+from tests.connectors.hive.acid.writer import AcidFolder
 from tests.connectors.hive.reading import make_session, read_table
 from tests.connectors.hive.table_writer import write_file
 from tests.hive_corpus import canonical_rows, expected_answer, require_corpus

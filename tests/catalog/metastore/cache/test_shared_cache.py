@@ -26,9 +26,9 @@ from connector_spi.errors import ConnectorError, MetastoreError
 from connector_spi.predicate import TupleDomain
 from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
-from tests.catalog.metastore.loopback import serving, speak_thrift
 from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
-from tests.catalog.metastore.test_failures import SmallMetastore
+from tests.catalog.metastore.thrift.loopback import serving, speak_thrift
+from tests.catalog.metastore.thrift.test_failures import SmallMetastore
 
 FOREVER = CachePolicy(ttl=1e9)
 

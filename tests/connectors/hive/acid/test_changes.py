@@ -21,11 +21,11 @@ from connectors.hive.config import MAX_SPLIT_SIZE
 from connectors.hive.connector import HiveConnector
 from connectors.hive.handles import HiveTableHandle
 from tests.connectors.hive.acid.conftest import TABLE
-from tests.connectors.hive.acid_history import FIELDS, History
-from tests.connectors.hive.acid_model import Snapshot
-from tests.connectors.hive.acid_snapshots import acid_snapshot
-from tests.connectors.hive.acid_steps import Step, original_counts, step_lists
-from tests.connectors.hive.acid_writer import AcidFolder, Row, RowKey
+from tests.connectors.hive.acid.history import FIELDS, History
+from tests.connectors.hive.acid.model import Snapshot
+from tests.connectors.hive.acid.snapshots import acid_snapshot
+from tests.connectors.hive.acid.steps import Step, original_counts, step_lists
+from tests.connectors.hive.acid.writer import AcidFolder, Row, RowKey
 from tests.connectors.hive.reading import make_session, scan_table
 
 _COLUMNS = ("_commit_version", "_change_type", "$row_id", "k", "v")

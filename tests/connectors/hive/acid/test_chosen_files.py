@@ -14,11 +14,11 @@ from connectors.hive import error_codes
 from connectors.hive.acid.directories.directory import acid_files, list_acid_folder
 from connectors.hive.acid.file import AcidFile
 from connectors.toolkit.storage.filesystem import FileSystem
-from tests.connectors.hive.acid_history import FIELDS, History
-from tests.connectors.hive.acid_model import Snapshot
-from tests.connectors.hive.acid_snapshots import acid_snapshot
-from tests.connectors.hive.acid_steps import Step, original_counts, step_lists
-from tests.connectors.hive.acid_writer import AcidFolder, Row, RowKey
+from tests.connectors.hive.acid.history import FIELDS, History
+from tests.connectors.hive.acid.model import Snapshot
+from tests.connectors.hive.acid.snapshots import acid_snapshot
+from tests.connectors.hive.acid.steps import Step, original_counts, step_lists
+from tests.connectors.hive.acid.writer import AcidFolder, Row, RowKey
 
 
 @settings(max_examples=100)

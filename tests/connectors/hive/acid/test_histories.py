@@ -25,11 +25,11 @@ from connectors.hive.config import MAX_SPLIT_SIZE
 from connectors.hive.connector import HiveConnector
 from connectors.hive.handles import HiveTableHandle
 from tests.connectors.hive.acid.conftest import TABLE
-from tests.connectors.hive.acid_history import FIELDS, History
-from tests.connectors.hive.acid_model import Snapshot
-from tests.connectors.hive.acid_snapshots import acid_snapshot
-from tests.connectors.hive.acid_steps import KNOWN_TRAPS, Step, insert_only_step_lists, original_counts, step_lists
-from tests.connectors.hive.acid_writer import AcidFolder, InsertOnlyFolder, OrcLayout, Row, RowKey, bucket_property
+from tests.connectors.hive.acid.history import FIELDS, History
+from tests.connectors.hive.acid.model import Snapshot
+from tests.connectors.hive.acid.snapshots import acid_snapshot
+from tests.connectors.hive.acid.steps import KNOWN_TRAPS, Step, insert_only_step_lists, original_counts, step_lists
+from tests.connectors.hive.acid.writer import AcidFolder, InsertOnlyFolder, OrcLayout, Row, RowKey, bucket_property
 from tests.connectors.hive.reading import make_session
 
 _GONE = (error_codes.HIVE_ACID_HISTORY, error_codes.HIVE_FILE_CLEANED)

@@ -20,8 +20,8 @@ from connectors.hive.acid.read.delete_cache import DELETE_CACHE
 from connectors.hive.acid.read.page_source import AcidPageSource
 from connectors.hive.acid.valid_ids import ALL_VALID, ValidIds
 from connectors.toolkit.storage.filesystem import FileSystem
-from tests.connectors.hive.acid_writer import OrcLayout, RowKey
-from tests.connectors.hive.acid_writer.orc_files import deletes, inserts, write_acid_file, write_flat_file
+from tests.connectors.hive.acid.writer import OrcLayout, RowKey
+from tests.connectors.hive.acid.writer.orc_files import deletes, inserts, write_acid_file, write_flat_file
 from tests.paths import TABLES
 
 HIVE = TABLES / "hive"

@@ -21,10 +21,10 @@ from connectors.hive.connector import HiveConnector
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.streaming import initial_offset, latest_offset, streamed_rows
 from tests.connectors.hive.acid.conftest import TABLE
-from tests.connectors.hive.acid_history import FIELDS, History
-from tests.connectors.hive.acid_model import AcidModel
-from tests.connectors.hive.acid_snapshots import acid_snapshot
-from tests.connectors.hive.acid_steps import (
+from tests.connectors.hive.acid.history import FIELDS, History
+from tests.connectors.hive.acid.model import AcidModel
+from tests.connectors.hive.acid.snapshots import acid_snapshot
+from tests.connectors.hive.acid.steps import (
     Compact,
     Finish,
     Outcome,
@@ -36,7 +36,7 @@ from tests.connectors.hive.acid_steps import (
     original_counts,
     step_lists,
 )
-from tests.connectors.hive.acid_writer import AcidFolder, InsertOnlyFolder, Row
+from tests.connectors.hive.acid.writer import AcidFolder, InsertOnlyFolder, Row
 from tests.connectors.hive.reading import scan_table
 
 _INSERT = Statement(Verb.INSERT, (3, 2), 0)

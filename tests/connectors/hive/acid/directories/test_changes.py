@@ -24,7 +24,7 @@ from connectors.hive.acid.key_range import Key
 from connectors.hive.acid.read.dated_deletes import NEVER, DatedDeletes
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.acid.test_delete_set import KEYS, runs
-from tests.connectors.hive.acid_writer import AcidFolder, Flush, RowKey
+from tests.connectors.hive.acid.writer import AcidFolder, Flush, RowKey
 from tests.connectors.hive.table_writer import create_table, write_file
 
 NAME = SchemaTableName("s", "t")

@@ -1,0 +1,33 @@
+"""Executors in processes of their own give what local mode gives."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+
+from tests.paths import PROJECT
+
+
+def answers(master: str, environment: Mapping[str, str] | None = None) -> dict[str, object]:
+    """What ``smoke.py`` answers on a master, with further environment variables."""
+    command = [sys.executable, "-m", "tests.lakeport.spark.processes.smoke", master]
+    given = {**os.environ, **(environment or {})}
+    done = subprocess.run(command, cwd=PROJECT, env=given, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_local_cluster() -> None:
+    met = answers("local-cluster[2,1,1024]")
+    assert met["SELECT count(*) FROM hive.s.parquet_table -- native true"] == [[12]]
+    assert met["SELECT count(*) FROM hive.s.orc_table -- native false"] == [[12]]
+    for name in ("parquet_table", "orc_table"):
+        for native in ("true", "false"):
+            query = f"SELECT p, sum(id) FROM hive.s.{name} WHERE p IN ('a', 'b') AND id > 2 GROUP BY p"
+            assert met[f"{query} -- native {native}"] == [["a", 3 + 6 + 9], ["b", 4 + 7 + 10]]
+    assert met["transactions of a join of plain SQL"] == [[1]]
+    assert met == answers("local[2]")
