@@ -187,14 +187,14 @@ def test_folders_of_two_kinds_of_files_are_refused(tmp_path: Path) -> None:
     write_flat_file(tmp_path / "delta_1_1" / "000000_0", "k:int", [(1,)])
     _put(tmp_path, "delta_1_1/bucket_00000")
 
-    with pytest.raises(NotSupportedError, match="000000_0 is no file that Hive puts into delta_1_1"):
+    with pytest.raises(NotSupportedError, match="000000_0 is not a file that Hive writes into delta_1_1"):
         _files(tmp_path)
 
 
 def test_acid_files_called_as_originals_are_refused(tmp_path: Path) -> None:
     write_acid_file(tmp_path / "delta_1_1" / "000000_0", "k:int", inserts([RowKey(1, bucket_property(0), 0)], [(1,)]))
 
-    with pytest.raises(NotSupportedError, match="000000_0 is no file that Hive puts into delta_1_1"):
+    with pytest.raises(NotSupportedError, match="000000_0 is not a file that Hive writes into delta_1_1"):
         _files(tmp_path)
 
 

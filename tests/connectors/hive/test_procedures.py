@@ -252,7 +252,7 @@ def test_what_cannot_be_registered_leaves_nothing_behind(hive: HiveConnector, tm
 def test_a_name_that_is_taken(hive: HiveConnector, tmp_path: Path) -> None:
     write_file(tmp_path / "data" / "f", _DATA, "parquet")
     _register(hive, tmp_path / "data")
-    with pytest.raises(UserError, match=r"new\.t is registered already") as caught:
+    with pytest.raises(UserError, match=r"new\.t already exists") as caught:
         _register(hive, tmp_path / "data")
     assert caught.value.code.name == "HIVE_TABLE_EXISTS"
 

@@ -344,7 +344,7 @@ def test_write_ids_that_another_metastore_gave_out_are_refused(tmp_path: Path, l
     write(client, ORDERS, 3)
     snapshots.protect(ORDERS, snapshots.snapshot(ORDERS))
     snapshots.confirm(ORDERS, UnknownIds("/t", newest=3))
-    with pytest.raises(NotSupportedError, match=r"/t holds write id 4, and the highest .* shop\.orders is 3") as caught:
+    with pytest.raises(NotSupportedError, match=r"/t holds write id 4, but the highest .* shop\.orders is 3") as caught:
         snapshots.confirm(ORDERS, UnknownIds("/t", newest=4))
     assert caught.value.code == error_codes.HIVE_ACID_LAYOUT
     # A writer of this metastore that came after the snapshot.

@@ -172,7 +172,7 @@ def test_where_a_stream_begins() -> None:
     for odd in ("9", "x"):
         with pytest.raises(InvalidArgumentError):
             place(odd)
-    with pytest.raises(InvalidArgumentError, match="the table was made anew"):
+    with pytest.raises(InvalidArgumentError, match="the table was created again"):
         latest_offset(TABLE, ValidIds(3), place("6"), None, None)
     with pytest.raises(NotSupportedError, match="as of a time"):
         initial_offset(TABLE, ids, StreamStart(TableVersion(VersionKind.TIMESTAMP, datetime(2024, 1, 1, tzinfo=UTC))))
