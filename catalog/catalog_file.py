@@ -1,4 +1,4 @@
-"""Writes catalog files, in the syntax that ``properties_file`` reads."""
+"""Writes catalog files in the syntax that ``properties_file`` reads."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
 def write_catalog_file(
     folder: Path, name: str, connector_name: str, properties: Mapping[str, str], *, replace: bool = False
 ) -> Path:
-    """Writes a catalog file; readers see the old one, or the whole new one.
+    """Writes a catalog file atomically: readers see the old file or the complete new one.
 
     Args:
-        folder: Is made when it is missing.
+        folder: Directory of catalog files; created if missing.
         name: The catalog.
         connector_name: Its connector.
-        properties: All others; values with their placeholders.
-        replace: Another file of this name may be there.
+        properties: All other properties; values with their placeholders.
+        replace: Overwrite an existing file of this name.
 
     Returns:
-        The file. Its owner alone may read it, since it may hold secrets.
+        The file. Only its owner may read it, since it may hold secrets.
 
     Raises:
-        InvalidPropertyError: The name cannot be a catalog's, a key or a value cannot be written down, or the folder
-            cannot be written.
-        InvalidArgumentError: There is a file of this name.
+        InvalidPropertyError: The name is not valid for a catalog, a key or value cannot be written in the file's
+            syntax, or the directory cannot be written.
+        InvalidArgumentError: A file of this name exists.
     """
     check_catalog_name(name, f"catalog '{name}'")
     text = _text({CONNECTOR_NAME: connector_name, **properties})
     target = folder / f"{name}.properties"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Made with mode 0600.
+        # Created with mode 0600.
         with tempfile.NamedTemporaryFile("w", dir=folder, prefix=f".{name}-", encoding="utf-8", delete=False) as file:
             file.write(text)
         _put_in_place(Path(file.name), target, replace)
@@ -55,10 +55,10 @@ def _put_in_place(written: Path, target: Path, replace: bool) -> None:
         if replace:
             os.replace(written, target)
             return
-        # A link, not a rename, fails where somebody else made the file meanwhile.
+        # Unlike a rename, a link fails if the file was created meanwhile.
         os.link(written, target)
     except FileExistsError as error:
-        raise InvalidArgumentError(f"there is a catalog file {target} already; --replace writes it anew") from error
+        raise InvalidArgumentError(f"the catalog file {target} exists already; --replace overwrites it") from error
     finally:
         written.unlink(missing_ok=True)
 
@@ -68,7 +68,7 @@ def _text(properties: Mapping[str, str]) -> str:
     read = {line.key: line.text for line in parse_properties_text(text, "the new file")}
     for key, value in properties.items():
         if read.get(key) != value:
-            raise InvalidPropertyError(f"the value of property '{key}' cannot be written down: it ends in blanks")
+            raise InvalidPropertyError(f"the value of property '{key}' cannot be written to a file: it ends in blanks")
     return text
 
 

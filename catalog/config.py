@@ -1,7 +1,7 @@
-"""Catalog files (``etc/catalog/*.properties``, Trino's keys) and the same from Python.
+"""Configuration of catalogs, from files (``etc/catalog/*.properties``, Trino's keys) or from Python.
 
-Reading a file only checks its syntax and finds ``connector.name``. Values are filled (``${ENV:NAME}``,
-``${FILE:path}``) and typed when the catalog is built, so that no secret is held before it is needed.
+Reading a file only checks its syntax and finds ``connector.name``. Placeholders (``${ENV:NAME}``, ``${FILE:path}``) are
+replaced and values are typed when the catalog is built, so that no secret is in memory before it is needed.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _PLACEHOLDER = re.compile(r"\$\{([A-Za-z]+):([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class CatalogProperty:
-    """A property as it was written; the text is kept out of ``repr``, since it may be a secret.
+    """A property as written; ``repr`` leaves out the text, since it may be a secret.
 
     Attributes:
         key: Name.
         text: Value with its placeholders.
-        file: The file that it stands in; ``None`` when it came from Python.
+        file: The file that contains it; ``None`` for a catalog from Python.
         line: Its line in the file, from 1.
-        literal: The text is the value, and nothing in it a placeholder: it was filled before.
+        literal: The text is the final value; it has no placeholders.
     """
 
     key: str
@@ -53,13 +53,13 @@ class CatalogProperty:
 
 @dataclass(frozen=True, slots=True)
 class CatalogConfig:
-    """A catalog that was written down, not built yet.
+    """The configuration of a catalog, before the catalog is built.
 
     Attributes:
         name: Name of the catalog, lower case.
-        connector_name: What ``connector.name`` says.
-        properties: All others, in the order of the file.
-        file: The file; ``None`` when it came from Python.
+        connector_name: Value of ``connector.name``.
+        properties: All other properties, in the order of the file.
+        file: The file; ``None`` for a catalog from Python.
         connector_line: The line of ``connector.name`` in the file, from 1.
     """
 
@@ -73,23 +73,23 @@ class CatalogConfig:
     def from_mapping(
         cls, name: str, connector_name: str, properties: Mapping[str, str], *, literal: bool = False
     ) -> CatalogConfig:
-        """A catalog described in Python.
+        """The configuration of a catalog given in Python.
 
         Args:
             name: Name of the catalog.
             connector_name: Its connector.
-            properties: All others.
-            literal: The values hold no placeholders.
+            properties: All other properties.
+            literal: The values have no placeholders.
 
         Raises:
-            InvalidPropertyError: The name cannot be a catalog's name.
+            InvalidPropertyError: The name is not valid for a catalog.
         """
         check_catalog_name(name, f"catalog '{name}'")
         given = tuple(CatalogProperty(key, text, literal=literal) for key, text in properties.items())
         return cls(name, connector_name, given)
 
     def where(self, key: str) -> str:
-        """The place of a property, for messages: file and line, or the catalog's name."""
+        """Where a property was set, for messages: file and line, or the catalog's name."""
         if key == CONNECTOR_NAME and self.file is not None:
             return f"{self.file}, line {self.connector_line}"
         for prop in self.properties:
@@ -98,17 +98,17 @@ class CatalogConfig:
         return self.file or f"catalog '{self.name}'"
 
     def typed_properties(self, descriptors: Iterable[PropertyMetadata[object]]) -> dict[str, object]:
-        """Fills placeholders, and checks and types all values.
+        """Replaces placeholders, and checks and types all values.
 
         Args:
-            descriptors: What the connector knows.
+            descriptors: The connector's properties.
 
         Returns:
-            A value for each descriptor, by name, defaults filled in.
+            A value for each descriptor, by name, including defaults.
 
         Raises:
-            InvalidPropertyError: An unknown key, a wrong or missing value, a placeholder that cannot be filled;
-                names file, line and key, and never shows a value that is sensitive or came from a placeholder.
+            InvalidPropertyError: An unknown key, a wrong or missing value, or a placeholder without a value. The
+                message names file, line and key, and never shows a sensitive value or one from a placeholder.
         """
         filled = {prop.key: self._fill(prop) for prop in self.properties}
         hidden = {prop.key for prop in self.properties if filled[prop.key] != prop.text}
@@ -141,7 +141,7 @@ class BrokenCatalog:
 
     Attributes:
         name: Name of the catalog, from the file's name.
-        error: What is wrong, with file and line.
+        error: The error, with file and line.
         file: The file.
     """
 
@@ -151,11 +151,11 @@ class BrokenCatalog:
 
 
 def load_catalog_file(path: str | os.PathLike[str]) -> CatalogConfig:
-    """Reads one catalog file; the catalog is called as the file without ``.properties``.
+    """Reads one catalog file; the catalog's name is the file's without ``.properties``.
 
     Raises:
-        InvalidPropertyError: The file cannot be read, has a broken line, no ``connector.name``, or a name that
-            cannot be a catalog's name.
+        InvalidPropertyError: The file cannot be read, has an invalid line, no ``connector.name``, or a name that is
+            not valid for a catalog.
     """
     file = Path(path)
     lines = parse_properties_text(_read_text(file, f"catalog file {file}"), str(file))
@@ -170,29 +170,30 @@ def load_catalog_file(path: str | os.PathLike[str]) -> CatalogConfig:
 
 
 def load_catalog_directory(folder: str | os.PathLike[str]) -> tuple[CatalogConfig | BrokenCatalog, ...]:
-    """Reads all ``*.properties`` of a folder, sorted by name; a bad file does not hinder the others.
+    """Reads all ``*.properties`` of a directory, sorted by name; an invalid file does not affect the others.
 
     Raises:
-        InvalidPropertyError: The folder is not there.
+        InvalidPropertyError: The directory does not exist.
     """
     path = Path(folder)
     if not path.is_dir():
         raise InvalidPropertyError(
-            f"{path} is not a folder; expected a folder of catalog files such as hive.properties"
+            f"{path} is not a directory; expected a directory of catalog files such as hive.properties"
         )
     return tuple(_load_or_keep_error(file) for file in sorted(path.glob("*.properties")))
 
 
 def check_catalog_name(name: str, where: str) -> None:
-    """Refuses names that SQL could not say without surprises.
+    """Refuses names that would be awkward in SQL.
 
     Raises:
-        InvalidPropertyError: Other characters than lower-case letters, digits, ``_`` and ``-``, or no letter first.
+        InvalidPropertyError: The name has characters other than lower-case letters, digits, ``_`` and ``-``, or does
+            not begin with a letter.
     """
     if not _NAME.fullmatch(name):
         raise InvalidPropertyError(
-            f"{where}: '{name}' cannot be a catalog's name; expected lower-case letters, digits, '_' and '-', "
-            "a letter first"
+            f"{where}: '{name}' is not a valid catalog name; expected lower-case letters, digits, '_' and '-', "
+            "beginning with a letter"
         )
 
 
@@ -211,7 +212,7 @@ def _environment_value(name: str, where: str) -> str:
 
 
 def _file_value(path: Path, where: str) -> str:
-    """The file's text; blanks and line ends at its end are not part of the value."""
+    """The file's text without blanks and line ends at its end."""
     return _read_text(path, f"{where}: file {path}").rstrip()
 
 
@@ -219,7 +220,7 @@ def _read_text(path: Path, what: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        # Not chained: the decoder's error holds the bytes of the file.
+        # Not chained: the decoder's error contains the bytes of the file.
         raise InvalidPropertyError(f"{what} is not UTF-8 text") from None
     except OSError as error:
         raise InvalidPropertyError(f"{what} cannot be read: {error.strerror}") from error

@@ -1,4 +1,4 @@
-"""One catalog of a registry: its configuration, and its connectors once they are built."""
+"""One catalog of a registry: its configuration, and its connectors once built."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CatalogEntry"]
 
 
 class CatalogEntry:
-    """One catalog; its own lock lets others be built at the same time."""
+    """One catalog. It has its own lock, so that several can be built at the same time."""
 
     def __init__(self, config: CatalogConfig | BrokenCatalog) -> None:
         self._config = config
@@ -27,12 +27,12 @@ class CatalogEntry:
 
     @property
     def config(self) -> CatalogConfig | BrokenCatalog:
-        """What was written down."""
+        """The catalog's configuration."""
         return self._config
 
     @property
     def connector_name(self) -> str | None:
-        """What ``connector.name`` says; ``None`` where the file is broken."""
+        """Value of ``connector.name``; ``None`` where the file cannot be read."""
         return self._config.connector_name if isinstance(self._config, CatalogConfig) else None
 
     def connector(self, plugins: PluginSet, context: ConnectorContext) -> Connector:
@@ -51,13 +51,13 @@ class CatalogEntry:
         with self._lock:
             self._refuse_if_closed()
             if key not in self._siblings:
-                # They come from a connector, whose own placeholders are filled: a secret may look like one.
+                # The values come from a connector, with placeholders replaced: a secret may look like a placeholder.
                 config = CatalogConfig.from_mapping(self._config.name, connector_name, properties, literal=True)
                 self._siblings[key] = _build(config, plugins, context)
             return self._siblings[key]
 
     def close(self) -> None:
-        """Shuts the connectors down; all of them, also when one fails to."""
+        """Shuts all connectors down, even if one fails to."""
         with self._lock:
             self._closed = True
             connectors = [*self._siblings.values(), *([self._connector] if self._connector is not None else [])]
@@ -73,7 +73,7 @@ class CatalogEntry:
 
 def _build(config: CatalogConfig | BrokenCatalog, plugins: PluginSet, context: ConnectorContext) -> Connector:
     if isinstance(config, BrokenCatalog):
-        # A copy: an error that is raised again and again would gather the traces of all its uses.
+        # A copy: an error raised repeatedly would collect the tracebacks of all its uses.
         raise copy.copy(config.error)
     factory = plugins.factory(config.connector_name, config.where(CONNECTOR_NAME))
     properties = config.typed_properties(factory.config_properties)
@@ -83,5 +83,5 @@ def _build(config: CatalogConfig | BrokenCatalog, plugins: PluginSet, context: C
         raise
     except Exception as error:
         raise InternalError(
-            f"connector '{factory.name}' failed to make catalog '{config.name}': {type(error).__name__}: {error}"
+            f"connector '{factory.name}' failed to create catalog '{config.name}': {type(error).__name__}: {error}"
         ) from error

@@ -1,7 +1,7 @@
-"""Java's properties syntax, as in Trino's catalog files: text in, keys and values with their lines out.
+"""Parses Java's properties syntax, as in Trino's catalog files, into keys and values with line numbers.
 
 The rules are those of ``java.util.Properties.load``, with three differences: the text is UTF-8, blanks at the end
-of a value are dropped, and a key that stands twice is refused instead of the last one winning unseen.
+of a value are dropped, and a duplicate key is refused instead of the last one winning.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ __all__ = ["PropertyLine", "parse_properties_text"]
 _BLANKS = " \t\f"
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-# A key ends at the first of '=', ':' or a blank that no backslash stands before.
+# A key ends at the first '=', ':' or blank without a backslash before it.
 _KEY = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyLine:
-    """One property; its value is kept out of ``repr``, since it may be a secret.
+    """One property; ``repr`` leaves out its value, since it may be a secret.
 
     Attributes:
         key: Name, unescaped.
         text: Value, unescaped.
-        line: Number of the line that it begins on, from 1.
+        line: Number of its first line, from 1.
     """
 
     key: str
@@ -44,7 +44,7 @@ def parse_properties_text(text: str, file: str) -> tuple[PropertyLine, ...]:
         file: Name of the file, for messages.
 
     Raises:
-        InvalidPropertyError: A key is empty, stands twice, or an escape is broken.
+        InvalidPropertyError: A key is empty or duplicate, or an escape is invalid.
     """
     seen: dict[str, int] = {}
     found: list[PropertyLine] = []
@@ -54,16 +54,16 @@ def parse_properties_text(text: str, file: str) -> tuple[PropertyLine, ...]:
         raw_key, raw_value = (match.group(1), logical[match.end() :]) if match else (logical, "")
         key = _unescape(raw_key, where)
         if not key:
-            raise InvalidPropertyError(f"{where}: expected 'key=value', met a line that begins with its value")
+            raise InvalidPropertyError(f"{where}: expected 'key=value', met a line without a key")
         if key in seen:
-            raise InvalidPropertyError(f"{where}: property '{key}' stands already on line {seen[key]}; keep one")
+            raise InvalidPropertyError(f"{where}: property '{key}' is set already on line {seen[key]}; keep one")
         seen[key] = number
         found.append(PropertyLine(key, _unescape(raw_value.rstrip(), where), number))
     return tuple(found)
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments and empty ones; a line that ends in a backslash goes on with the next one."""
+    """Lines without comments and empty lines; a backslash at the end of a line joins it with the next one."""
     lines = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
     index = 0
     while index < len(lines):
@@ -72,7 +72,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         index += 1
         if not logical or logical[0] in "#!":
             continue
-        while _goes_on(logical):
+        while _continues(logical):
             logical = logical[:-1]
             if index == len(lines):
                 break
@@ -82,8 +82,8 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, logical
 
 
-def _goes_on(line: str) -> bool:
-    """An odd number of backslashes at the end: the last one escapes the line's end."""
+def _continues(line: str) -> bool:
+    """Whether a line ends in an odd number of backslashes: the last one escapes the line's end."""
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 

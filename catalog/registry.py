@@ -1,4 +1,4 @@
-"""Catalogs by name: registered at any time, built on first use, freed by ``shutdown``."""
+"""Catalogs by name: registered at any time, built on first use, released by ``shutdown``."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from connector_spi.properties import closest
 __all__ = ["CATALOG_ALREADY_EXISTS", "SESSION_CLOSED", "CatalogCheck", "CatalogEvent", "CatalogRegistry"]
 
 CATALOG_ALREADY_EXISTS = ErrorCode("CATALOG_ALREADY_EXISTS", ErrorType.USER_ERROR)
-"""There is a catalog of that name. Choose another one, or remove it first."""
+"""A catalog of this name exists. Choose another name, or remove the catalog first."""
 SESSION_CLOSED = ErrorCode("SESSION_CLOSED", ErrorType.USER_ERROR)
-"""The session was closed. Connect anew."""
+"""The session is closed. Connect again."""
 
 
 class CatalogEvent(StrEnum):
-    """What a listener is told of; equal to its text."""
+    """The events that listeners receive; equal to their texts."""
 
     REGISTERED = "registered"
     DROPPED = "dropped"
@@ -46,8 +46,8 @@ class CatalogCheck:
 
     Attributes:
         name: The catalog.
-        connector_name: Its connector; ``None`` where the file does not say.
-        error: What is wrong, or ``None``.
+        connector_name: Its connector; ``None`` where its file cannot be read.
+        error: Why it cannot be built; ``None`` where it can.
     """
 
     name: str
@@ -56,12 +56,11 @@ class CatalogCheck:
 
 
 class CatalogRegistry:
-    """All catalogs of one engine. Every method may be called from any thread.
+    """All catalogs of one engine. Thread-safe.
 
     Args:
-        plugins: The connectors that are installed, or what finds them when they are needed first: to load them all
-            takes a while.
-        engine_version: Told to the connectors.
+        plugins: The installed connectors, or a function that finds them at first use, since loading them is slow.
+        engine_version: Passed to the connectors.
     """
 
     def __init__(self, plugins: PluginSet | Callable[[], PluginSet], engine_version: str) -> None:
@@ -71,15 +70,15 @@ class CatalogRegistry:
         self._entries: dict[str, CatalogEntry] = {}
         self._closed = False
         self._listeners: list[Listener] = []
-        # Guards the three above; held for moments only, never while a connector or a listener runs.
+        # Guards the three above; only for short sections, never while a connector or a listener runs.
         self._lock = threading.Lock()
-        # Held over a change and its listeners, so that they see changes in order; re-entrant for listeners that
-        # change something themselves.
+        # Covers a change and its listeners, so that they see changes in order; re-entrant for listeners that make
+        # changes themselves.
         self._changing = threading.RLock()
 
     @property
     def plugins(self) -> PluginSet:
-        """The connectors that are installed."""
+        """The installed connectors."""
         with self._finding_plugins:
             if not isinstance(self._plugins, PluginSet):
                 self._plugins = self._plugins()
@@ -89,8 +88,8 @@ class CatalogRegistry:
         """Adds a catalog; its connector and properties are checked now, the catalog is built on first use.
 
         Raises:
-            InvalidPropertyError: The name, the connector or a property is wrong.
-            InvalidArgumentError: There is a catalog of this name.
+            InvalidPropertyError: The name, the connector or a property is invalid.
+            InvalidArgumentError: A catalog of this name exists.
         """
         config = CatalogConfig.from_mapping(name, connector_name, properties)
         factory = self.plugins.factory(connector_name, f"catalog '{name}'")
@@ -98,21 +97,21 @@ class CatalogRegistry:
         self.register_config(config)
 
     def register_config(self, config: CatalogConfig | BrokenCatalog) -> None:
-        """Adds a catalog as its file says; what is wrong with it is raised when it is used.
+        """Adds a catalog from its file; errors in it are raised when the catalog is used.
 
         Raises:
-            InvalidArgumentError: There is a catalog of this name.
+            InvalidArgumentError: A catalog of this name exists.
         """
         with self._changing:
             with self._lock:
                 self._refuse_if_closed()
                 if config.name in self._entries:
                     raise InvalidArgumentError(
-                        f"there is a catalog '{config.name}' already; drop it first", CATALOG_ALREADY_EXISTS
+                        f"catalog '{config.name}' exists already; drop it first", CATALOG_ALREADY_EXISTS
                     )
                 entry = self._entries[config.name] = CatalogEntry(config)
             try:
-                self._tell(CatalogEvent.REGISTERED, config.name)
+                self._notify(CatalogEvent.REGISTERED, config.name)
             except BaseException:
                 with self._lock:
                     self._entries.pop(config.name, None)
@@ -121,20 +120,20 @@ class CatalogRegistry:
                 raise
 
     def register_directory(self, folder: str | os.PathLike[str]) -> None:
-        """Adds all catalog files of a folder.
+        """Adds all catalog files of a directory.
 
         Raises:
-            InvalidPropertyError: The folder is not there.
-            InvalidArgumentError: There is a catalog of one of the names.
+            InvalidPropertyError: The directory does not exist.
+            InvalidArgumentError: A catalog of one of the names exists.
         """
         for config in load_catalog_directory(folder):
             self.register_config(config)
 
     def drop(self, name: str) -> None:
-        """Takes a catalog away and shuts its connector down; queries that still run on it may fail.
+        """Removes a catalog and shuts its connector down; queries that still run on it may fail.
 
         Raises:
-            CatalogNotFoundError: There is none of this name.
+            CatalogNotFoundError: The catalog does not exist.
         """
         entry = None
         try:
@@ -142,41 +141,41 @@ class CatalogRegistry:
                 with self._lock:
                     entry = self._find(name)
                     del self._entries[name]
-                self._tell(CatalogEvent.DROPPED, name)
+                self._notify(CatalogEvent.DROPPED, name)
         finally:
             if entry is not None:
                 entry.close()
 
     def names(self) -> list[str]:
-        """All catalogs, sorted."""
+        """Names of all catalogs, sorted."""
         with self._lock:
             self._refuse_if_closed()
             return sorted(self._entries)
 
     def connector_name(self, name: str) -> str | None:
-        """What ``connector.name`` of a catalog says; ``None`` where its file is broken.
+        """Value of a catalog's ``connector.name``; ``None`` where its file cannot be read.
 
         Raises:
-            CatalogNotFoundError: There is none of this name.
+            CatalogNotFoundError: The catalog does not exist.
         """
         with self._lock:
             return self._find(name).connector_name
 
     def config(self, name: str) -> CatalogConfig | BrokenCatalog:
-        """What was written down of a catalog.
+        """The configuration of a catalog.
 
         Raises:
-            CatalogNotFoundError: There is none of this name.
+            CatalogNotFoundError: The catalog does not exist.
         """
         with self._lock:
             return self._find(name).config
 
     def get(self, name: str) -> Connector:
-        """The connector of a catalog, built by the first call; a build that failed is tried again.
+        """The connector of a catalog, built by the first call; a failed build is retried by the next call.
 
         Raises:
-            CatalogNotFoundError: There is none of this name; says what exists that is close.
-            ConnectorError: It cannot be built: whatever its file or its connector says.
+            CatalogNotFoundError: The catalog does not exist; the message names similar ones.
+            ConnectorError: It cannot be built; the error of its file or its connector.
         """
         with self._lock:
             entry = self._find(name)
@@ -190,25 +189,25 @@ class CatalogRegistry:
         Args:
             name: The catalog.
             connector_name: Kind of the other connector.
-            properties: Its properties, as a catalog file has them, placeholders filled.
+            properties: Its properties, as in a catalog file, with placeholders replaced.
 
         Raises:
-            CatalogNotFoundError: There is no catalog of this name.
-            InvalidPropertyError: No such connector is installed, or the properties are not its own.
+            CatalogNotFoundError: The catalog does not exist.
+            InvalidPropertyError: No such connector is installed, or it does not have the properties.
         """
         with self._lock:
             entry = self._find(name)
         return entry.sibling(connector_name, properties, self.plugins, self._context)
 
     def check(self) -> tuple[CatalogCheck, ...]:
-        """Builds every catalog, and says what is wrong with those that cannot be built; sorted by name."""
+        """Builds every catalog and reports the result of each, sorted by name."""
         return tuple(self._check(name) for name in self.names())
 
     def add_listener(self, listener: Listener) -> None:
-        """Has ``listener(event, name)`` called after each register and before each dropped connector shuts down.
+        """Calls ``listener(event, name)`` after each register, and before a dropped connector shuts down.
 
-        It runs in the thread of the caller. When it raises on a register, those told before are told of a drop, the
-        register is undone, and the error goes to the caller.
+        It runs in the caller's thread. If it raises on a register, the listeners notified before it are notified of a
+        drop, the register is undone, and the error goes to the caller.
         """
         with self._lock:
             self._listeners.append(listener)
@@ -217,7 +216,7 @@ class CatalogRegistry:
         """Shuts all connectors down and refuses every later call; a second shutdown does nothing.
 
         Raises:
-            ConnectorError: The first connector that failed to; the others were shut down nevertheless.
+            ConnectorError: The error of the first connector that failed to shut down, after all were tried.
         """
         with self._changing, self._lock:
             self._closed = True
@@ -251,9 +250,9 @@ class CatalogRegistry:
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
-            raise UserError("the session was closed, and its catalogs with it; connect again", SESSION_CLOSED)
+            raise UserError("the session and its catalogs are closed; connect again", SESSION_CLOSED)
 
-    def _tell(self, event: CatalogEvent, name: str) -> None:
+    def _notify(self, event: CatalogEvent, name: str) -> None:
         with self._lock:
             listeners = list(self._listeners)
         for number, listener in enumerate(listeners):
@@ -261,8 +260,8 @@ class CatalogRegistry:
                 listener(event, name)
             except BaseException:
                 if event is CatalogEvent.REGISTERED:
-                    for told in listeners[:number]:
-                        told(CatalogEvent.DROPPED, name)
+                    for notified in listeners[:number]:
+                        notified(CatalogEvent.DROPPED, name)
                 raise
 
 

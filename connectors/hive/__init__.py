@@ -1,1 +1,1 @@
-"""Tables of a Hive metastore: ORC and Parquet files in folders, partitioned or not."""
+"""The hive connector: tables of a Hive metastore, partitioned or not, transactional or not."""

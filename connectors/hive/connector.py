@@ -42,12 +42,12 @@ class HiveConnector(Connector):
         self._files = FileSystem(config.storage_options)
         self._split_manager = HiveSplitManager(config, self._files)
         settings = FormatSettings(
-            config.orc_by_name,
-            config.parquet_by_name,
-            config.parquet_zone,
-            config.binary_zone,
-            config.orc_zone,
-            config.avro_schema_hosts,
+            orc_by_name=config.orc_by_name,
+            parquet_by_name=config.parquet_by_name,
+            parquet_zone=config.parquet_zone,
+            binary_zone=config.binary_zone,
+            orc_zone=config.orc_zone,
+            avro_schema_hosts=config.avro_schema_hosts,
         )
         self._page_source_provider = HivePageSourceProvider(self._files, settings)
         self._heartbeats = Heartbeats(metastore.transactions, config.heartbeat_interval)
@@ -98,7 +98,7 @@ class HiveConnector(Connector):
         return session_properties(self._config)
 
     def describe(self) -> Mapping[str, str]:
-        """What the catalog is connected to, for ``lakeport catalogs check``."""
+        """The systems that the catalog is connected to, for ``lakeport catalogs check``."""
         return {"metastore": self._config.metastore.place()}
 
     def shutdown(self) -> None:

@@ -1,4 +1,4 @@
-"""What of a Hive table travels to tasks."""
+"""Table handle and split of the hive connector, which are sent to tasks."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ HIDDEN_COLUMNS = (
     ColumnHandle(FILE_SIZE, pa.int64()),
     ColumnHandle(FILE_MODIFIED_TIME, pa.timestamp("us", "UTC")),
 )
-"""Columns that every row has and ``SELECT *`` leaves out."""
+"""Hidden columns of every table: ``SELECT *`` leaves them out."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class HiveTableHandle(TableHandle):
-    """A table with what was pushed into it.
+    """A table with the filter and projection pushed into it.
 
     Attributes:
         name: Schema and table.
-        storage: How the table's files are written; a partition's may be written otherwise.
-        location: The table's folder.
-        data_columns: Columns that the files hold, in the metastore's order.
+        storage: How the table's files are written; partitions may differ.
+        location: The table's directory.
+        data_columns: Columns in the files, in the metastore's order.
         partition_keys: Partition keys, in order.
         text_rules: Columns with ``char`` or ``varchar`` in them, by name.
-        constraint: Filters taken over: partition keys are exact, other columns choose files and parts of files.
-        columns: What is read, or ``None`` before a projection was offered.
+        constraint: Pushed filters: exact for partition keys; for other columns they select files and parts of files.
+        columns: Columns to read; ``None`` before a projection was pushed.
         snapshot: What the statement sees of a transactional table; ``None`` for other tables.
         insert_only: The transactional table has no deletes and no row ids.
-        changes: The rows are what these write ids changed in a transactional table; ``None`` for the table itself.
-        bucketing: How rows were dealt out to files; ``None`` where they were not, or otherwise than Hive does.
+        changes: Read the changes of these write ids of a transactional table; ``None`` to read the table itself.
+        bucketing: How Hive bucketed the rows; ``None`` for tables that are not bucketed, or not in Hive's way.
     """
 
     name: SchemaTableName
@@ -82,13 +82,13 @@ class HiveTableHandle(TableHandle):
 
     @property
     def all_columns(self) -> tuple[ColumnHandle, ...]:
-        """Columns of the files, partition keys, what tells changes, and hidden columns."""
-        told = () if self.changes is None or self.changes.inserts_only else CHANGE_COLUMNS
-        return (*self.data_columns, *self.partition_keys, *told, *self.hidden_columns)
+        """Columns of the files, partition keys, change columns and hidden columns."""
+        change_columns = () if self.changes is None or self.changes.inserts_only else CHANGE_COLUMNS
+        return (*self.data_columns, *self.partition_keys, *change_columns, *self.hidden_columns)
 
     @property
     def hidden_columns(self) -> tuple[ColumnHandle, ...]:
-        """Hidden columns; those of row ids are of full ACID tables only, and the bucket also of bucketed tables."""
+        """Hidden columns: only full ACID tables have row ids; the bucket is also a column of bucketed tables."""
         if self.full_acid:
             return (*HIDDEN_COLUMNS, *ACID_HIDDEN_COLUMNS)
         bucket = (column for column in ACID_HIDDEN_COLUMNS if column.name == BUCKET and self.bucketing is not None)
@@ -114,17 +114,17 @@ class HiveSplit(Split):
         partition: Name of the partition, such as ``ds=2024-01-01``; empty where the table has no partition keys.
         partition_values: Typed value of each partition key, by name.
         partition_columns: The partition's own names of the columns in the files, in order; ``None`` where they are
-            the table's, or the format does not ask for them.
-        partition_types: The partition's own types of these columns, likewise; as many as the partition has columns.
-        partition_rules: What happens to texts of the partition's own char and varchar columns, by its names, before
-            they become those of the table.
+            the table's, or the format does not use them.
+        partition_types: The partition's own types of these columns; as many as the partition has columns.
+        partition_rules: Rules for the partition's own char and varchar columns, by its names, applied before the values
+            are cast to the table's types.
         storage: How the partition's files are written; ``None`` where it is as the table's.
-        native: The rows of the columns asked are those of the file as they stand.
-        native_constants: With ``native``: which of the columns asked are not in the file.
-        acid: Of a full ACID table: which rows of the file count; ``None`` where all do and nobody asks for row ids.
-        changes: Of a read of changes: what became of the rows.
-        bucket: The file's bucket; ``None`` where there are none, or the file's name tells none.
-        bucket_check: Which rows are checked to be of that bucket.
+        native: The engine's own reader would give the rows of the selected columns exactly.
+        native_constants: With ``native``: the selected columns that are not in the file.
+        acid: Of a full ACID table: which rows of the file are read; ``None`` for all, without row ids.
+        changes: In a read of changes: what happened to the rows.
+        bucket: The file's bucket; ``None`` where the table is not bucketed, or the file's name has no bucket.
+        bucket_check: Which rows are checked to be in that bucket.
     """
 
     path: str
@@ -151,13 +151,13 @@ class HiveSplit(Split):
         return self.length
 
     def constants(self) -> dict[str, Value | None]:
-        """Values of partition keys, hidden columns and, where all rows changed alike, of what tells that, by name."""
-        told = self.changes.constants() if isinstance(self.changes, FileChange) else {}
-        # Rows of a full ACID table know their buckets themselves.
+        """Values by name: partition keys, hidden columns and, where all rows have the same change, change columns."""
+        change = self.changes.constants() if isinstance(self.changes, FileChange) else {}
+        # Rows of a full ACID table hold their buckets themselves.
         bucket: dict[str, Value | None] = {} if self.acid is not None else {BUCKET: self.bucket}
         return {
             **dict(self.partition_values),
-            **told,
+            **change,
             **bucket,
             PATH: self.path,
             PARTITION: self.partition,
@@ -172,5 +172,11 @@ class HiveSplit(Split):
         known = self.constants()
         constants = tuple((name, known[name]) for name in self.native_constants)
         return NativeFile(
-            self.format, self.path, self.start, self.length, self.file_size, self.modified_millis, constants
+            self.format,
+            self.path,
+            self.start,
+            self.length,
+            file_size=self.file_size,
+            modified_millis=self.modified_millis,
+            constants=constants,
         )

@@ -1,4 +1,4 @@
-"""Names, columns and pushdown of the hive connector. Driver side."""
+"""Metadata of the hive connector: names, columns, pushdown, definitions. Driver side."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ __all__ = ["HiveMetadata"]
 
 
 class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
-    """Answers inside of one transaction. Has statistics, partition listing, redirection to Hudi, views and definitions.
+    """Metadata within one transaction, with statistics, partition listing, redirection to Hudi, views and definitions.
 
-    What defines tables is done at once, and not undone by a rollback.
+    Definitions of tables take effect at once; a rollback does not undo them.
 
     Args:
         config: The catalog's settings.
         files: Storage.
         transaction: The transaction.
-        metastore: Where tables are defined.
+        metastore: The metastore to define tables in.
     """
 
     def __init__(
@@ -89,8 +89,8 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         database = self._transaction.client.get_database(schema)
         if database is None:
             return {}
-        told = {"comment": database.description, "location": database.location, "owner": database.owner}
-        return {**database.parameters, **{key: value for key, value in told.items() if value}}
+        fields = {"comment": database.description, "location": database.location, "owner": database.owner}
+        return {**database.parameters, **{key: value for key, value in fields.items() if value}}
 
     def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
         try:
@@ -106,7 +106,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
     ) -> TableHandle | None:
-        """A transactional table as of a write id, as long as compaction and the cleaner have left what it needs."""
+        """A transactional table as of a write id, as long as compaction and the cleaner have kept its files."""
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None:
             return None
@@ -122,17 +122,17 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
     def get_changes(
         self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
     ) -> TableChanges | None:
-        """The changes of committed write ids, as long as compaction and the cleaner have left what tells them.
+        """The changes of committed write ids, as long as compaction and the cleaner have kept their files.
 
-        Hive gives an updated row a new row id: so an update is told as a delete and an insert. An update of a row that
-        stays in the range, and a row that came and went in it, are told by both.
+        Hive gives an updated row a new row id, so an update is a delete and an insert. A row that was inserted and
+        deleted within the range is reported as both.
         """
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None:
             return None
         handle = self._handle(entry)
         if handle.snapshot is None:
-            raise NotSupportedError(f"the changes of {name} cannot be told: it is not transactional")
+            raise NotSupportedError(f"the changes of {name} cannot be read: it is not transactional")
         span = change_span(name, change_range, handle.snapshot.write_ids)
         changes = replace(handle, changes=span)
         self.get_table_metadata(session, changes)
@@ -162,7 +162,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
     def get_stream_batch(
         self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
     ) -> TableHandle | None:
-        """Rows that committed write ids inserted: an update comes as its new row, a row that went again as well."""
+        """Rows that committed write ids inserted: new rows of updates, and rows deleted since, are included."""
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None:
             return None
@@ -172,12 +172,12 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         rows = streamed_rows(name, handle.snapshot, start, end, changes=changes)
         made = replace(handle, snapshot=rows.snapshot, changes=rows.changes)
         if rows.changes is not None:
-            # Also where the columns are not shown: what reads the rows knows these names.
+            # Also where the columns are hidden: the reader uses their names.
             with_change_columns(make_metadata(self._transaction.table(name), made), pa.int64())
         return made
 
     def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
-        """A Hudi table is read by the hudi connector over the same metastore and storage."""
+        """Redirects a Hudi table to the hudi connector, over the same metastore and storage."""
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None or not is_hudi(entry, self._files):
             return None
@@ -214,7 +214,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
     def apply_filter(
         self, session: ConnectorSession, table: TableHandle, constraint: Constraint
     ) -> FilterApplication | None:
-        """Partition keys are taken over for good, other columns to choose files and their parts by."""
+        """Applies filters on partition keys fully; filters on other columns select files and parts of files."""
         handle = hive_handle(table)
         whole = set(handle.all_columns).difference(ACID_HIDDEN_COLUMNS if handle.full_acid else ())
         taken = handle.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
@@ -254,17 +254,17 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         return [tuple(value for _, value in partition.values) for partition in kept]
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
-        """A definition without columns registers the folder, with its partitions, as ``register_table`` does."""
+        """A definition without columns registers the directory, with its partitions, as ``register_table`` does."""
         name = definition.name
         if (definition.provider or "").lower() == "hudi":
-            raise NotSupportedError(f"{name} would be a Hudi table: make it in a catalog of the hudi connector")
+            raise NotSupportedError(f"{name} would be a Hudi table: create it in a catalog of the hudi connector")
         if definition.columns or definition.location is None:
             self.metastore.as_user(session.user).writes.create_table(external_table(definition, self._files, session))
             return
         given = definition.properties or definition.storage or definition.comment or definition.partitioned_by
         if given:
             raise InvalidArgumentError(
-                f"CREATE TABLE {name} names no columns; with LOCATION alone they come from the files"
+                f"CREATE TABLE {name} names no columns; then only LOCATION is allowed, and the files give the columns"
             )
         if self.metastore.as_user(session.user).reads.get_database(name.schema) is None:
             raise SchemaNotFoundError(f"the metastore has no database {name.schema}")
@@ -288,10 +288,10 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         for one in kept:
             names.setdefault(tuple(value for _, value in one.values), []).append(one.name)
         keys = [key.name for key in table.partition_keys]
-        absent = [values for values in partitions if values not in names]
-        if absent:
-            told = make_partition_name(keys, [value_text(value) for value in absent[0]])
-            raise UserError(f"{name} has no partition {told}", error_codes.HIVE_PARTITION_NOT_FOUND)
+        missing = [values for values in partitions if values not in names]
+        if missing:
+            partition = make_partition_name(keys, [value_text(value) for value in missing[0]])
+            raise UserError(f"{name} has no partition {partition}", error_codes.HIVE_PARTITION_NOT_FOUND)
         definitions.drop(table, [one for values in partitions for one in names[values]])
 
     def _write_ids(self, name: SchemaTableName, entry: Table) -> ValidIds:
@@ -305,22 +305,22 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         if not is_transactional(entry.parameters):
             return handle
         snapshot = self._transaction.snapshot(handle.name)
-        # Its lock may have been waited for, and the table changed by then; mostly it is the entry that is known.
+        # The table may have changed while its lock was waited for; usually the entry is the known one.
         now = self._transaction.table(handle.name)
         return replace(handle if now is entry else make_handle(now, self._files), snapshot=snapshot)
 
 
 def _no_stream(name: SchemaTableName) -> NotSupportedError:
     return NotSupportedError(
-        f"{name} cannot be read as a stream: it is not transactional, so nothing tells what is new in it"
+        f"{name} cannot be read as a stream: it is not transactional, so new rows cannot be identified"
     )
 
 
 def hive_handle(table: TableHandle) -> HiveTableHandle:
-    """The handle as one of this connector.
+    """The handle as this connector's type.
 
     Raises:
-        InternalError: It is another connector's.
+        InternalError: The handle belongs to another connector.
     """
     if not isinstance(table, HiveTableHandle):
         raise InternalError(f"expected a HiveTableHandle, met a {type(table).__qualname__}")

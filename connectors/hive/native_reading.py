@@ -32,26 +32,26 @@ _UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z"})
 
 
 class NativeFiles:
-    """Decides for the files of one scan. Used by several threads.
+    """Decides which files of one scan are native: the engine's own reader may read them. Thread-safe.
 
-    The footers of the first files are read; the files after them are taken to be like those of their format, since the
-    engine's reader fails rather than errs where a type differs. It could err with dates and timestamps, for the
-    calendar before 1582 and the zone are up to each writer, and where columns are found by position, for it goes
-    by the names in each file. There every file's footer is read, and a scan is not native that has a small file after
-    the first ones, or so many files that the footers would take too long.
+    The footers of the first files are read. Later files are assumed to be like the first ones of their format, since
+    the engine's reader fails where a type differs, rather than return wrong values. It could return wrong values in
+    two cases: for dates and timestamps, where the calendar before 1582 and the zone depend on the writer, and for
+    columns found by position, since it uses the names in each file. In these cases every footer is read, and no file
+    of a scan is native if the scan has a small file after the first ones, or too many files.
 
-    Where columns are found by position, a file is native whose columns at these positions have the table's names.
+    With columns found by position, a file is native if its columns at these positions have the table's names.
 
-    The engine takes the number of a timestamp as it stands in a file for a time of UTC. That is the table's value where
-    a Parquet file's times are wall-clock times, or instants that are shown in UTC, and where an ORC file was written in
-    UTC. Dates and times of ORC have to be of days that all calendars name alike, by the file's statistics.
+    The engine reads the stored number of a timestamp as a time in UTC. That is the table's value where the times of a
+    Parquet file are wall-clock times, or instants shown in UTC, and where an ORC file was written in UTC. Dates and
+    times of ORC must be days on which all calendars agree, by the file's statistics.
 
     Args:
         files: Storage.
         table: The table.
         columns: Columns that are read.
-        orc_by_name: Columns of ORC files are found by name; else by position.
-        parquet_by_name: Columns of Parquet files are found by name; else by position.
+        orc_by_name: Find columns of ORC files by name; else by position.
+        parquet_by_name: Find columns of Parquet files by name; else by position.
         parquet_zone: Zone in which instants of Parquet files are shown where the file names none.
     """
 
@@ -111,7 +111,7 @@ class NativeFiles:
     def _looks_native(self, path: str, file_format: str, by_name: bool) -> bool:
         schema, same = self._orc(path) if file_format == "orc" else self._parquet(path)
         lowered = [name.lower() for name in schema.names]
-        if len(set(lowered)) < len(lowered) or (file_format == "orc" and _may_tell_no_names(lowered)):
+        if len(set(lowered)) < len(lowered) or (file_format == "orc" and _has_position_names(lowered)):
             return False
         names = [column.name for column in self._table.data_columns]
         sources = file_sources(schema, names, by_name=by_name, position_names=False)
@@ -130,9 +130,9 @@ class NativeFiles:
         file = open_parquet(self._files, path)
         try:
             with parquet_errors(path):
-                schema, told = typed_schema(file), file.metadata
-                conventions = parquet_conventions(told.metadata, told.created_by, self._parquet_zone)
-                parquet_mr = (told.created_by or "").startswith("parquet-mr")
+                schema, footer = typed_schema(file), file.metadata
+                conventions = parquet_conventions(footer.metadata, footer.created_by, self._parquet_zone)
+                parquet_mr = (footer.created_by or "").startswith("parquet-mr")
                 return schema, partial(_same_in_parquet, conventions, parquet_mr)
         finally:
             file.close(force=True)
@@ -150,14 +150,14 @@ class NativeFiles:
 
 
 def _named_alike(schema: pa.Schema, found: Sequence[tuple[ColumnHandle, int | None]], file_format: str) -> bool:
-    """Whether columns that were found by place are where their names are; fields of Parquet are not looked into."""
+    """Whether finding columns by position and by name agrees; structs of Parquet files never count as agreeing."""
     if file_format == "parquet" and any(_holds(column.type, pa.types.is_struct) for column, _ in found):
         return False
     return all(find_column(schema, column.name) == position for column, position in found)
 
 
-def _may_tell_no_names(lowered: Sequence[str]) -> bool:
-    """Whether Spark's reader finds columns by their places, since all names begin so (``OrcUtils``)."""
+def _has_position_names(lowered: Sequence[str]) -> bool:
+    """Whether Spark's reader finds columns by position, since all names begin with ``_col`` (``OrcUtils``)."""
     return bool(lowered) and all(name.startswith("_col") for name in lowered)
 
 
@@ -172,7 +172,7 @@ def _same(source: pa.DataType, target: pa.DataType, same_leaf: _SameLeaf) -> boo
         if len(set(names)) < len(names):
             return False
         known = dict(zip(names, (field.type for field in source), strict=True))
-        # Spark and Hive do not agree on a struct of which the file has no field that is asked.
+        # Spark and Hive disagree on a struct if the file has none of its selected fields.
         return bool(target.num_fields) and all(
             field.name.lower() in known and _same(known[field.name.lower()], field.type, same_leaf) for field in target
         )
@@ -185,19 +185,19 @@ def _same_in_orc(source: pa.DataType, target: pa.DataType) -> bool:
     return bool(source == target)
 
 
-def _same_in_parquet(told: TimeConventions, parquet_mr: bool, source: pa.DataType, target: pa.DataType) -> bool:
+def _same_in_parquet(times: TimeConventions, parquet_mr: bool, source: pa.DataType, target: pa.DataType) -> bool:
     if pa.types.is_date(source):
-        return bool(source == target) and not told.hybrid_dates
+        return bool(source == target) and not times.hybrid_dates
     if not pa.types.is_timestamp(source) or not pa.types.is_timestamp(target):
         return bool(source == target)
     if source == INT96:
-        # Spark can be told to shift the INT96 of other writers (spark.sql.parquet.int96TimestampConversion).
-        return parquet_mr and not told.hybrid_int96 and (target.tz is not None or told.int96_zone in _UTC)
-    if told.legacy_instants or source.unit not in ("us", "ms"):
+        # Spark can be configured to shift the INT96 of other writers (spark.sql.parquet.int96TimestampConversion).
+        return parquet_mr and not times.hybrid_int96 and (target.tz is not None or times.int96_zone in _UTC)
+    if times.legacy_instants or source.unit not in ("us", "ms"):
         return False
     if source.tz is None:
         return target.tz is None
-    return target.tz is not None or told.zone in _UTC
+    return target.tz is not None or times.zone in _UTC
 
 
 def _is_time(arrow: pa.DataType) -> bool:

@@ -27,27 +27,30 @@ __all__ = ["HiveProcedures"]
 
 _SCHEMA = ProcedureArgument("schema_name", pa.string(), "Schema of the table.")
 _TABLE = ProcedureArgument("table_name", pa.string(), "Name of the table.")
-_LOCATION = ProcedureArgument("table_location", pa.string(), "Folder of the table, a path or URI.")
+_LOCATION = ProcedureArgument("table_location", pa.string(), "Directory of the table, a path or URI.")
 _MODE = ProcedureArgument(
     "mode",
     pa.string(),
-    "ADD: folders that the metastore lacks; DROP: partitions whose folders are gone; FULL: both.",
+    "ADD: directories missing in the metastore; DROP: partitions whose directories are missing; FULL: both.",
     required=False,
     default="ADD",
 )
 _CASE = ProcedureArgument(
-    "case_sensitive", pa.bool_(), "Folders name the keys in lower case.", required=False, default=True
+    "case_sensitive", pa.bool_(), "Directories name the keys in lower case.", required=False, default=True
 )
 _KEYS = ProcedureArgument("partition_columns", pa.list_(pa.string()), "Names of the partition keys.")
-_VALUES = ProcedureArgument("partition_values", pa.list_(pa.string()), "Values of them, as text.")
-_FOLDER = ProcedureArgument(
-    "location", pa.string(), "Folder of the partition; the one of its name below the table's if left out.", False
+_VALUES = ProcedureArgument("partition_values", pa.list_(pa.string()), "Values of the partition keys, as text.")
+_PARTITION_LOCATION = ProcedureArgument(
+    "location",
+    pa.string(),
+    "Directory of the partition; by default the one with its name in the table's directory.",
+    required=False,
 )
 _TRANSACTIONAL = ProcedureArgument(
     "transactional",
     pa.bool_(),
-    "The folder is that of a transactional table (base_, delta_, delete_delta_ folders), and every write id found in "
-    "it is taken as committed; in an embedded metastore only.",
+    "The directory is that of a transactional table (base_, delta_, delete_delta_ directories), and every write id "
+    "found in it is taken as committed; in an embedded metastore only.",
     required=False,
     default=False,
 )
@@ -59,7 +62,7 @@ _MODES = ("ADD", "DROP", "FULL")
 
 
 class HiveProcedures:
-    """Writes to the metastore on behalf of ``CALL``.
+    """The procedures that write to the metastore.
 
     Args:
         metastore: The metastore.
@@ -71,84 +74,84 @@ class HiveProcedures:
         self._files = files
 
     def procedures(self) -> Sequence[Procedure]:
-        """All of them."""
+        """All procedures of the connector."""
         return (
             Procedure(
                 "system",
                 "register_table",
-                "Registers a folder of ORC or Parquet files as an external table; makes the schema if it is missing.",
-                (_SCHEMA, _TABLE, _LOCATION, _TRANSACTIONAL),
-                _RESULT,
-                self._register,
+                "Registers a directory of ORC or Parquet files as an external table; creates a missing schema.",
+                arguments=(_SCHEMA, _TABLE, _LOCATION, _TRANSACTIONAL),
+                result=_RESULT,
+                function=self._register,
             ),
             Procedure(
                 "system",
                 "unregister_table",
-                "Takes a table out of the metastore; no files are deleted.",
-                (_SCHEMA, _TABLE),
-                _RESULT,
-                self._unregister,
+                "Removes a table from the metastore; no files are deleted.",
+                arguments=(_SCHEMA, _TABLE),
+                result=_RESULT,
+                function=self._unregister,
             ),
             Procedure(
                 "system",
                 "register_partition",
-                "Adds a partition to a table over a folder that is there.",
-                (_SCHEMA, _TABLE, _KEYS, _VALUES, _FOLDER),
-                _RESULT,
-                self._register_partition,
+                "Adds a partition over an existing directory to a table.",
+                arguments=(_SCHEMA, _TABLE, _KEYS, _VALUES, _PARTITION_LOCATION),
+                result=_RESULT,
+                function=self._register_partition,
             ),
             Procedure(
                 "system",
                 "unregister_partition",
-                "Takes a partition out of the metastore; no files are deleted.",
-                (_SCHEMA, _TABLE, _KEYS, _VALUES),
-                _RESULT,
-                self._unregister_partition,
+                "Removes a partition from the metastore; no files are deleted.",
+                arguments=(_SCHEMA, _TABLE, _KEYS, _VALUES),
+                result=_RESULT,
+                function=self._unregister_partition,
             ),
             Procedure(
                 "system",
                 "sync_partition_metadata",
-                "Brings a table's partitions in the metastore in line with the folders of the table.",
-                (_SCHEMA, _TABLE, _MODE, _CASE),
-                _SYNC_RESULT,
-                self._sync,
+                "Brings a table's partitions in the metastore in line with the table's directories.",
+                arguments=(_SCHEMA, _TABLE, _MODE, _CASE),
+                result=_SYNC_RESULT,
+                function=self._sync,
             ),
         )
 
     def register_table(
         self, session: ConnectorSession, name: SchemaTableName, location: str, *, transactional: bool = False
     ) -> int:
-        """Registers a folder as an external table; gives the number of its partitions.
+        """Registers a directory as an external table; returns the number of its partitions.
 
         Raises:
-            UserError: There is a table of this name.
-            ConnectorError: The folder is not that of a table; see ``discover_table``.
+            UserError: A table of this name exists.
+            ConnectorError: The directory is not that of a table; see ``discover_table``.
         """
         metastore = self._metastore.as_user(session.user)
         if metastore.reads.get_table(name.schema, name.table) is not None:
             raise UserError(
-                f"table {name} is registered already; unregister it first, or choose another name",
+                f"table {name} already exists; unregister it first, or choose another name",
                 error_codes.HIVE_TABLE_EXISTS,
             )
         if transactional:
-            self._check_takes_all(name)
+            self._check_write_ids_free(name)
         found = discover_table(self._files, location, transactional=transactional)
         if metastore.reads.get_database(name.schema) is None:
             metastore.writes.create_database(Database(name.schema))
         table = Table(
             name.schema,
             name.table,
-            storage_of(found.format, found.columns, location),
-            found.partition_keys,
-            _parameters(found),
-            "EXTERNAL_TABLE",
-            session.user,
-            int(session.start.timestamp()),
+            storage=storage_of(found.format, found.columns, location),
+            partition_keys=found.partition_keys,
+            parameters=_parameters(found),
+            table_type="EXTERNAL_TABLE",
+            owner=session.user,
+            create_time=int(session.start.timestamp()),
         )
         metastore.writes.create_table(table)
         folders = [(join_path(location, folder), values) for folder, values in found.partitions]
         try:
-            PartitionDefinitions(metastore, self._files).add_folders(session, table, folders)
+            PartitionDefinitions(metastore, self._files).add_locations(session, table, folders)
         except BaseException:
             metastore.writes.drop_table(name.schema, name.table)
             raise
@@ -188,7 +191,7 @@ class HiveProcedures:
         mode = str(arguments["mode"]).upper()
         if mode not in _MODES:
             raise InvalidArgumentError(
-                f"the mode {arguments['mode']!r} is not known; expected one of {', '.join(_MODES)}"
+                f"the mode {arguments['mode']!r} is unknown; expected one of {', '.join(_MODES)}"
             )
         definitions = self._partitions(session)
         added, dropped = definitions.sync(
@@ -204,17 +207,17 @@ class HiveProcedures:
     def _partitions(self, session: ConnectorSession) -> PartitionDefinitions:
         return PartitionDefinitions(self._metastore.as_user(session.user), self._files)
 
-    def _check_takes_all(self, name: SchemaTableName) -> None:
-        """Refuses metastores that number the write ids of a table themselves.
+    def _check_write_ids_free(self, name: SchemaTableName) -> None:
+        """Refuses metastores that allocate the write ids of a table themselves.
 
-        A new table's begin at 1 there, so those in the folder would be none of them, and not be visible; and Hive lets
-        no external table be transactional (``TransactionalValidationListener``).
+        There a new table starts with write id 1, so the ids in its directory would be unknown and not visible. Nor does
+        Hive allow transactional external tables (``TransactionalValidationListener``).
         """
         if self._metastore.writes.deletes_files:
             raise NotSupportedError(
-                f"{name} cannot be registered as a transactional table in a metastore of Hive: it would give the table "
-                "write ids of its own, which those in the folder are not; let Hive create and fill the "
-                "table, or register the folder in a catalog with hive.metastore=embedded",
+                f"{name} cannot be registered as a transactional table in a metastore of Hive: that would allocate new "
+                "write ids for the table and not know those in the directory; let Hive create and fill the table, or "
+                "register the directory in a catalog with hive.metastore=embedded",
                 error_codes.HIVE_TRANSACTIONAL_TABLE,
             )
 
@@ -227,7 +230,7 @@ def _name(arguments: Mapping[str, Value | None]) -> SchemaTableName:
 
 
 def _key_values(table: Table, arguments: Mapping[str, Value | None]) -> tuple[str | None, ...]:
-    """The values that are given for the partition keys, in the keys' order."""
+    """The given values of the partition keys, in the keys' order."""
     names, values = (
         list(cast("list[str | None]", arguments[key] or [])) for key in ("partition_columns", "partition_values")
     )

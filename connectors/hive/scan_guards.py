@@ -1,4 +1,4 @@
-"""Scans that are refused before anything is listed: of too many partitions, or of all for want of a filter."""
+"""Refuses scans before anything is listed: too many partitions, or no filter where one is required."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["check_partition_count", "check_partition_filter"]
 def check_partition_filter(table: HiveTableHandle, session: ConnectorSession, config: HiveConfig) -> None:
     """Refuses a scan of a partitioned table without a filter on a partition key, where one is required.
 
-    What a join learns while it runs does not count, nor do filters that only Spark can evaluate.
+    Dynamic filters of joins do not count, nor do filters that only Spark can evaluate.
 
     Raises:
-        UserError: There is none (code ``HIVE_PARTITION_FILTER_REQUIRED``).
+        UserError: There is no such filter (code ``HIVE_PARTITION_FILTER_REQUIRED``).
     """
     if not table.partition_keys or not session.flag(PARTITION_FILTER_REQUIRED):
         return
@@ -39,7 +39,7 @@ def check_partition_count(table: HiveTableHandle, count: int, config: HiveConfig
     """Refuses a scan of more partitions than the catalog allows.
 
     Raises:
-        ResourceError: There are more (code ``HIVE_EXCEEDED_PARTITION_LIMIT``).
+        ResourceError: There are too many (code ``HIVE_EXCEEDED_PARTITION_LIMIT``).
     """
     limit = config.max_partitions_per_scan
     if count > limit:

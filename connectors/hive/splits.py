@@ -1,4 +1,4 @@
-"""From a table handle to splits: partitions chosen, fetched in batches, listed in threads. Driver side."""
+"""From a table handle to splits: selects partitions, fetches them in batches, lists them in threads. Driver side."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, Hiv
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing.bucket_selection import BucketSelection
 from connectors.hive.listing.cache import ListingCache
-from connectors.hive.listing.directories import FolderLister
-from connectors.hive.listing.file_splits import Folder, FolderScan, Listed, Lister
+from connectors.hive.listing.file_lister import FileLister
+from connectors.hive.listing.file_splits import Lister, LocationSplits, ScanLocation, SplitLoader
 from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
 from connectors.hive.native_reading import NativeFiles
 from connectors.hive.partitions.selection import PartitionName, prune_partitions
@@ -29,7 +29,7 @@ from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveSplitManager"]
 
-_FOLDER_BATCH = 64
+_LOCATION_BATCH = 64
 
 
 class HiveSplitManager(SplitManager):
@@ -40,7 +40,7 @@ class HiveSplitManager(SplitManager):
         files: Storage.
 
     Attributes:
-        listings: Listings of folders that are kept.
+        listings: Cached directory listings.
     """
 
     def __init__(self, config: HiveConfig, files: FileSystem) -> None:
@@ -70,13 +70,13 @@ class HiveSplitManager(SplitManager):
             partitions, total = pruned.kept, pruned.total
             check_partition_count(table, len(partitions), self._config)
         ignore_absent = session.flag(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
-        scan = FolderScan(
-            hive,
-            table,
-            constraint,
-            columns,
-            self._lister(hive, table, columns, ignore_absent),
-            NativeFiles(
+        loader = SplitLoader(
+            transaction=hive,
+            table=table,
+            constraint=constraint,
+            columns=columns,
+            data_files=self._lister(hive, table, columns, ignore_absent),
+            native=NativeFiles(
                 self._files,
                 table,
                 columns,
@@ -84,31 +84,39 @@ class HiveSplitManager(SplitManager):
                 parquet_by_name=self._config.parquet_by_name,
                 parquet_zone=self._config.parquet_zone or session.time_zone,
             ),
-            cast(int, session.get_property(MAX_SPLIT_SIZE)),
-            self._files,
-            BucketSelection.of(table, constraint, session),
+            max_split_bytes=cast(int, session.get_property(MAX_SPLIT_SIZE)),
+            files=self._files,
+            buckets=BucketSelection.of(table, constraint, session),
         )
-        return _HiveSplitSource(scan, partitions, total, self._config.split_loader_concurrency)
+        return _HiveSplitSource(loader, partitions, total, self._config.split_loader_concurrency)
 
     def _lister(
         self, hive: HiveTransaction, table: HiveTableHandle, columns: tuple[ColumnHandle, ...], ignore_absent: bool
     ) -> Lister:
         if table.snapshot is None:
             recursive = self._config.recursive_directories
-            lister = FolderLister(self._files, recursive, ignore_absent, self.listings)
+            plain = FileLister(self._files, recursive, ignore_absent, self.listings)
             return lambda location, partition: [
-                DataFile(info) for info in lister.data_files(location, table.name, partition)
+                DataFile(info) for info in plain.data_files(location, table.name, partition)
             ]
         snapshot = hive.protect(table.name, table.snapshot)
         row_ids_needed = any(column in ACID_HIDDEN_COLUMNS for column in columns)
-        return TransactionalLister(self._files, table, snapshot, hive.confirm, row_ids_needed, ignore_absent).data_files
+        lister = TransactionalLister(
+            self._files,
+            table,
+            snapshot,
+            confirm=hive.confirm,
+            row_ids_needed=row_ids_needed,
+            ignore_absent=ignore_absent,
+        )
+        return lister.data_files
 
 
 class _HiveSplitSource(SplitSource):
     def __init__(
-        self, scan: FolderScan, partitions: tuple[PartitionName, ...] | None, total: int | None, threads: int
+        self, loader: SplitLoader, partitions: tuple[PartitionName, ...] | None, total: int | None, threads: int
     ) -> None:
-        self._scan = scan
+        self._loader = loader
         self._partitions = partitions
         self._total = total
         self._threads = threads
@@ -116,8 +124,8 @@ class _HiveSplitSource(SplitSource):
         self._files_kept = self._files_total = self._with_deletes = self._other_buckets = 0
 
     def __iter__(self) -> Iterator[Sequence[Split]]:
-        folders = self._folders()
-        while batch := list(islice(folders, _FOLDER_BATCH)):
+        locations = self._locations()
+        while batch := list(islice(locations, _LOCATION_BATCH)):
             splits: list[HiveSplit] = []
             for listed in self._list(batch):
                 splits += listed.splits
@@ -133,9 +141,9 @@ class _HiveSplitSource(SplitSource):
             notes.append(f"{self._other_buckets} files are of other buckets")
         if self._partitions is not None and self._total is None:
             notes.append("partitions found by the metastore")
-        notes.append(f"metastore: {self._scan.transaction.calls.total()}")
+        notes.append(f"metastore: {self._loader.transaction.calls.total()}")
         return ScanSummary(
-            snapshot=snapshot_text(self._scan.table.snapshot, self._scan.table.changes),
+            snapshot=snapshot_text(self._loader.table.snapshot, self._loader.table.changes),
             partitions_kept=None if self._partitions is None else len(self._partitions),
             partitions_total=self._total,
             files_kept=self._files_kept,
@@ -148,15 +156,15 @@ class _HiveSplitSource(SplitSource):
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def _folders(self) -> Iterator[Folder]:
+    def _locations(self) -> Iterator[ScanLocation]:
         if self._partitions is None:
-            yield Folder(self._scan.table.location, self._scan.table.storage)
+            yield ScanLocation(self._loader.table.location, self._loader.table.storage)
             return
-        yield from self._scan.folders(self._partitions)
+        yield from self._loader.locations(self._partitions)
 
-    def _list(self, folders: list[Folder]) -> Iterator[Listed]:
+    def _list(self, locations: list[ScanLocation]) -> Iterator[LocationSplits]:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="hive-listing")
-        if len(folders) == 1:
-            return iter([self._scan.list_folder(folders[0], self._pool)])
-        return self._pool.map(self._scan.list_folder, folders)
+        if len(locations) == 1:
+            return iter([self._loader.load(locations[0], self._pool)])
+        return self._pool.map(self._loader.load, locations)

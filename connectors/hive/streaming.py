@@ -1,7 +1,7 @@
-"""Places in the history of a transactional table, and the rows between them. Driver side.
+"""Stream offsets of a transactional table, and the rows between two of them. Driver side.
 
-Write ids are given out when a writer begins and committed when it ends, so a high watermark alone is no place: a write
-id below it may commit later. A place holds the list of those that were open, and each comes once it is committed.
+A write id is allocated when a writer begins and committed when it ends, so a high watermark alone is not an offset: a
+write id below it may commit later. So an offset also holds the open write ids; each is read once it has committed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class StreamedRows:
 
     Attributes:
         snapshot: What is visible at the end of the batch.
-        changes: Whose inserts or changes; ``None`` for the whole table.
+        changes: The write ids whose inserts or changes are read; ``None`` for the whole table.
     """
 
     snapshot: AcidSnapshot
@@ -36,8 +36,8 @@ class StreamedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A place: what was open then, of the write ids up to the highest."""
+class _Offset:
+    """The highest write id at a moment, and those below it that were open."""
 
     high_watermark: int
     open: tuple[int, ...] = ()
@@ -48,51 +48,51 @@ class _Place:
 
 
 def initial_offset(name: SchemaTableName, ids: ValidIds, start: StreamStart) -> str:
-    """Where a stream begins.
+    """The offset at which a stream begins.
 
     Args:
         name: The table.
-        ids: Its write ids as they are now.
-        start: By write id, from the beginning or from now on.
+        ids: Its current write ids.
+        start: A write id, the beginning, or now.
 
     Raises:
-        InvalidArgumentError: The version is no write id of the table.
-        NotSupportedError: It is a time.
+        InvalidArgumentError: The version is not a write id of the table.
+        NotSupportedError: The start is a time.
     """
     if start.latest:
-        return _Place(ids.high_watermark, ids.open).text
+        return _Offset(ids.high_watermark, ids.open).text
     if start.version is None:
-        return _Place(BEFORE_ALL).text
+        return _Offset(BEFORE_ALL).text
     write_id = version_write_id(name, start.version)
     if write_id > ids.high_watermark + start.inclusive:
         raise InvalidArgumentError(
             f"{name} has no version {write_id}: expected a write id from 0 to {ids.high_watermark}, or the next one"
         )
-    # Write ids before it are not asked for, also those that are open now.
-    return _Place(write_id - start.inclusive).text
+    # Write ids before it are not read, not even those that are open now.
+    return _Offset(write_id - start.inclusive).text
 
 
 def latest_offset(
     name: SchemaTableName, ids: ValidIds, offset: str, max_versions: int | None, until: str | None
 ) -> str:
-    """How far a batch may go.
+    """The offset at which a batch ends.
 
     Args:
         name: The table.
-        ids: Its write ids as they are now.
-        offset: Where the batch begins.
+        ids: Its current write ids.
+        offset: Start of the batch.
         max_versions: Most write ids of the batch; the first batch of a stream is the whole table.
-        until: A place not to go beyond.
+        until: An offset that the batch must not pass.
 
     Raises:
-        InvalidArgumentError: The offset is none of this table.
+        InvalidArgumentError: An offset does not belong to this table.
     """
-    begin = _place(name, offset, ids)
+    begin = _parse_offset(name, offset, ids)
     if until is not None:
-        last = _place(name, until, ids)
+        last = _parse_offset(name, until, ids)
         ids = replace(ids.up_to(last.high_watermark), open=(*ids.open, *last.open))
     if begin.high_watermark == BEFORE_ALL:
-        return _Place(ids.high_watermark, ids.open).text
+        return _Offset(ids.high_watermark, ids.open).text
     late = [one for one in begin.open if ids.is_valid(one)]
     later = ids.range_validity(begin.high_watermark + 1, ids.high_watermark)
     has_later = ids.high_watermark > begin.high_watermark and later is not RangeValidity.NONE
@@ -102,10 +102,10 @@ def latest_offset(
     if max_versions is not None:
         chosen = [*late, *_valid_ids(ids, begin.high_watermark, max_versions)][:max_versions]
         late, high_watermark = late[:max_versions], max(begin.high_watermark, chosen[-1])
-    # Of the write ids up to the begin only those count that were waited for there.
+    # Of the write ids up to the start, only those that were open there are still due.
     waited = [one for one in begin.open if one not in late and not ids.is_aborted(one)]
     running = [one for one in ids.open if begin.high_watermark < one <= high_watermark]
-    return _Place(high_watermark, tuple(sorted([*waited, *running]))).text
+    return _Offset(high_watermark, tuple(sorted([*waited, *running]))).text
 
 
 def streamed_rows(
@@ -116,16 +116,16 @@ def streamed_rows(
     Args:
         name: The table.
         snapshot: What a statement sees now.
-        start: Exclusive.
-        end: Inclusive.
-        changes: Whether changes are asked for, or rows that were inserted.
+        start: Start of the batch, exclusive.
+        end: End of the batch, inclusive.
+        changes: Read changes; else inserted rows.
 
     Raises:
-        InvalidArgumentError: A place is none of this table.
+        InvalidArgumentError: An offset does not belong to this table.
     """
     ids = snapshot.write_ids
-    begin, last = (_place(name, place, ids) for place in (start, end))
-    # What has committed since does not belong to the batch, though it does to the table.
+    begin, last = (_parse_offset(name, text, ids) for text in (start, end))
+    # Write ids committed since belong to the table, but not to the batch.
     hidden = tuple(one for one in last.open if ids.is_valid(one))
     then = replace(snapshot, hidden=hidden)
     if begin.high_watermark == BEFORE_ALL and not changes:
@@ -137,17 +137,18 @@ def streamed_rows(
     return StreamedRows(then, ChangeSpan(after, high_watermark, begin.high_watermark, late, inserts_only=not changes))
 
 
-def _place(name: SchemaTableName, text: str, ids: ValidIds) -> _Place:
+def _parse_offset(name: SchemaTableName, text: str, ids: ValidIds) -> _Offset:
     fields = offset_fields(name, text, _FIELDS)
     high_watermark, running = fields["high_watermark"], fields["open"]
     assert isinstance(high_watermark, int)
     assert isinstance(running, list)
     if high_watermark > ids.high_watermark or not all(type(one) is int for one in running):
         raise InvalidArgumentError(
-            f"{text!r:.200} is no place in a stream of table {name}, whose newest write id is {ids.high_watermark}: "
-            "the table was made anew, or the checkpoint is of another one; start the query with a new checkpoint"
+            f"{text!r:.200} is not an offset in a stream of table {name}, whose newest write id is "
+            f"{ids.high_watermark}: the table was created again, or the checkpoint belongs to another table; start the "
+            "query with a new checkpoint"
         )
-    return _Place(high_watermark, tuple(running))
+    return _Offset(high_watermark, tuple(running))
 
 
 def _valid_ids(ids: ValidIds, after: int, most: int) -> Iterator[int]:

@@ -48,7 +48,7 @@ class PartitionsTable(SystemTable):
 
 
 class PropertiesTable(SystemTable):
-    """One row, with a column of text for each property of the table in the metastore, and for what it lets us do.
+    """One row, with a text column for each property of the table in the metastore, and for its access rights.
 
     Args:
         name: Name of the table.

@@ -10,7 +10,7 @@ from connector_spi.connector_transaction import ConnectorTransaction, Transactio
 from connector_spi.errors import InternalError, TableNotFoundError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.names import SchemaTableName
-from connectors.hive.acid.directories.metastore_marks import ListedFolder
+from connectors.hive.acid.directories.unknown_ids import UnknownIds
 from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
 from connectors.hive.transactions.snapshots import StatementSnapshots
 
@@ -18,16 +18,16 @@ __all__ = ["HiveTransaction", "hive_transaction"]
 
 
 class HiveTransaction(ConnectorTransaction):
-    """Asks the metastore each thing once, so that a statement sees one state of it.
+    """Caches what it reads from the metastore, so that a statement sees one state of it.
 
     Args:
         client: The metastore; shared, not closed.
-        snapshots: Of transactional tables; ended with the transaction.
-        calls: Counts what the transaction reads of the metastore; its own if not given.
+        snapshots: Snapshots of transactional tables; ended with the transaction.
+        calls: Counts the transaction's calls to the metastore; a new counter if not given.
 
     Attributes:
-        calls: What the transaction has read of the metastore so far, but for snapshots and locks.
-        metadata: What the connector answers with inside of the transaction, once it was asked for.
+        calls: Counts the calls to the metastore so far, without those for snapshots and locks.
+        metadata: The connector's metadata within the transaction, once it was created.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class HiveTransaction(ConnectorTransaction):
 
         Raises:
             InternalError: The transaction has ended.
-            MetastoreError: The metastore has given up the transaction under which transactional tables are read.
+            MetastoreError: The metastore has ended the transaction that protects transactional tables.
         """
         self._need_open()
         self._snapshots.check()
@@ -55,7 +55,7 @@ class HiveTransaction(ConnectorTransaction):
         """The metastore's entry of a table.
 
         Raises:
-            TableNotFoundError: There is none.
+            TableNotFoundError: The table does not exist.
         """
         found = self.client.get_table(name.schema, name.table)
         if found is None:
@@ -63,27 +63,27 @@ class HiveTransaction(ConnectorTransaction):
         return found
 
     def snapshot(self, name: SchemaTableName) -> AcidSnapshot:
-        """What this statement sees of a transactional table: locked first, of one moment with its other tables.
+        """What this statement sees of a transactional table: locked first, and consistent with its other tables.
 
-        Ask ``table`` after it: where the lock had to be waited for, the metastore's entries are asked for again.
+        Call ``table`` after it: where the lock had to be waited for, the metastore's entries are read again.
 
         Args:
-            name: A table that is transactional; of others there is no snapshot.
+            name: A transactional table.
 
         Raises:
-            NotSupportedError: The metastore has no write ids, and nobody said to take all as committed.
-            MetastoreError: No lock within the time, or the metastore failed.
+            NotSupportedError: The metastore has no write ids, and the catalog does not take all as committed.
+            MetastoreError: The lock was not acquired in time, or the metastore failed.
         """
         self._need_open()
         waits = self._snapshots.waits
         snapshot = self._snapshots.snapshot(name)
         if self._snapshots.waits > waits:
-            # Whoever held the lock may have changed the table.
+            # The holder of the lock may have changed the table.
             self._client.close()
         return snapshot
 
     def write_ids(self, name: SchemaTableName) -> ValidIds:
-        """The write ids of a transactional table as they are now, of no snapshot and under no lock.
+        """The current write ids of a transactional table, outside any snapshot and without a lock.
 
         Raises:
             NotSupportedError: The metastore has no write ids.
@@ -92,23 +92,23 @@ class HiveTransaction(ConnectorTransaction):
         return self._snapshots.write_ids(name)
 
     def protect(self, name: SchemaTableName, snapshot: AcidSnapshot) -> AcidSnapshot:
-        """To be called before the folders of a transactional table are listed: takes the lock again if it was let go.
+        """Call before listing locations of a transactional table: acquires the lock again if it was released.
 
         Returns:
-            The snapshot to choose files by; its write ids are those of ``snapshot``.
+            The snapshot to select files by; its write ids are those of ``snapshot``.
         """
         self._need_open()
         return self._snapshots.protect(name, snapshot)
 
-    def confirm(self, name: SchemaTableName, listed: ListedFolder) -> None:
-        """To be called after a folder of a transactional table was listed.
+    def confirm(self, name: SchemaTableName, unknown: UnknownIds) -> None:
+        """Call after listing a location of a transactional table.
 
         Raises:
             FileMissingError: A compaction has committed since the snapshot, and there is no lock: rows may be missing
                 (code ``HIVE_FILE_CLEANED``).
-            NotSupportedError: The folder was written under another metastore.
+            NotSupportedError: The location was written under another metastore.
         """
-        self._snapshots.confirm(name, listed)
+        self._snapshots.confirm(name, unknown)
 
     @property
     def takes_locks(self) -> bool:
@@ -127,14 +127,14 @@ class HiveTransaction(ConnectorTransaction):
 
     def _need_open(self) -> None:
         if self.state is not TransactionState.OPEN:
-            raise InternalError(f"the transaction is {self.state.value}; it cannot be asked any more")
+            raise InternalError(f"the transaction is {self.state.value}; it can no longer be used")
 
 
 def hive_transaction(transaction: ConnectorTransaction) -> HiveTransaction:
-    """The transaction as one of this connector.
+    """The transaction as this connector's type.
 
     Raises:
-        InternalError: It is another connector's.
+        InternalError: The transaction belongs to another connector.
     """
     if not isinstance(transaction, HiveTransaction):
         raise InternalError(f"expected a HiveTransaction, met a {type(transaction).__qualname__}")

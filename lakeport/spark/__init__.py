@@ -1,1 +1,1 @@
-"""Lakeport's catalogs shown to Spark as Spark catalogs, through py4j, with no jar."""
+"""Lakeport's catalogs as Spark catalogs, through py4j, without a jar."""

@@ -1,4 +1,4 @@
-"""Where a Spark session keeps its catalogs, and how a session that Spark makes of another gets ours, too."""
+"""The map of catalogs in a Spark session, and how to share Lakeport's catalogs with a cloned session."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["catalog_map", "keep_catalogs", "share_catalogs"]
 
 
 def catalog_map(session: JavaObject, version: str) -> JavaObject:
-    """The map by name inside of a session's ``CatalogManager``, which has no other way in.
+    """The map by name in a session's ``CatalogManager``, which has no public way to add catalogs.
 
     Args:
-        session: Java's session.
+        session: The Java session.
         version: Spark's version, for the message.
 
     Raises:
-        NotSupportedError: Spark keeps them elsewhere.
+        NotSupportedError: The ``CatalogManager`` has no such map.
     """
     manager = session.sessionState().catalogManager()
     try:
@@ -30,19 +30,19 @@ def catalog_map(session: JavaObject, version: str) -> JavaObject:
         return field.get(manager)
     except Py4JError as error:
         raise NotSupportedError(
-            f"Spark {version} keeps its catalogs in a place that Lakeport does not know "
+            f"Spark {version} keeps its catalogs where Lakeport does not find them "
             "(CatalogManager has no map 'catalogs'); use Spark 4.0 to 4.3",
             UNSUPPORTED_SPARK_VERSION,
         ) from error
 
 
 def keep_catalogs(jvm: Jvm, registry: CatalogRegistry, catalogs: JavaObject) -> None:
-    """Remembers a map that has the catalogs of a registry."""
+    """Stores a map that has the catalogs of a registry, for ``share_catalogs``."""
     jvm.shared["catalogs of", id(registry)] = catalogs
 
 
 def share_catalogs(jvm: Jvm, registry: CatalogRegistry, session: JavaObject) -> None:
-    """Puts the catalogs of a registry, as they are now, into a session that Spark has cloned, such as a stream's."""
+    """Puts the current catalogs of a registry into a session that Spark has cloned, such as a stream's."""
     known = jvm.shared.get(("catalogs of", id(registry)))
     if known is None:
         return

@@ -1,4 +1,4 @@
-"""How far the Spark jobs of a group are."""
+"""The progress of a group of Spark jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTHING = (0, 0, 0, 0)
 
 
 class JobProgress:
-    """Asks Spark's own store of the running application, which is there without a web page, too.
+    """Reads the progress from Spark's application status store, which exists without the web UI.
 
     Args:
         context: Spark's context.
@@ -32,20 +32,20 @@ class JobProgress:
         self._ended: set[int] = set()
 
     def read(self) -> JobCounts:
-        """The sums over all jobs of the group so far; what Spark does not know yet counts nothing."""
+        """The sums over all jobs of the group so far; jobs that are not in the store yet count as nothing."""
         for job in sorted(set(self._tracker.getJobIdsForGroup(self._group)) - self._ended):
-            self._look_at(int(job))
+            self._read_job(int(job))
         known = [(one.tasks_done, one.tasks, one.rows, one.size_bytes) for one in self._jobs.values()]
         return JobCounts(*(sum(column) for column in zip(_NOTHING, *known, strict=True)))
 
     def read_last(self) -> JobCounts:
-        """The sums when all jobs have ended: waits a moment for what Spark's listeners have not heard yet."""
-        # Where a listener is slow, a little is missing in the sums.
+        """The sums after all jobs have ended: waits a moment for events that Spark's listeners have not received."""
+        # A slow listener may leave the sums slightly low.
         with contextlib.suppress(Py4JError):
             self._bus.waitUntilEmpty(1000)
         return self.read()
 
-    def _look_at(self, job: int) -> None:
+    def _read_job(self, job: int) -> None:
         try:
             data = self._store.job(job)
             stages = [self._stage(stage) for stage in _items(data.stageIds())]
@@ -54,7 +54,7 @@ class JobProgress:
             if str(data.status()) != "RUNNING":
                 self._ended.add(job)
         except Py4JError:
-            return  # Spark has not heard of it yet, or has forgotten it
+            return  # the job is not in the store yet, or no longer
 
     def _stage(self, stage: int) -> tuple[int, int, int, int]:
         data = self._store.lastStageAttempt(stage)

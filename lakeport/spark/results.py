@@ -1,7 +1,7 @@
 """The rows of a DataFrame as a stream of Arrow batches, in order and in bounded memory.
 
-``DataFrame.toArrow`` holds all rows at once; ``toLocalIterator`` runs one partition after the other, row by row. Here
-a few partitions at a time are run as one job, so that all cores work, and only their rows are held.
+``DataFrame.toArrow`` needs all rows in memory; ``toLocalIterator`` runs one partition after the other, row by row.
+Here a few partitions at a time run as one job, so that all cores work, and only their rows are in memory.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ __all__ = ["ArrowResult", "arrow_result"]
 
 _LARGE_TYPES = "spark.sql.execution.arrow.useLargeVarTypes"
 _WINDOW_BYTES = 64 << 20
-"""Partitions are run together while their rows are about this much."""
+"""Approximate bytes of rows of the partitions that run together."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArrowResult:
-    """Rows to come.
+    """A stream of result rows.
 
     Attributes:
-        schema: Of every batch; names may be there twice. Instants have the session's time zone.
-        batches: Runs the query as it is read; raises what Spark raises.
+        schema: Schema of every batch; names may be duplicate. Instants have the session's time zone.
+        batches: The batches; the query runs while they are read, and Spark's errors are raised.
     """
 
     schema: pa.Schema
@@ -42,10 +42,10 @@ class ArrowResult:
 
 
 def arrow_result(frame: DataFrame) -> ArrowResult:
-    """Streams a DataFrame. Types that Arrow has not come as text.
+    """Streams a DataFrame. Types that Arrow does not have become text.
 
     Raises:
-        InvalidPropertyError: A setting under which Spark's batches cannot be read.
+        InvalidPropertyError: Spark's batches cannot be read under a setting.
     """
     spark = frame.sparkSession
     if spark.conf.get(_LARGE_TYPES, "false") == "true":
@@ -79,8 +79,8 @@ def _batches(frame: DataFrame, plain: pa.Schema, shown: pa.Schema) -> Iterator[p
                 [column.cast(field.type) for column, field in zip(batch.columns, shown, strict=True)], schema=shown
             )
         done += len(partitions)
-        of_one = max(size // len(partitions), 1)
-        window = max(1, min(_WINDOW_BYTES // of_one, 4 * window, 64 * context.defaultParallelism))
+        partition_bytes = max(size // len(partitions), 1)
+        window = max(1, min(_WINDOW_BYTES // partition_bytes, 4 * window, 64 * context.defaultParallelism))
 
 
 def _run(context: SparkContext, rdd: JavaObject, partitions: list[int]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Makes the local Spark of ``lakeport.connect()`` and of the shell."""
+"""Starts the local Spark of ``lakeport.connect()`` and of the shell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lakeport.spark.bridge.options import SparkOptions
 __all__ = ["DAEMON_MODULE", "LocalSpark", "local_spark"]
 
 DAEMON_MODULE = "lakeport.spark.tasks.daemon"
-"""For ``spark.python.daemon.module`` of a Spark that is not made here: tasks then start faster."""
+"""Value of ``spark.python.daemon.module`` for a Spark that is started elsewhere, so that tasks start faster."""
 
 _SETTINGS: dict[str, str] = {
     "spark.app.name": "lakeport",
@@ -51,23 +51,24 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class LocalSpark:
-    """A Spark session, and whether it was started here, so that it is stopped here too."""
+    """A Spark session, and whether it was started here and has to be stopped here."""
 
     session: SparkSession
     started: bool
 
     def stop(self) -> None:
-        """Stops Spark, unless somebody else had started it; its Java ends with the process, as PySpark has it."""
+        """Stops Spark if it was started here; its Java ends with the process, as usual in PySpark."""
         if not self.started:
             return
         self.session.stop()
 
 
 def local_spark(options: SparkOptions) -> LocalSpark:
-    """The Spark of this process where there is one, else a new local one.
+    """The Spark of this process if there is one, else a new local one.
 
     Raises:
-        ExternalError: No Java, a Java that is too old, or Spark does not start; says what to install, or where to look.
+        ExternalError: There is no Java, it is too old, or Spark does not start; the message says what to install, or
+            which log to read.
     """
     with _lock:
         running = SparkContext._active_spark_context
@@ -107,7 +108,7 @@ def _opened(log: Path | None) -> Iterator[IO[bytes] | None]:
 
 @contextmanager
 def _worker_python() -> Iterator[None]:
-    """Has Spark's tasks run this Python: another ``python3`` of the PATH would lack the connectors."""
+    """Makes Spark's tasks use this Python: another ``python3`` in the PATH would lack the connectors."""
     if "PYSPARK_PYTHON" in os.environ:
         yield
         return
@@ -125,7 +126,7 @@ def _driver_memory() -> str:
 
 
 def _spark_warehouse() -> str:
-    """Spark makes the folder of its own catalog at start, by default in the current one; ours do not use it."""
+    """The directory of Spark's own catalog, which Spark creates at start, by default in the current directory."""
     return str(Path(tempfile.gettempdir(), f"lakeport-spark-warehouse-{os.getuid()}"))
 
 

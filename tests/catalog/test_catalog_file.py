@@ -40,7 +40,7 @@ def test_another_file_stays_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidPropertyError, match="blanks"):
         write_catalog_file(tmp_path, "lake", "hive", {"a": "x "})
-    with pytest.raises(InvalidPropertyError, match="catalog's name"):
+    with pytest.raises(InvalidPropertyError, match="not a valid catalog name"):
         write_catalog_file(tmp_path, "../lake", "hive", {})
     taken = tmp_path / "file"
     taken.write_text("")

@@ -94,7 +94,7 @@ def test_a_missing_connector_name_hints_at_a_typing_error(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["", "Sales", "a.b", "1a", "a b", "a`b", "ä"])
 def test_names_that_sql_cannot_say(name: str) -> None:
-    with pytest.raises(InvalidPropertyError, match="cannot be a catalog's name"):
+    with pytest.raises(InvalidPropertyError, match="is not a valid catalog name"):
         CatalogConfig.from_mapping(name, "counting", {})
 
 
@@ -112,5 +112,5 @@ def test_a_bad_file_does_not_hinder_the_others(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InvalidPropertyError, match="is not a folder"):
+    with pytest.raises(InvalidPropertyError, match="is not a directory"):
         load_catalog_directory(tmp_path / "nothing")

@@ -51,7 +51,7 @@ def test_line_ends_of_all_systems() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a=1\nb=2\na=3", "line 3: property 'a' stands already on line 1"),
+        ("a=1\nb=2\na=3", "line 3: property 'a' is set already on line 1"),
         ("\n=v", "line 2: expected 'key=value'"),
         ("a=\\u00g1", "line 1: expected four hexadecimal digits"),
     ],

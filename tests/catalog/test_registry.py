@@ -91,7 +91,7 @@ def test_register_refuses_at_once(
 
 def test_a_name_is_registered_once(registry: CatalogRegistry) -> None:
     registry.register("a", "counting", {})
-    with pytest.raises(InvalidArgumentError, match="there is a catalog 'a' already; drop it first"):
+    with pytest.raises(InvalidArgumentError, match="catalog 'a' exists already; drop it first"):
         registry.register("a", "counting", {})
 
 
@@ -125,7 +125,7 @@ def test_an_unknown_catalog_names_the_closest(registry: CatalogRegistry) -> None
 def test_a_connector_that_fails_is_named_and_tried_again(registry: CatalogRegistry) -> None:
     registry.register("a", "counting", {"fail": "create"})
     for _ in range(2):
-        with pytest.raises(InternalError, match="'counting' failed to make catalog 'a': RuntimeError: out of tea"):
+        with pytest.raises(InternalError, match="'counting' failed to create catalog 'a': RuntimeError: out of tea"):
             registry.get("a")
 
 
@@ -186,5 +186,5 @@ def test_shutdown_frees_all_and_refuses_later_calls(plugin: CountingPlugin, fact
     registry.shutdown()
     assert [connector.shutdowns for connector in factory.made] == [1, 1]
     for call in (registry.names, lambda: registry.get("a"), lambda: registry.register("d", "counting", {})):
-        with pytest.raises(UserError, match="the session was closed"):
+        with pytest.raises(UserError, match="the session and its catalogs are closed"):
             call()

@@ -206,7 +206,7 @@ def test_connect_with_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "etc" / "catalog" / "m.properties").write_text("connector.name=memory\n")
     with lakeport.connect() as session:
         assert session.catalogs.names() == ["m"]
-    with pytest.raises(InvalidPropertyError, match="nowhere is not a folder"):
+    with pytest.raises(InvalidPropertyError, match="nowhere is not a directory"):
         lakeport.connect(catalogs="nowhere")
 
 

@@ -1,1 +1,1 @@
-"""How connections to a metastore are secured: SASL, TLS, HTTP. Knows no Thrift."""
+"""Security of connections to a metastore: SASL, TLS, HTTP. Does not depend on Thrift."""

@@ -1,4 +1,4 @@
-"""Whether the settings of a catalog's security fit each other and the metastore's addresses."""
+"""Checks that the security settings of a catalog fit each other and the metastore's addresses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HTTP_TYPE = "hive.metastore.http.client.authentication.type"
 
 
 class Address(Protocol):
-    """What is looked at of an address."""
+    """The parts of an address that are checked."""
 
     @property
     def host(self) -> str:
@@ -31,7 +31,7 @@ def check_security(settings: SecuritySettings, addresses: Sequence[Address]) -> 
     """Refuses settings that would be ignored, or would send a secret unprotected over HTTP.
 
     Raises:
-        InvalidPropertyError: What does not fit, and the way out.
+        InvalidPropertyError: Settings conflict; the message says how to resolve it.
     """
     if any(address.scheme != "thrift" for address in addresses):
         _check_http(settings, addresses)
@@ -40,8 +40,8 @@ def check_security(settings: SecuritySettings, addresses: Sequence[Address]) -> 
     proof = settings.authentication
     if settings.impersonation and proof not in (Authentication.NONE, Authentication.KERBEROS):
         raise InvalidPropertyError(
-            f"hive.metastore.thrift.impersonation.enabled=true does not go with {_TYPE}={proof.value}, by which the "
-            "metastore knows one user only: use NONE or KERBEROS"
+            f"hive.metastore.thrift.impersonation.enabled=true conflicts with {_TYPE}={proof.value}, which identifies "
+            "one user only: use NONE or KERBEROS"
         )
 
 
@@ -59,8 +59,8 @@ def _check_http(settings: SecuritySettings, addresses: Sequence[Address]) -> Non
         return
     if settings.impersonation:
         raise InvalidPropertyError(
-            f"hive.metastore.thrift.impersonation.enabled=true does not go with {_HTTP_TYPE}={kind.value}, by which "
-            "the metastore knows one user only"
+            f"hive.metastore.thrift.impersonation.enabled=true conflicts with {_HTTP_TYPE}={kind.value}, which "
+            "identifies one user only"
         )
     if kind is HttpAuthentication.BASIC and not (settings.http_username and settings.http_password):
         raise InvalidPropertyError(
@@ -73,7 +73,7 @@ def _check_http(settings: SecuritySettings, addresses: Sequence[Address]) -> Non
     for address in addresses:
         if address.scheme == "http" and not _is_loopback(address.host):
             raise InvalidPropertyError(
-                f"{_HTTP_TYPE}={kind.value} would send its secret readable to {address.host}: use https://"
+                f"{_HTTP_TYPE}={kind.value} would send its secret unencrypted to {address.host}: use https://"
             )
 
 

@@ -1,4 +1,4 @@
-"""The cipher of DIGEST-MD5, by the library ``cryptography``."""
+"""The RC4 cipher of DIGEST-MD5, from the optional library ``cryptography``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from catalog.metastore.security.errors import AuthenticationError
 __all__ = ["StreamCipher", "rc4"]
 
 StreamCipher = Callable[[bytes], bytes]
-"""Makes the next bytes of a stream readable or unreadable; it goes on where the last call ended."""
+"""Encrypts or decrypts the next bytes of a stream; each call continues where the last one ended."""
 
 
 def rc4(key: bytes) -> StreamCipher:
@@ -23,7 +23,7 @@ def rc4(key: bytes) -> StreamCipher:
         from cryptography.hazmat.primitives.ciphers import Cipher
     except ImportError as error:
         raise AuthenticationError(
-            "the metastore asks for encrypted frames of DIGEST-MD5 (auth-conf), which need the library cryptography: "
+            "the metastore requires encrypted frames of DIGEST-MD5 (auth-conf), which need the library cryptography: "
             "pip install 'lakeport[kerberos]'"
         ) from error
     stream: StreamCipher = Cipher(ARC4(key), mode=None).encryptor().update

@@ -1,7 +1,7 @@
-"""SASL DIGEST-MD5 (RFC 2831): user and password proved by hashes; how delegation tokens are shown.
+"""SASL DIGEST-MD5 (RFC 2831): proves user and password by hashes; delegation tokens use it.
 
-The two sides may also sign every frame (``auth-int``) or encrypt it (``auth-conf``). Of its ciphers only ``rc4`` with
-128 bits is spoken, which every Java server offers.
+The two sides may also sign every frame (``auth-int``) or encrypt it (``auth-conf``). The only supported cipher is
+``rc4`` with 128 bits, which every Java server offers.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class DigestMd5Mechanism(SaslMechanism):
     """The client's side, always with a fresh nonce.
 
     Args:
-        username: Who we are; of a delegation token its identifier in base64.
-        password: The secret; of a delegation token its password in base64.
-        digest_uri: Service and host as the server knows itself: ``null/default`` for Hadoop's tokens.
-        protection: What may be done to the bytes, best first.
-        make_nonce: Makes our nonce; tests know it.
+        username: The user; for a delegation token its identifier in base64.
+        password: The secret; for a delegation token its password in base64.
+        digest_uri: Service and host of the server: ``null/default`` for Hadoop's tokens.
+        protection: Allowed qualities of protection, in order of preference.
+        make_nonce: Makes the client's nonce; tests replace it.
     """
 
     name = "DIGEST-MD5"
@@ -72,7 +72,7 @@ class DigestMd5Mechanism(SaslMechanism):
             return self._answer(_parse(challenge))
         proof = _parse(challenge).get("rspauth", [b""])[0]
         if not hmac.compare_digest(proof, self._expected_proof):
-            raise AuthenticationError("the metastore does not know the secret of DIGEST-MD5 itself: it is another one")
+            raise AuthenticationError("the metastore failed to prove that it knows the secret of DIGEST-MD5")
         self._complete = True
         return b""
 
@@ -93,7 +93,7 @@ class DigestMd5Mechanism(SaslMechanism):
     def _answer(self, challenge: dict[str, list[bytes]]) -> bytes:
         nonce = _one(challenge, "nonce")
         if _one(challenge, "algorithm") != b"md5-sess":
-            raise SecureChannelError("the challenge of DIGEST-MD5 is not of the algorithm md5-sess")
+            raise SecureChannelError("the challenge of DIGEST-MD5 does not have the algorithm md5-sess")
         charset = "utf-8" if challenge.get("charset") == [b"utf-8"] else "latin-1"
         protection = self._chosen(challenge)
         realm = challenge.get("realm", [b""])[0]
@@ -132,7 +132,7 @@ class DigestMd5Mechanism(SaslMechanism):
         except UnicodeEncodeError:
             # Its message would show the secret.
             pass
-        raise AuthenticationError("user or password has characters that the metastore's DIGEST-MD5 cannot take")
+        raise AuthenticationError("user or password has characters that the metastore's DIGEST-MD5 does not support")
 
     def _chosen(self, challenge: dict[str, list[bytes]]) -> QualityOfProtection:
         offered = _list(challenge, "qop", b"auth")
@@ -142,7 +142,7 @@ class DigestMd5Mechanism(SaslMechanism):
                 return one
         wanted = ",".join(one.value for one in self._wanted)
         raise AuthenticationError(
-            f"the metastore protects connections by {','.join(offered)} (ciphers {','.join(ciphers) or 'none'}), "
+            f"the metastore offers the protection {','.join(offered)} (ciphers {','.join(ciphers) or 'none'}), but "
             f"hive.metastore.client.sasl.qop allows {wanted} (cipher rc4)"
         )
 
@@ -153,7 +153,7 @@ class DigestMd5Mechanism(SaslMechanism):
         self._layer = _Layer(session, hidden)
         self._limit = limit - (_HIDDEN_SIGNATURE if hidden else _SIGNATURE)
         if self._limit <= 0:
-            raise SecureChannelError(f"the metastore takes frames of {limit} bytes at most, shorter than a signature")
+            raise SecureChannelError(f"the metastore limits frames to {limit} bytes, shorter than a signature")
 
 
 class _Layer:
@@ -180,12 +180,12 @@ class _Layer:
     def unwrap(self, data: bytes) -> bytes:
         sealed, trailer = data[:-6], data[-6:]
         if len(data) < _SIGNATURE or trailer != _VERSION + struct.pack(">I", self._received):
-            raise SecureChannelError("a frame is not the one that DIGEST-MD5 expects next")
+            raise SecureChannelError("a frame does not have the sequence number that DIGEST-MD5 expects next")
         if self._decrypt is not None:
             sealed = self._decrypt(sealed)
         text, signature = sealed[:-10], sealed[-10:]
         if not hmac.compare_digest(signature, _signature(self._check_key, self._received, text)):
-            raise SecureChannelError("a frame's signature of DIGEST-MD5 is wrong: its bytes were changed on the way")
+            raise SecureChannelError("a frame's DIGEST-MD5 signature is wrong: its bytes were changed in transit")
         self._received = (self._received + 1) & 0xFFFFFFFF
         return text
 
@@ -199,7 +199,7 @@ def _md5(*parts: bytes) -> bytes:
 
 
 def _hashed(text: bytes, charset: str) -> bytes:
-    """What goes into the hash: ISO 8859-1 where that has all characters (section 2.1.2.1), else UTF-8."""
+    """The bytes to hash: ISO 8859-1 where it has all characters (section 2.1.2.1), else UTF-8."""
     if charset != "utf-8":
         return text
     try:

@@ -1,4 +1,4 @@
-"""What goes wrong between us and a metastore that is secured."""
+"""Errors of secured connections to a metastore."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ __all__ = ["AuthenticationError", "SecureChannelError"]
 
 
 class SecureChannelError(OSError):
-    """The other side does not keep to the protocol that secures the connection, or changed bytes were met."""
+    """The other side violates the security protocol, or bytes were changed in transit."""
 
 
 class AuthenticationError(OSError):
-    """We cannot prove who we are, or the other side does not take it, or it cannot prove who it is.
+    """Authentication failed: no proof could be made, the other side refused it, or it did not prove its own identity.
 
-    Trying the same once more does not help. The message holds no secret.
+    Retrying does not help. The message contains no secret.
     """

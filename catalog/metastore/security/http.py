@@ -1,4 +1,4 @@
-"""Thrift over HTTP: each message is the body of a POST, its answer that of the response."""
+"""Thrift over HTTP: each message is the body of a POST, and its reply the body of the response."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from catalog.metastore.security.sockets import is_quiet
 __all__ = ["USER_HEADER", "HttpChannel", "request_headers"]
 
 USER_HEADER = "x-actor-username"
-"""Whom a metastore that asks for no proof takes us for (``HmsThriftHttpServlet`` of Hive 4)."""
+"""Header with the user's name for a metastore without authentication (``HmsThriftHttpServlet`` of Hive 4)."""
 
 _MAX_TOKEN = 1 << 16
 
 
 def request_headers(settings: SecuritySettings, user: str) -> Mapping[str, str]:
-    """The headers of a request that say who we are; a token's file is read each time.
+    """The headers that identify the user; a token's file is read each time.
 
     Args:
-        settings: The catalog's.
-        user: Whom the metastore shall take us for.
+        settings: The catalog's settings.
+        user: The user's name.
 
     Raises:
         AuthenticationError: The token cannot be read.
@@ -46,14 +46,14 @@ def request_headers(settings: SecuritySettings, user: str) -> Mapping[str, str]:
 
 
 class HttpChannel:
-    """Sends what was written as one request, and reads the body of its response; the connection is kept.
+    """Sends the written bytes as one request and reads the body of its response; keeps the connection open.
 
     Args:
         host: Name or address, for the header.
         port: TCP port.
-        path: Where the metastore is.
+        path: The metastore's HTTP path.
         connect: Makes a connected socket.
-        headers: Gives the headers of a request.
+        headers: Returns the headers of a request.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class HttpChannel:
         self._headers = headers
         self._request = bytearray()
         self._response: http.client.HTTPResponse | None = None
-        # Never by itself: it would not know the way that TLS and cancelling go.
+        # Never automatically: that would bypass TLS and cancellation.
         self._connection.auto_open = 0
 
     def open(self) -> None:
@@ -83,15 +83,15 @@ class HttpChannel:
         self._connection.close()
 
     def write(self, data: bytes) -> None:
-        """Takes bytes of the next request."""
+        """Appends bytes to the next request."""
         self._request += data
 
     def flush(self) -> None:
         """Sends the request, and waits for the head of its response.
 
         Raises:
-            AuthenticationError: The other side does not take who we say to be.
-            SecureChannelError: The answer is not one to a request of Thrift's.
+            AuthenticationError: The server refused the credentials.
+            SecureChannelError: The response is not one to a Thrift request.
             OSError: The connection broke.
         """
         body, self._request = bytes(self._request), bytearray()
@@ -105,7 +105,7 @@ class HttpChannel:
         except http.client.HTTPException as error:
             self._connection.close()
             what = "closed the connection" if isinstance(error, http.client.RemoteDisconnected) else "is not HTTP"
-            raise SecureChannelError(f"{self._where}: the answer {what} ({type(error).__name__})") from None
+            raise SecureChannelError(f"{self._where}: the response {what} ({type(error).__name__})") from None
         self._check(self._response)
 
     def read(self, size: int) -> bytes:
@@ -115,10 +115,10 @@ class HttpChannel:
         try:
             return self._response.read(size)
         except http.client.HTTPException as error:
-            raise SecureChannelError(f"{self._where}: the answer is cut short ({type(error).__name__})") from None
+            raise SecureChannelError(f"{self._where}: the response is cut short ({type(error).__name__})") from None
 
     def _is_stale(self) -> bool:
-        """Whether bytes of the last response are left, or the other side has hung up."""
+        """Whether bytes of the last response are unread, or the other side has closed the connection."""
         if self._response is not None and not self._response.isclosed():
             return True
         return not is_quiet(self._connection.sock)
@@ -126,12 +126,12 @@ class HttpChannel:
     def _check(self, response: http.client.HTTPResponse) -> None:
         if response.status == http.client.OK:
             return
-        said = f"{self._where} answers {response.status} {response.reason[:100]}"
+        status = f"{self._where} answers {response.status} {response.reason[:100]}"
         self._connection.close()
         if response.status in (http.client.UNAUTHORIZED, http.client.FORBIDDEN):
-            raise AuthenticationError(f"{said}: check hive.metastore.http.client.authentication.type and its secrets")
+            raise AuthenticationError(f"{status}: check hive.metastore.http.client.authentication.type and its secrets")
         hint = "check the path in hive.metastore.uri" if response.status < 500 else "the request was not served"
-        raise SecureChannelError(f"{said}: {hint}")
+        raise SecureChannelError(f"{status}: {hint}")
 
 
 def _bearer_token(settings: SecuritySettings) -> str:
@@ -145,5 +145,5 @@ def _bearer_token(settings: SecuritySettings) -> str:
                 f"the bearer token cannot be read from {settings.bearer_token_file}: {error.strerror}"
             ) from error
     if not token or not (token.isascii() and token.isprintable()):
-        raise AuthenticationError("the bearer token is empty or has characters that no token has")
+        raise AuthenticationError("the bearer token is empty or has characters that are not allowed in a token")
     return token

@@ -1,4 +1,4 @@
-"""As whom a pool of connections reaches the metastore, and by what proof."""
+"""The user under whom a pool of connections reaches the metastore, and how it authenticates."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from connector_spi.errors import InvalidPropertyError
 __all__ = ["Identity", "TokenIdentity", "UnprovenIdentity", "identity_of"]
 
 _TOKEN_URI = "null/default"
-"""Hadoop's servers of tokens have no service's name, and call every host so (``SaslRpcServer``)."""
+"""The digest URI of Hadoop's token servers, which have no service name (``SaslRpcServer``)."""
 
 
 class Identity(ABC):
     """One user of a metastore.
 
     Attributes:
-        user: The name; empty where the proof tells it.
+        user: The name; empty where the credentials contain it.
     """
 
     user: str
 
     @abstractmethod
     def mechanism(self, host: str) -> SaslMechanism | None:
-        """The proof for one new connection to a host; ``None`` for no SASL.
+        """The SASL mechanism for one new connection to a host; ``None`` for no SASL.
 
         Raises:
-            AuthenticationError: There is none to be had.
+            AuthenticationError: There are no credentials.
         """
 
     def refused(self) -> bool:
-        """The metastore did not take the last proof; whether the next one is another."""
+        """Call when the metastore refused the credentials; returns whether the next ones will be different."""
         return False
 
 
 class UnprovenIdentity(Identity):
-    """A user that the metastore is told (``set_ugi``), and believes.
+    """A user that the client states (``set_ugi``), without authentication.
 
     Args:
         user: The name.
@@ -78,13 +78,13 @@ class _KerberosIdentity(Identity):
 
 
 class TokenIdentity(Identity):
-    """A user that a delegation token proves.
+    """A user authenticated by a delegation token.
 
     Args:
-        user: The token's owner, where that is known.
-        token: Gives the token for each new connection.
-        protection: What may be done to the bytes, best first.
-        forget: Called when the metastore does not take the token, so that the next one is new.
+        user: The token's owner, if known.
+        token: Returns the token for each new connection.
+        protection: Allowed qualities of protection, in order of preference.
+        forget: Called when the metastore refuses the token, so that the next one is new.
     """
 
     def __init__(
@@ -111,14 +111,14 @@ class TokenIdentity(Identity):
 
 
 def identity_of(settings: SecuritySettings, user: str) -> Identity:
-    """Our own identity, as the settings tell it.
+    """The catalog's own identity, by its settings.
 
     Args:
-        settings: The catalog's.
+        settings: The catalog's settings.
         user: ``hive.metastore.username``, or the user of this process.
 
     Raises:
-        InvalidPropertyError: A property that the kind of proof needs is missing, or two say different things.
+        InvalidPropertyError: A property that the authentication type needs is missing, or two conflict.
     """
     match settings.authentication:
         case Authentication.NONE:
@@ -151,7 +151,7 @@ def _given_token(settings: SecuritySettings) -> Callable[[], DelegationToken]:
         except AuthenticationError as error:
             raise InvalidPropertyError(f"hive.metastore.client.delegation-token: {error}") from None
         return lambda: token
-    # Read for each connection: whoever renews tokens writes the file anew.
+    # Read for each connection: the file is rewritten when tokens are renewed.
     return lambda: find_token(Path(settings.delegation_token_file), settings.delegation_token_service)
 
 

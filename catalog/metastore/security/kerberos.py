@@ -1,6 +1,6 @@
-"""SASL GSSAPI (RFC 4752): Kerberos, by the library ``gssapi`` of the extra ``lakeport[kerberos]``.
+"""SASL GSSAPI (RFC 4752): Kerberos, with the library ``gssapi`` of the extra ``lakeport[kerberos]``.
 
-Each identity has credentials of its own from its own keytab or ticket cache, so several live in one process.
+Each identity has its own credentials from its own keytab or ticket cache, so one process can have several.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def service_name(principal: str, host: str) -> str:
     """The metastore's principal: ``_HOST`` becomes the host of its address.
 
     Args:
-        principal: ``hive/_HOST@REALM``, or one with a host of its own, taken as it is.
-        host: Name or number; of a number the name is looked up.
+        principal: ``hive/_HOST@REALM``, or one with its own host, used unchanged.
+        host: Host name or IP address; an address is resolved to its name.
     """
     if f"/{_HOST}" not in principal:
         return principal
@@ -42,20 +42,20 @@ def service_name(principal: str, host: str) -> str:
 
 
 def acquire_credentials(principal: str, keytab: str, credential_cache: str) -> gssapi.Credentials:
-    """Tickets of one identity; a keytab's are fetched, and fetched again when they expire.
+    """Tickets of one identity; those of a keytab are fetched, and fetched again when they expire.
 
     Args:
-        principal: Whose; empty for the one of the keytab or cache.
-        keytab: File with its key; empty to use a cache.
-        credential_cache: Its tickets; empty for the cache of this process.
+        principal: The principal; empty for the one of the keytab or cache.
+        keytab: File with its key; empty to use a ticket cache.
+        credential_cache: Ticket cache; empty for the cache of this process.
 
     Raises:
-        AuthenticationError: There are none, or the library is not installed.
+        AuthenticationError: There are no tickets, or the library is not installed.
     """
     gss = _library()
     store: dict[str, str] = {}
     if keytab:
-        # A cache in memory of its own for each identity: others, and the user's own, are left alone.
+        # A separate cache in memory for each identity, so that other caches and the user's own stay unchanged.
         digest = hashlib.sha256(f"{keytab}\0{principal}".encode()).hexdigest()[:16]
         store = {"client_keytab": keytab, "ccache": f"MEMORY:lakeport-{digest}"}
     elif credential_cache:
@@ -64,7 +64,7 @@ def acquire_credentials(principal: str, keytab: str, credential_cache: str) -> g
     try:
         name = gss.Name(principal, gss.NameType.kerberos_principal) if principal else None
         credentials = gss.Credentials(name=name, usage="initiate", store=store or None)
-        # Only now a keytab's tickets are fetched.
+        # This fetches a keytab's tickets.
         if credentials.lifetime == 0:
             raise AuthenticationError(f"the Kerberos tickets of {source} have expired: run kinit")
         return credentials
@@ -74,7 +74,7 @@ def acquire_credentials(principal: str, keytab: str, credential_cache: str) -> g
 
 
 def client_name(principal: str, keytab: str, credential_cache: str) -> str:
-    """The full principal that the metastore will see of us."""
+    """The client's full principal, as the metastore will see it."""
     return str(acquire_credentials(principal, keytab, credential_cache).name)
 
 
@@ -83,8 +83,8 @@ class KerberosMechanism(SaslMechanism):
 
     Args:
         service: The metastore's principal.
-        credentials: Our tickets.
-        protection: What may be done to the bytes, best first.
+        credentials: The client's tickets.
+        protection: Allowed qualities of protection, in order of preference.
     """
 
     name = "GSSAPI"
@@ -141,21 +141,21 @@ class KerberosMechanism(SaslMechanism):
             return self._context.step(challenge) or b""
         except errors.GSSError as error:
             raise AuthenticationError(
-                f"Kerberos gives no way to {self._service}: {_words(error)}; "
+                f"Kerberos authentication to {self._service} failed: {_words(error)}; "
                 "check hive.metastore.service.principal and the clocks"
             ) from error
 
     def _choose_layer(self, offer: bytes) -> bytes:
-        """Picks a security layer and tells our limit (RFC 4752, section 3.1); the other side's is told in the offer."""
+        """Chooses a security layer and sends the client's limit (RFC 4752, section 3.1); the offer has the server's."""
         if len(offer) != 4:
-            raise SecureChannelError("the metastore's offer of security layers is not of four bytes")
+            raise SecureChannelError("the metastore's offer of security layers does not have four bytes")
         layers, limit = offer[0], int.from_bytes(offer[1:], "big")
         chosen = next((one for one in self._wanted if one.layer_bit & layers), None)
         if chosen is None:
             offered = ",".join(one.value for one in QualityOfProtection if one.layer_bit & layers) or "nothing known"
             wanted = ",".join(one.value for one in self._wanted)
             raise AuthenticationError(
-                f"the metastore protects connections by {offered}, hive.metastore.client.sasl.qop allows {wanted}"
+                f"the metastore offers the protection {offered}, but hive.metastore.client.sasl.qop allows {wanted}"
             )
         bare = chosen is QualityOfProtection.AUTH
         if not bare:
@@ -166,7 +166,7 @@ class KerberosMechanism(SaslMechanism):
     def _wrap_limit(self, limit: int, chosen: QualityOfProtection) -> int:
         longest = int(self._context.get_wrap_size_limit(limit, chosen is QualityOfProtection.CONFIDENTIALITY))
         if not 0 < longest <= limit:
-            raise SecureChannelError(f"the metastore takes frames of {limit} bytes at most, too short to be wrapped")
+            raise SecureChannelError(f"the metastore limits frames to {limit} bytes, too short to wrap any")
         return longest
 
     def _sealed(self, data: bytes, encrypted: bool) -> bytes:
@@ -184,9 +184,9 @@ class KerberosMechanism(SaslMechanism):
         try:
             result = self._context.unwrap(data)
         except errors.GSSError as error:
-            raise SecureChannelError(f"a frame of Kerberos was changed on the way: {_words(error)}") from error
+            raise SecureChannelError(f"a frame of Kerberos was changed in transit: {_words(error)}") from error
         if encrypted and not result.encrypted:
-            raise SecureChannelError("a frame of Kerberos came unencrypted")
+            raise SecureChannelError("a frame of Kerberos arrived unencrypted")
         return bytes(result.message)
 
 
@@ -201,6 +201,6 @@ def _library() -> gssapi:
 
 
 def _words(error: Exception) -> str:
-    """The reason alone: the library's text with its numbers is long."""
+    """The reason alone: the library's full text is long."""
     make = getattr(error, "gen_message", None)
     return str(make() if make is not None else error)[:500]

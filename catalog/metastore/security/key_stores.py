@@ -1,6 +1,6 @@
-"""Certificates and keys as Java keeps them: JKS, read here, and PKCS12, by the library ``cryptography``.
+"""Reads Java's key stores: JKS directly, PKCS12 with the optional library ``cryptography``.
 
-The format of JKS, and how it hides keys, are facts of ``sun.security.provider.JavaKeyStore`` and ``KeyProtector``.
+The format of JKS and its encryption of keys are those of ``sun.security.provider.JavaKeyStore`` and ``KeyProtector``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WHITENER = b"Mighty Aphrodite"
 
 @dataclass(frozen=True, slots=True)
 class StoredKey:
-    """A private key, kept out of ``repr``.
+    """A private key with its certificates; ``repr`` leaves out the key.
 
     Attributes:
         pkcs8: The key, PKCS #8 in DER.
@@ -37,10 +37,10 @@ class StoredKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyStore:
-    """What a store holds.
+    """The content of a key store.
 
     Attributes:
-        trusted: Certificates that are trusted, in DER. As in Java, those of its own keys are among them.
+        trusted: Trusted certificates in DER. As in Java, they include those of the store's own keys.
         keys: Private keys.
     """
 
@@ -49,7 +49,7 @@ class KeyStore:
 
 
 def is_key_store(data: bytes) -> bool:
-    """Whether a file is a store of Java, and not PEM."""
+    """Whether a file is a Java key store, and not PEM."""
     return data[:4] in (_JKS, _JCEKS) or data[:1] == b"\x30"
 
 
@@ -59,15 +59,16 @@ def read_key_store(path: Path, data: bytes, password: str, *, with_keys: bool) -
     Args:
         path: Its name, for messages.
         data: Its content.
-        password: Of the store and of its keys. With none, a JKS store of certificates is read unchecked, as by Java.
-        with_keys: Whether keys are wanted; else they stay hidden.
+        password: Password of the store and of its keys. Without one, a JKS store of certificates is not verified, as in
+            Java.
+        with_keys: Whether to decrypt the keys.
 
     Raises:
-        AuthenticationError: The password is wrong, or the store is damaged or of another kind.
+        AuthenticationError: The password is wrong, or the store is damaged or of another type.
     """
     if data[:4] == _JCEKS:
         raise AuthenticationError(
-            f"{path} is a JCEKS store, which is not understood; convert it by keytool -importkeystore"
+            f"{path} is a JCEKS store, which is not supported; convert it with keytool -importkeystore"
         )
     if data[:4] != _JKS:
         return _read_pkcs12(path, data, password)
@@ -82,10 +83,10 @@ def _read_jks(path: Path, data: bytes, password: str, with_keys: bool) -> KeySto
     secret = password.encode("utf-16-be")
     body, digest = data[:-20], data[-20:]
     if password and not hmac.compare_digest(hashlib.sha1(secret + _WHITENER + body).digest(), digest):
-        raise AuthenticationError(f"the JKS store {path} is damaged, or its password is another one")
+        raise AuthenticationError(f"the JKS store {path} is damaged, or its password is wrong")
     version, count = struct.unpack_from(">II", body, 4)
     if version not in (1, 2):
-        raise AuthenticationError(f"the JKS store {path} is of version {version}; expected 1 or 2")
+        raise AuthenticationError(f"the JKS store {path} has version {version}; expected 1 or 2")
     reader = _Reader(body, 12)
     trusted: list[bytes] = []
     keys: list[StoredKey] = []
@@ -107,11 +108,11 @@ def _read_jks(path: Path, data: bytes, password: str, with_keys: bool) -> KeySto
 
 
 def _unhidden(path: Path, hidden: bytes, secret: bytes) -> bytes:
-    """A key as it was before it was hidden by a stream of SHA-1 hashes, each of the password and the one before."""
+    """Decrypts a key: JKS XORs it with a stream of SHA-1 hashes, each of the password and the hash before."""
     content = _inside(hidden, _SEQUENCE)[0]
     algorithm, rest = _inside(content, _SEQUENCE)
     if _inside(algorithm, _OBJECT)[0] != _SUN_KEY_PROTECTOR:
-        raise AuthenticationError(f"a key of the JKS store {path} is encrypted otherwise than JKS does")
+        raise AuthenticationError(f"a key of the JKS store {path} does not have the encryption of JKS")
     octets = _inside(rest, _OCTETS)[0]
     salt, body, check = octets[:20], octets[20:-20], octets[-20:]
     stream = bytearray()
@@ -126,7 +127,7 @@ def _unhidden(path: Path, hidden: bytes, secret: bytes) -> bytes:
 
 
 def _inside(data: bytes, tag: int) -> tuple[bytes, bytes]:
-    """What is inside of the first element of DER, and what follows it."""
+    """The content of the first DER element, and the bytes after it."""
     size, start = data[1], 2
     if size >= 128:
         start += size - 128
@@ -170,7 +171,7 @@ def _read_pkcs12(path: Path, data: bytes, password: str) -> KeyStore:
     try:
         store = pkcs12.load_pkcs12(data, password.encode() if password else None)
     except ValueError as error:
-        raise AuthenticationError(f"the PKCS12 store {path} is damaged, or its password is another one") from error
+        raise AuthenticationError(f"the PKCS12 store {path} is damaged, or its password is wrong") from error
     der = serialization.Encoding.DER
     others = tuple(one.certificate.public_bytes(der) for one in store.additional_certs)
     if store.key is None or store.cert is None:

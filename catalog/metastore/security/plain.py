@@ -1,4 +1,4 @@
-"""SASL PLAIN (RFC 4616): user and password, as they are."""
+"""SASL PLAIN (RFC 4616): user and password in clear text."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ __all__ = ["PlainMechanism"]
 
 
 class PlainMechanism(SaslMechanism):
-    """User and password in one message; without TLS everybody on the way can read them.
+    """User and password in one message; without TLS, anyone on the network path can read them.
 
     Args:
-        username: Who we are.
-        password: The proof.
-        acting_for: Whom we act for; empty for ourselves.
+        username: The authenticated user.
+        password: The user's password.
+        acting_for: The user to act for; empty for the authenticated user.
     """
 
     name = "PLAIN"
 
     def __init__(self, username: str, password: str, acting_for: str = "") -> None:
         if "\0" in username + password + acting_for:
-            raise AuthenticationError("PLAIN takes no user and no password with the character NUL")
+            raise AuthenticationError("PLAIN does not allow the character NUL in user or password")
         self._message = f"{acting_for}\0{username}\0{password}".encode()
 
     def start(self) -> bytes:

@@ -1,4 +1,4 @@
-"""The properties of a catalog that secure its connections to the metastore: Trino's keys where it has them."""
+"""The catalog properties for security of the metastore connection: Trino's keys where it has them."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def _protection_property(name: str, description: str) -> PropertyMetadata[tuple[
     def parse(text: str) -> tuple[str, ...]:
         chosen = tuple(QualityOfProtection(part.strip().lower()).value for part in text.split(","))
         if len(set(chosen)) != len(chosen):
-            raise ValueError("one of them stands there twice")
+            raise ValueError("a value is duplicate")
         return chosen
 
-    kind = "list of auth, auth-int, auth-conf; the first that the metastore has is taken"
+    kind = "list of auth, auth-int, auth-conf; the first that the metastore supports is used"
     return PropertyMetadata(name, description, kind, parse, tuple(one.value for one in _DEFAULTS.protection))
 
 
@@ -63,7 +63,7 @@ def _headers_property(name: str, description: str) -> PropertyMetadata[tuple[tup
 SECURITY_FIELDS: Mapping[str, PropertyMetadata[object]] = {
     "authentication": _choice(
         "hive.metastore.authentication.type",
-        "How to prove to the metastore who we are: not, by user and password, by Kerberos, by a delegation token.",
+        "How to authenticate to the metastore: not at all, by user and password, Kerberos or a delegation token.",
         _DEFAULTS.authentication,
     ),
     "password": string_property(
@@ -71,22 +71,23 @@ SECURITY_FIELDS: Mapping[str, PropertyMetadata[object]] = {
     ),
     "impersonation": boolean_property(
         "hive.metastore.thrift.impersonation.enabled",
-        "Whether the metastore is asked as the user of each query; with Kerberos by delegation tokens.",
+        "Whether to access the metastore as the user of each query; with Kerberos by delegation tokens.",
         False,
     ),
     "protection": _protection_property(
-        f"{_CLIENT}sasl.qop", "What Kerberos and delegation tokens do to the bytes: nothing, sign, or encrypt them."
+        f"{_CLIENT}sasl.qop", "Protection by Kerberos and delegation tokens: none, signed or encrypted connections."
     ),
     "service_principal": string_property(
         "hive.metastore.service.principal",
-        "Kerberos principal of the metastore, such as hive/_HOST@REALM; _HOST is the host of its address.",
+        "Kerberos principal of the metastore, such as hive/_HOST@REALM; _HOST stands for the host in its address.",
     ),
     "client_principal": string_property(
-        f"{_CLIENT}principal", "Our Kerberos principal; that of the ticket cache or keytab if not set."
+        f"{_CLIENT}principal", "The client's Kerberos principal; that of the ticket cache or keytab if not set."
     ),
-    "keytab": string_property(f"{_CLIENT}keytab", "File with the key of our Kerberos principal."),
+    "keytab": string_property(f"{_CLIENT}keytab", "File with the key of the client's Kerberos principal."),
     "credential_cache": string_property(
-        f"{_CLIENT}credential-cache.location", "Kerberos ticket cache; that of this process if not set, and no keytab."
+        f"{_CLIENT}credential-cache.location",
+        "Kerberos ticket cache; that of this process if neither this nor a keytab is set.",
     ),
     "delegation_token": string_property(
         f"{_CLIENT}delegation-token", "Delegation token of the metastore, as text, for TOKEN.", sensitive=True
@@ -95,7 +96,7 @@ SECURITY_FIELDS: Mapping[str, PropertyMetadata[object]] = {
         f"{_CLIENT}delegation-token-file", "Hadoop token file with a delegation token of the metastore, for TOKEN."
     ),
     "delegation_token_service": string_property(
-        f"{_CLIENT}delegation-token-service", "Service of the token in the file, where several are of the metastore."
+        f"{_CLIENT}delegation-token-service", "Service of the token, if the file has several metastore tokens."
     ),
     "delegation_token_ttl": duration_property(
         f"{_TOKENS}cache-ttl",
@@ -105,30 +106,32 @@ SECURITY_FIELDS: Mapping[str, PropertyMetadata[object]] = {
     ),
     "delegation_token_cache_size": integer_property(
         f"{_TOKENS}cache-maximum-size",
-        "Most users whose tokens are kept.",
+        "Most users whose tokens are cached.",
         _DEFAULTS.delegation_token_cache_size,
         minimum=1,
     ),
-    "tls": boolean_property(f"{_TLS}enabled", "Whether thrift:// addresses are spoken to over TLS.", False),
+    "tls": boolean_property(f"{_TLS}enabled", "Whether thrift:// addresses are accessed over TLS.", False),
     "tls_key": string_property(
-        f"{_TLS}key", "Our key and certificates for the metastore to check: PEM, JKS or PKCS12."
+        f"{_TLS}key", "The client's key and certificates for the metastore to check: PEM, JKS or PKCS12."
     ),
     "tls_key_password": string_property(f"{_TLS}key-password", "Password of that file.", sensitive=True),
-    "tls_certificate": string_property(f"{_TLS}certificate", "Our certificates, PEM, where the key's file lacks them."),
+    "tls_certificate": string_property(
+        f"{_TLS}certificate", "The client's certificates, PEM, if the key's file does not contain them."
+    ),
     "tls_trust": string_property(
-        f"{_TLS}trust-certificate", "Certificates that are trusted: PEM, JKS or PKCS12; the system's if not set."
+        f"{_TLS}trust-certificate", "Trusted certificates: PEM, JKS or PKCS12; the system's if not set."
     ),
     "tls_trust_password": string_property(
         f"{_TLS}trust-certificate-password", "Password of that file.", sensitive=True
     ),
     "tls_verification": _choice(
         f"{_TLS}verification",
-        "What is checked of the metastore's certificate: its issuer and host name, its issuer only, nothing.",
+        "Checks of the metastore's certificate: issuer and host name, issuer only, or none.",
         _DEFAULTS.tls_verification,
     ),
     "http_authentication": _choice(
         f"{_HTTP}authentication.type",
-        "How requests to an http(s):// metastore prove who we are.",
+        "How requests to an http(s):// metastore authenticate.",
         _DEFAULTS.http_authentication,
     ),
     "http_username": string_property(f"{_HTTP}auth.basic.username", "User for BASIC."),
@@ -146,10 +149,10 @@ SECURITY_PROPERTIES: tuple[PropertyMetadata[object], ...] = tuple(SECURITY_FIELD
 
 
 def security_settings(properties: Mapping[str, object]) -> SecuritySettings:
-    """Takes the security's part out of a catalog's typed properties.
+    """The security settings from a catalog's typed properties.
 
     Args:
-        properties: A value for each of ``SECURITY_PROPERTIES``; others are not looked at.
+        properties: A value for each of ``SECURITY_PROPERTIES``; others are ignored.
     """
     values = {name: properties[prop.name] for name, prop in SECURITY_FIELDS.items()}
     read: dict[str, Any] = {
@@ -160,9 +163,9 @@ def security_settings(properties: Mapping[str, object]) -> SecuritySettings:
 
 
 def security_properties(settings: SecuritySettings) -> tuple[tuple[str, str], ...]:
-    """The properties that give the same settings, as a catalog file has them, without those left at their default.
+    """The properties that give the same settings, as in a catalog file, without those with default values.
 
-    Secrets are among them, since the caller builds another catalog of them.
+    They include secrets, since the caller builds another catalog from them.
     """
     named = [(SECURITY_FIELDS[one.name].name, one.name) for one in fields(settings)]
     changed = [(name, key) for name, key in named if getattr(settings, key) != getattr(_DEFAULTS, key)]

@@ -1,7 +1,7 @@
-"""The SASL layer of Thrift: who we are is settled in messages, then the bytes go in frames.
+"""The SASL layer of Thrift: a negotiation in messages, then the data in frames.
 
 A message of the negotiation is a status byte, a length of four bytes, and its payload; afterwards each frame is a
-length and what the mechanism made of the bytes. Source: ``TSaslTransport`` of Apache Thrift's Java library, which
+length and the bytes as wrapped by the mechanism. Source: ``TSaslTransport`` of Apache Thrift's Java library, which
 Hive's metastore uses.
 """
 
@@ -16,7 +16,7 @@ from catalog.metastore.security.errors import AuthenticationError, SecureChannel
 __all__ = ["MAX_FRAME", "ByteChannel", "SaslChannel", "SaslMechanism"]
 
 MAX_FRAME = (1 << 30) - 1
-"""Longest frame that is taken, in bytes: as Thrift's own limit."""
+"""Longest frame that is accepted, in bytes: Thrift's own limit."""
 
 _START, _OK, _BAD, _ERROR, _COMPLETE = 1, 2, 3, 4, 5
 _MAX_MESSAGE = 1 << 20
@@ -25,7 +25,7 @@ _CHUNK = 1 << 16
 
 
 class ByteChannel(Protocol):
-    """A connection that bytes go through."""
+    """A connection that sends and receives bytes."""
 
     def read(self, size: int) -> bytes:
         """One to ``size`` bytes; none at the end."""
@@ -35,31 +35,31 @@ class ByteChannel(Protocol):
 
 
 class SaslMechanism(ABC):
-    """One side's part of a mechanism, for one connection.
+    """The client's side of a SASL mechanism, for one connection.
 
     Attributes:
-        name: As it is registered: ``PLAIN``.
+        name: Its registered name, such as ``PLAIN``.
     """
 
     name: str
 
     @abstractmethod
     def start(self) -> bytes:
-        """The first response, sent unasked; empty if there is none."""
+        """The initial response; empty if there is none."""
 
     @abstractmethod
     def respond(self, challenge: bytes) -> bytes:
-        """The answer to a challenge.
+        """The response to a challenge.
 
         Raises:
-            AuthenticationError: The other side did not prove who it is, or we cannot.
-            SecureChannelError: The challenge is not of the mechanism.
+            AuthenticationError: The server did not prove its identity, or the client cannot.
+            SecureChannelError: The challenge does not belong to the mechanism.
         """
 
     @property
     @abstractmethod
     def complete(self) -> bool:
-        """Whether our part is done and the other side's proof was seen."""
+        """Whether the client's part is done and the server's proof was checked."""
 
     @property
     def longest(self) -> int | None:
@@ -74,18 +74,18 @@ class SaslMechanism(ABC):
         """Checks or decrypts what was received.
 
         Raises:
-            SecureChannelError: The bytes are not those that the other side sent.
+            SecureChannelError: The bytes were changed in transit.
         """
         return data
 
 
 class SaslChannel:
-    """Bytes through SASL.
+    """A channel that wraps bytes with SASL.
 
     Args:
-        channel: The connection below.
-        mechanism: What settles who we are, and wraps.
-        server: The other side, for messages.
+        channel: The underlying connection.
+        mechanism: The mechanism that authenticates and wraps.
+        server: Name of the server, for messages.
     """
 
     def __init__(self, channel: ByteChannel, mechanism: SaslMechanism, server: str) -> None:
@@ -96,15 +96,15 @@ class SaslChannel:
         self._left_of_frame = 0
 
     def negotiate(self) -> None:
-        """Settles who both sides are.
+        """Authenticates both sides.
 
         Raises:
-            AuthenticationError: One of the two does not believe the other.
-            SecureChannelError: The other side does not keep to the protocol.
+            AuthenticationError: One side did not accept the other.
+            SecureChannelError: The server violates the protocol.
             OSError: The connection broke.
         """
         mechanism = self._mechanism
-        # The mechanism first: by it alone the other side knows what the rest means.
+        # The mechanism first: the server interprets the rest by it.
         self._send(_START, mechanism.name.encode())
         self._send(_OK, mechanism.start())
         for _ in range(_MAX_ROUNDS):
@@ -113,10 +113,10 @@ class SaslChannel:
                 self._finish(payload)
                 return
             if self._mechanism.complete:
-                raise SecureChannelError(f"{self._server} goes on with {mechanism.name} after its end")
+                raise SecureChannelError(f"{self._server} continues {mechanism.name} after its end")
             response = mechanism.respond(payload)
             self._send(_COMPLETE if mechanism.complete else _OK, response)
-        raise SecureChannelError(f"{self._server} asked more than {_MAX_ROUNDS} questions by {mechanism.name}")
+        raise SecureChannelError(f"{self._server} sent more than {_MAX_ROUNDS} challenges of {mechanism.name}")
 
     def read(self, size: int) -> bytes:
         """One to ``size`` bytes; none at the end of the connection."""
@@ -131,7 +131,7 @@ class SaslChannel:
         return bytes(taken)
 
     def write(self, data: bytes) -> None:
-        """Sends bytes, in as many frames as the other side's limit asks for."""
+        """Sends bytes, in frames within the server's limit."""
         longest = self._mechanism.longest or MAX_FRAME
         for start in range(0, len(data), longest):
             frame = self._mechanism.wrap(data[start : start + longest])
@@ -141,7 +141,7 @@ class SaslChannel:
         if payload or not self._mechanism.complete:
             self._mechanism.respond(payload)
         if not self._mechanism.complete:
-            raise SecureChannelError(f"{self._server} ended {self._mechanism.name} before it proved who it is")
+            raise SecureChannelError(f"{self._server} ended {self._mechanism.name} before it proved its identity")
 
     def _read_bare(self, size: int) -> bytes:
         while not self._left_of_frame:
@@ -151,7 +151,7 @@ class SaslChannel:
             self._left_of_frame = header
         data = self._channel.read(min(size, self._left_of_frame))
         if not data:
-            raise SecureChannelError(f"{self._server} closed the connection inside of a frame")
+            raise SecureChannelError(f"{self._server} closed the connection within a frame")
         self._left_of_frame -= len(data)
         return data
 
@@ -162,7 +162,7 @@ class SaslChannel:
         length = int(struct.unpack(">I", first + self._read_exactly(4 - len(first)))[0])
         if length > MAX_FRAME:
             raise SecureChannelError(
-                f"{self._server} announces a frame of {length} bytes; at most {MAX_FRAME} are taken"
+                f"{self._server} announces a frame of {length} bytes; at most {MAX_FRAME} are accepted"
             )
         return length
 
@@ -175,12 +175,12 @@ class SaslChannel:
             raise SecureChannelError(f"{self._server} does not speak SASL: set hive.metastore.authentication.type=NONE")
         payload = self._read_exactly(length)
         if status in (_BAD, _ERROR):
-            said = payload[:1000].decode("utf-8", "replace") or "nothing more"
-            raise AuthenticationError(f"{self._server} refuses {self._mechanism.name}: {said}")
+            reason = payload[:1000].decode("utf-8", "replace") or "no reason given"
+            raise AuthenticationError(f"{self._server} refuses {self._mechanism.name}: {reason}")
         return status, payload
 
     def _read_exactly(self, size: int) -> bytes:
-        # Grows with what came, not with what was announced.
+        # Grows with the bytes received, not with the length announced.
         data = bytearray()
         while len(data) < size:
             more = self._channel.read(min(size - len(data), _CHUNK))

@@ -1,4 +1,4 @@
-"""What a catalog says about securing its connections to the metastore."""
+"""A catalog's settings for the security of its connections to the metastore."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Authentication", "HttpAuthentication", "QualityOfProtection", "Secur
 
 
 class Authentication(Enum):
-    """How we prove to a Thrift metastore who we are (``hive.metastore.authentication.type``)."""
+    """How to authenticate to a Thrift metastore (``hive.metastore.authentication.type``)."""
 
     NONE = "NONE"
     PLAIN = "PLAIN"
@@ -18,7 +18,7 @@ class Authentication(Enum):
 
 
 class HttpAuthentication(Enum):
-    """How requests over HTTP prove it (``hive.metastore.http.client.authentication.type``)."""
+    """How requests over HTTP authenticate (``hive.metastore.http.client.authentication.type``)."""
 
     NONE = "NONE"
     BASIC = "BASIC"
@@ -26,7 +26,7 @@ class HttpAuthentication(Enum):
 
 
 class QualityOfProtection(Enum):
-    """What SASL does to the bytes of a connection (``hadoop.rpc.protection`` on the other side)."""
+    """How SASL protects the bytes of a connection (``hadoop.rpc.protection`` on the server)."""
 
     AUTH = "auth"
     INTEGRITY = "auth-int"
@@ -39,7 +39,7 @@ class QualityOfProtection(Enum):
 
 
 class Verification(Enum):
-    """How far a TLS server has to prove who it is."""
+    """Which checks a TLS server's certificate must pass."""
 
     FULL = "FULL"
     CA = "CA"
@@ -48,10 +48,10 @@ class Verification(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SecuritySettings:
-    """How connections to a metastore are secured; secrets are kept out of ``repr``.
+    """How connections to a metastore are secured; ``repr`` leaves out secrets.
 
     Each field is a property of the catalog, with its meaning there: see ``SECURITY_FIELDS`` of
-    ``catalog.metastore.security.properties``. A text that is empty is not set.
+    ``catalog.metastore.security.properties``. An empty text means not set.
     """
 
     authentication: Authentication = Authentication.NONE

@@ -1,4 +1,4 @@
-"""A connected socket, with or without TLS, as a channel of bytes."""
+"""A connected socket, with or without TLS, as a byte channel."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["SocketChannel", "is_quiet"]
 
 
 class SocketChannel:
-    """Bytes through a socket.
+    """A byte channel over a socket.
 
     Args:
-        handle: A connected one; closed with the channel.
+        handle: A connected socket.
     """
 
     def __init__(self, handle: socket.socket) -> None:
@@ -28,13 +28,13 @@ class SocketChannel:
 
 
 def is_quiet(handle: socket.socket) -> bool:
-    """Whether a socket that nothing is expected from is still connected: nothing came, not even its end."""
+    """Whether an idle socket is still connected and has nothing to read."""
     if handle.fileno() < 0:
         return False
     before = handle.gettimeout()
     handle.settimeout(0)
     try:
-        # Whatever can be read is the end, or out of step. With TLS this also takes in the tickets of the handshake.
+        # Anything readable is the end, or out of step. With TLS this also consumes the session tickets.
         handle.recv(1)
         return False
     except (BlockingIOError, InterruptedError, ssl.SSLWantReadError):

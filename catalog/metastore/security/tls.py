@@ -1,4 +1,4 @@
-"""TLS to a metastore: whom we trust, and who we are, from PEM files or Java's stores."""
+"""TLS to a metastore: trusted certificates and the client's own key, from PEM files or Java's key stores."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _MAX_FILE = 64 << 20
 
 
 def tls_context(settings: SecuritySettings) -> ssl.SSLContext:
-    """What a connection by TLS is made with; files are read anew, so that renewed certificates count.
+    """The context of a TLS connection; files are read again each time, so that renewed certificates are used.
 
     Raises:
         AuthenticationError: A file cannot be read, or its password is wrong.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # Java trusts each certificate of a trust store, also one that another has signed.
+    # Java trusts each certificate of a trust store, including intermediate ones.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     if settings.tls_verification is not Verification.FULL:
         context.check_hostname = False
@@ -44,11 +44,11 @@ def tls_context(settings: SecuritySettings) -> ssl.SSLContext:
 
 
 def secured(handle: socket.socket, host: str, settings: SecuritySettings) -> ssl.SSLSocket:
-    """Wraps a connected socket; its timeout bounds each step of the handshake.
+    """Wraps a connected socket; its timeout applies to each step of the handshake.
 
     Raises:
-        AuthenticationError: The other side's certificate does not hold, or it does not take ours.
-        SecureChannelError: The other side does not speak TLS.
+        AuthenticationError: The server's certificate is invalid, or the server refused the client's.
+        SecureChannelError: The server does not use TLS.
         OSError: The connection broke.
     """
     context = tls_context(settings)
@@ -56,14 +56,14 @@ def secured(handle: socket.socket, host: str, settings: SecuritySettings) -> ssl
         return context.wrap_socket(handle, server_hostname=host)
     except ssl.SSLCertVerificationError as error:
         raise AuthenticationError(
-            f"the certificate of {host} does not hold: {error.verify_message}; "
+            f"the certificate of {host} is not valid: {error.verify_message}; "
             "check hive.metastore.thrift.client.ssl.trust-certificate"
         ) from error
     except ssl.SSLError as error:
         if "ALERT" not in str(error.reason):
-            raise SecureChannelError(f"no TLS with {host} ({error}); does it speak TLS?") from error
+            raise SecureChannelError(f"no TLS with {host} ({error}); does it use TLS?") from error
         raise AuthenticationError(
-            f"{host} does not take us by TLS: {error.reason}; check hive.metastore.thrift.client.ssl.key"
+            f"{host} refused the client's certificate: {error.reason}; check hive.metastore.thrift.client.ssl.key"
         ) from error
 
 
@@ -94,12 +94,12 @@ def _identify(context: ssl.SSLContext, settings: SecuritySettings) -> None:
         data = data.rstrip() + b"\n" + _read(Path(settings.tls_certificate))
     try:
         with _as_file(data) as name:
-            # A password is given always: else OpenSSL would ask at the terminal.
+            # Always pass a password: else OpenSSL would prompt at the terminal.
             context.load_cert_chain(name, password=lambda: settings.tls_key_password)
     except (ssl.SSLError, ValueError) as error:
         reason = f" ({error.reason})" if isinstance(error, ssl.SSLError) and error.reason else ""
         raise AuthenticationError(
-            f"{path} has no key and certificate that fit, or its password is another one{reason}"
+            f"{path} has no matching key and certificate, or its password is wrong{reason}"
         ) from error
 
 
@@ -119,7 +119,7 @@ def _pem(key: StoredKey) -> bytes:
 
 @contextmanager
 def _as_file(data: bytes) -> Iterator[str]:
-    """A name for bytes, since OpenSSL is handed keys by files only: in memory where the system can."""
+    """A file with the bytes, since OpenSSL reads keys from files only; in memory where the system supports it."""
     if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
         descriptor = os.memfd_create("lakeport", os.MFD_CLOEXEC)
         with os.fdopen(descriptor, "wb") as file:
@@ -127,7 +127,7 @@ def _as_file(data: bytes) -> Iterator[str]:
             file.flush()
             yield f"/proc/self/fd/{descriptor}"
         return
-    # Only its owner may read it.
+    # Created with mode 0600.
     descriptor, name = tempfile.mkstemp()
     try:
         with os.fdopen(descriptor, "wb") as file:

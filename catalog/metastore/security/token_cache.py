@@ -1,4 +1,4 @@
-"""Delegation tokens of the users that we ask for, kept and renewed."""
+"""A cache of the users' delegation tokens, which renews them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["TokenCache"]
 
 
 class TokenCache:
-    """Gives each user's token; an old one is renewed, and fetched anew where the metastore will not renew it.
+    """Returns each user's token; an old one is renewed, or fetched again if the metastore does not renew it.
 
     Args:
-        fetch: Asks the metastore for a user's token, as text.
-        renew: Asks the metastore to let a token live on.
+        fetch: Gets a user's token from the metastore, as text.
+        renew: Renews a token at the metastore.
         ttl: Seconds after which a token is renewed.
-        max_size: Most users; the one that was asked for longest ago is forgotten.
-        clock: Seconds that only grow.
+        max_size: Most users; the least recently used is evicted.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class TokenCache:
         self._of_user: dict[str, Lock] = {}
 
     def token(self, user: str) -> DelegationToken:
-        """A user's token; threads that ask for the same user at once share one question to the metastore.
+        """A user's token; concurrent threads of one user share one call to the metastore.
 
         Raises:
-            MetastoreError: The metastore gives none.
-            AuthenticationError: What it gives is no token.
+            MetastoreError: The metastore returned no token.
+            AuthenticationError: The returned text is not a token.
         """
         with self._lock:
             one_user = self._of_user.setdefault(user, Lock())
@@ -59,7 +59,7 @@ class TokenCache:
         return kept.token
 
     def forget(self, user: str) -> None:
-        """Drops a user's token, which the metastore no longer takes."""
+        """Drops a user's token, which the metastore no longer accepts."""
         with self._lock:
             self._kept.pop(user, None)
 
@@ -79,7 +79,7 @@ class TokenCache:
                 self._renew(old.text)
                 return _Kept(old.text, old.token, self._clock())
             except MetastoreError:
-                # It has reached its greatest age, or the metastore was started anew.
+                # It has reached its maximum lifetime, or the metastore was restarted.
                 pass
         text = self._fetch(user)
         return _Kept(text, decode_token(text), self._clock())

@@ -1,4 +1,4 @@
-"""Hadoop's delegation tokens: as text, and in token files.
+"""Hadoop's delegation tokens, as text and in token files.
 
 Sources: ``Token``, ``Credentials`` and ``WritableUtils`` of Hadoop 3 (``org.apache.hadoop``), ``Security.proto``.
 """
@@ -15,7 +15,7 @@ from catalog.metastore.security.errors import AuthenticationError
 __all__ = ["HIVE_KIND", "DelegationToken", "decode_token", "find_token", "read_token_file"]
 
 HIVE_KIND = "HIVE_DELEGATION_TOKEN"
-"""What tokens of metastores, and of HiveServer2, call themselves."""
+"""The kind of tokens of metastores and of HiveServer2."""
 
 _MAGIC = b"HDTS"
 _MAX_FILE = 16 << 20
@@ -23,13 +23,13 @@ _MAX_FILE = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class DelegationToken:
-    """A token; its secret is kept out of ``repr``.
+    """A token; ``repr`` leaves out its secret.
 
     Attributes:
-        identifier: Who it is for, and when it was made.
-        password: The proof.
-        kind: Whose tokens these are.
-        service: Where it is for; often empty.
+        identifier: Its owner and the time it was issued, encoded.
+        password: The secret.
+        kind: Kind of the service that issued it.
+        service: The service instance; often empty.
     """
 
     identifier: bytes = field(repr=False)
@@ -39,7 +39,7 @@ class DelegationToken:
 
     @property
     def username(self) -> str:
-        """Its user in DIGEST-MD5."""
+        """Its user name in DIGEST-MD5."""
         return base64.b64encode(self.identifier).decode()
 
     @property
@@ -49,10 +49,10 @@ class DelegationToken:
 
 
 def decode_token(text: str) -> DelegationToken:
-    """Reads a token as the metastore and ``Token.encodeToUrlString`` give it.
+    """Decodes a token in the form of the metastore and ``Token.encodeToUrlString``.
 
     Raises:
-        AuthenticationError: It is not one.
+        AuthenticationError: The text is not a token.
     """
     stripped = "".join(text.split()).rstrip("=")
     try:
@@ -62,15 +62,15 @@ def decode_token(text: str) -> DelegationToken:
         if reader.left:
             raise ValueError("bytes are left")
     except (ValueError, binascii.Error):
-        # Neither the text nor the reason, which may quote it, is shown.
+        # The message shows neither the text nor the reason, which may quote it.
         token = None
     if token is None:
-        raise AuthenticationError("the delegation token cannot be read: expected a token of Hadoop in URL-safe base64")
+        raise AuthenticationError("the delegation token cannot be read: expected a Hadoop token in URL-safe base64")
     return token
 
 
 def read_token_file(path: Path) -> list[DelegationToken]:
-    """All tokens of a Hadoop token file, of either of its two formats.
+    """All tokens of a Hadoop token file, in either of its two formats.
 
     Raises:
         AuthenticationError: The file cannot be read.
@@ -81,7 +81,7 @@ def read_token_file(path: Path) -> list[DelegationToken]:
     except OSError as error:
         raise AuthenticationError(f"the token file {path} cannot be read: {error.strerror}") from error
     if data[:4] != _MAGIC or len(data) < 5 or data[4] not in (0, 1):
-        raise AuthenticationError(f"{path} is not a token file of Hadoop of version 0 or 1")
+        raise AuthenticationError(f"{path} is not a Hadoop token file of version 0 or 1")
     try:
         return _Reader(data[5:]).tokens() if data[4] == 0 else _protobuf_tokens(data[5:])
     except ValueError:
@@ -90,11 +90,11 @@ def read_token_file(path: Path) -> list[DelegationToken]:
 
 
 def find_token(path: Path, service: str = "") -> DelegationToken:
-    """The metastore's token of a file.
+    """The metastore's token in a file.
 
     Args:
         path: The token file.
-        service: Which service's, where the file has several.
+        service: Service of the token, if the file has several.
 
     Raises:
         AuthenticationError: The file cannot be read, has none, or has several.
@@ -103,16 +103,16 @@ def find_token(path: Path, service: str = "") -> DelegationToken:
     found = [token for token in tokens if token.kind == HIVE_KIND and (not service or token.service == service)]
     if len(found) == 1:
         return found[0]
-    held = ", ".join(sorted(f"{token.kind} for {token.service or 'no service'}" for token in tokens)) or "none"
+    found_kinds = ", ".join(sorted(f"{token.kind} for {token.service or 'no service'}" for token in tokens)) or "none"
     wanted = f" for {service}" if service else ""
     raise AuthenticationError(
-        f"{path} has {len(found)} tokens of kind {HIVE_KIND}{wanted}, expected one (it holds: {held}); "
+        f"{path} has {len(found)} tokens of kind {HIVE_KIND}{wanted}, expected one (it contains: {found_kinds}); "
         "set hive.metastore.client.delegation-token-service"
     )
 
 
 class _Reader:
-    """Reads what ``Writable`` classes of Hadoop write; ValueError where it ends too early."""
+    """Reads the encoding of Hadoop's ``Writable`` classes; ValueError where the data ends too early."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -137,7 +137,7 @@ class _Reader:
         return self.take(self.number())
 
     def number(self) -> int:
-        """A whole number of 1 to 9 bytes; a first byte below -112 tells how many follow, and the sign."""
+        """An integer of 1 to 9 bytes; a first byte below -112 gives the number of further bytes and the sign."""
         first = self.take(1)[0]
         if first < 128:
             return first
@@ -148,7 +148,7 @@ class _Reader:
         return ~value if negative else value
 
     def varint(self) -> int:
-        """A number of protobuf."""
+        """A protobuf varint."""
         value = 0
         for shift in range(0, 64, 7):
             byte = self.take(1)[0]

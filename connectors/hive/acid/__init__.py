@@ -1,1 +1,1 @@
-"""Transactional (ACID) tables of Hive: which files hold the rows of a snapshot, and which rows of them."""
+"""Transactional (ACID) tables of Hive: which files and which of their rows belong to a snapshot."""

@@ -1,4 +1,4 @@
-"""Which write ids' changes are asked for, and what of a file tells them."""
+"""The write ids whose changes are read, and what a file contributes to them."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from connectors.hive.acid.valid_ids import MAX_ID, ValidIds
 __all__ = ["BEFORE_ALL", "CHANGE_COLUMNS", "ChangeSpan", "FileChange", "RowChanges", "change_span"]
 
 BEFORE_ALL = -1
-"""Before the files that are older than a table's transactions: those are of write id 0."""
+"""The position before write id 0, which files older than a table's transactions have."""
 
 CHANGE_COLUMNS = (
     ColumnHandle(CHANGE_TYPE, pa.string()),
     ColumnHandle(COMMIT_VERSION, pa.int64()),
     ColumnHandle(COMMIT_TIMESTAMP, pa.timestamp("us", "UTC")),
 )
-"""What tells a change. The time is always NULL: Hive does not keep when a write id was committed."""
+"""Columns that describe a change. The time is always NULL: Hive does not record when a write id was committed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeSpan(Serializable):
-    """The committed write ids whose changes are asked for.
+    """The committed write ids whose changes are read.
 
     Attributes:
-        after: The write id before the first; ``BEFORE_ALL`` for all.
-        last: The last one.
-        told: Those up to this one are not asked for, but for ``late``.
-        late: Write ids up to ``told`` that are asked for nevertheless, ascending.
-        inserts_only: Rows that were inserted are asked for, with the columns of the table, and no other changes.
+        after: Start of the range, exclusive; ``BEFORE_ALL`` for all write ids.
+        last: End of the range, inclusive.
+        delivered: Write ids up to this one were read earlier and are skipped, except those in ``late``.
+        late: Write ids up to ``delivered`` that committed later and are read now, ascending.
+        inserts_only: Read inserted rows with the columns of the table, and no other changes.
     """
 
     after: int
     last: int
-    told: int = BEFORE_ALL
+    delivered: int = BEFORE_ALL
     late: tuple[int, ...] = ()
     inserts_only: bool = False
 
@@ -53,29 +53,29 @@ class ChangeSpan(Serializable):
         first = "the beginning" if self.after == BEFORE_ALL else f"write id {self.after + 1}"
         return f"changes from {first} to {'the newest' if self.last == MAX_ID else self.last}"
 
-    def tells(self, write_ids: Int64s) -> Mask:
-        """Which of the write ids within the span are asked for."""
-        mask: Mask = write_ids > self.told
+    def includes(self, write_ids: Int64s) -> Mask:
+        """Which of the write ids, all within the range, are read."""
+        mask: Mask = write_ids > self.delivered
         return mask | np.isin(write_ids, self.late) if self.late else mask
 
-    def tells_any(self, first: int, last: int) -> bool:
-        """Whether one of the write ids from ``first`` to ``last`` within the span is asked for."""
-        return last > self.told or any(first <= one <= last for one in self.late)
+    def includes_any(self, first: int, last: int) -> bool:
+        """Whether a write id from ``first`` to ``last``, both within the range, is read."""
+        return last > self.delivered or any(first <= one <= last for one in self.late)
 
     def needed(self, visible: ValidIds) -> ValidIds:
-        """The visible write ids that are asked for; all others count as open."""
-        between = range(self.after + 1, min(self.told, visible.high_watermark) + 1)
+        """The visible write ids that are read; all others count as open."""
+        between = range(self.after + 1, min(self.delivered, visible.high_watermark) + 1)
         known = {*visible.aborted, *visible.open, *self.late}
         return replace(visible, open=(*visible.open, *(one for one in between if one not in known)))
 
 
 @dataclass(frozen=True, slots=True)
 class RowChanges(Serializable):
-    """What may have become of the rows of a file of a full ACID table.
+    """What can have changed rows of one file of a full ACID table.
 
     Attributes:
-        events: Files with delete events of the span that may be of its rows.
-        overwrites: Write ids of the span that replaced all rows that were there, ascending.
+        events: Delete files of the span whose events may refer to the file's rows.
+        overwrites: Write ids of the span that replaced all existing rows, ascending.
     """
 
     events: tuple[DeleteFile, ...] = ()
@@ -84,11 +84,11 @@ class RowChanges(Serializable):
 
 @dataclass(frozen=True, slots=True)
 class FileChange(Serializable):
-    """What became of all rows of a file of an insert-only table at once.
+    """The one change that all rows of a file of an insert-only table had.
 
     Attributes:
         change: Inserted, or deleted by INSERT OVERWRITE, LOAD DATA OVERWRITE or TRUNCATE.
-        version: The write id that did it.
+        version: The write id of the change.
     """
 
     change: ChangeType
@@ -119,8 +119,8 @@ def _write_id(name: SchemaTableName, bound: TableVersion | None, ids: ValidIds) 
         return None
     if bound.kind is VersionKind.TIMESTAMP:
         raise NotSupportedError(
-            f"the changes of {name} cannot be told by time: Hive does not keep when a write id was committed; use "
-            f'CHANGES FROM VERSION with a write id, and see those that are there in "{name.table}$acid"'
+            f"the changes of {name} cannot be selected by time: Hive does not record when a write id was committed; "
+            f'use CHANGES FROM VERSION with a write id; "{name.table}$acid" lists the existing ones'
         )
     text = str(bound.value).strip()
     if not (text.isascii() and text.isdigit()) or int(text) > ids.high_watermark:

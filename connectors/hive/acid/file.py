@@ -1,4 +1,4 @@
-"""Files of a transactional table as they travel to tasks."""
+"""Files of a transactional table, as sent to tasks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["AcidFile", "DeleteFile", "SyntheticKeys"]
 
 @dataclass(frozen=True, slots=True)
 class SyntheticKeys(Serializable):
-    """Row ids of a file that has none: row n of it is ``(write_id, bucket_property, first_row_id + n)``.
+    """Row ids of a file that holds none: row n has ``(write_id, bucket_property, first_row_id + n)``.
 
     Attributes:
-        write_id: 0 for files older than the table's transactions; else that of the folder they were loaded into.
-        bucket_property: Of each row of the file.
+        write_id: 0 for files older than the table's transactions; else that of the directory they were loaded into.
+        bucket_property: Bucket property of each row of the file.
         first_row_id: Row id of the file's first row.
     """
 
@@ -32,10 +32,10 @@ class DeleteFile(Serializable):
         path: The file.
         size: Bytes.
         modified_millis: Modification time, milliseconds since 1970, UTC.
-        first: The smallest write id of its folder.
-        last: The greatest write id of its folder.
-        statement: Of its folder; -1 where the name has none.
-        check_write_ids: Some write ids of the folder are not visible, so each event's own has to be checked.
+        first: The smallest write id of its directory.
+        last: The greatest write id of its directory.
+        statement: Statement number of its directory; -1 where the name has none.
+        check_write_ids: Some write ids of the directory are not visible, so each event has to be checked.
     """
 
     path: str
@@ -51,20 +51,20 @@ class DeleteFile(Serializable):
 class AcidFile(Serializable):
     """A data file of a full ACID table.
 
-    In a delta, rows whose operation is not 0 are of the older layout (ACID v1, without delete deltas) and have to be
-    refused; in a base 0 and 1 are rows, since compaction in Hive 1 and 2 left updates as they were, and 2 has to be
+    In a delta, rows with an operation other than 0 have the older layout (ACID v1, without delete deltas) and are
+    refused. In a base, operations 0 and 1 are rows, since compaction in Hive 1 and 2 kept updates as they were; 2 is
     refused.
 
     Attributes:
         path: The file.
-        size: Bytes that count: less than the file has while a streaming writer holds it open. The footer ends there.
+        size: Committed bytes; fewer than the file has while a streaming writer has it open. The footer ends there.
         modified_millis: Modification time, milliseconds since 1970, UTC.
-        bucket: Bucket by the file's name; -1 where it tells none.
-        directory: Name of the base or delta that it lies in; empty for files older than the table's transactions.
+        bucket: Bucket in the file's name; -1 where it has none.
+        directory: Name of the base or delta that it is in; empty for files older than the table's transactions.
         original: The file has the table's columns only, not the ACID columns around them.
-        check_write_ids: Some write ids of the folder are not visible, so each row's own has to be checked.
-        keys: Row ids of an original file; ``None`` where the file holds them, or nobody needs them.
-        deletes: Files whose events may be of rows of this file.
+        check_write_ids: Some write ids of the directory are not visible, so each row has to be checked.
+        keys: Row ids of an original file; ``None`` where the file holds them, or they are not needed.
+        deletes: Delete files whose events may refer to rows of this file.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""The columns around the table's own in ACID files, and the columns that show them (``OrcRecordUpdater``)."""
+"""The ACID columns around a table's own in a file, and the hidden columns made of them (``OrcRecordUpdater``)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = [
     "acid_columns",
     "check_operations",
     "has_acid_columns",
+    "has_current_layout",
     "hidden_array",
     "int64_values",
-    "tells_version",
 ]
 
 OPERATION, CURRENT_TRANSACTION, ROW = 0, 4, 5
-"""Places of columns in an ACID file."""
+"""Positions of columns in an ACID file."""
 KEY = (1, 2, 3)
-"""Places of originalTransaction, bucket and rowId, by which rows are known and in whose order they are."""
+"""Positions of originalTransaction, bucket and rowId, which identify a row and by which files are sorted."""
 
 ROW_ID = "$row_id"
 BUCKET = "$bucket"
@@ -39,7 +39,7 @@ ACID_HIDDEN_COLUMNS = (
     ColumnHandle(ROW_ID, pa.struct([("writeid", pa.int64()), ("bucketid", pa.int32()), ("rowid", pa.int64())])),
     ColumnHandle(BUCKET, pa.int32()),
 )
-"""Columns that rows of full ACID tables have besides those of every table. The first is Hive's ``ROW__ID``."""
+"""Hidden columns of full ACID tables besides those of every table. The first is Hive's ``ROW__ID``."""
 
 _NAMES = ("operation", "originaltransaction", "bucket", "rowid", "currenttransaction", "row")
 _BASE_OPERATIONS, _DELTA_OPERATIONS, _DELETE_OPERATIONS = (0, 1), (0, 0), (2, 2)
@@ -49,10 +49,10 @@ Int64s = npt.NDArray[np.int64]
 
 
 def acid_columns(schema: pa.Schema, path: str) -> tuple[str, ...]:
-    """The names of an ACID file's six columns, in the case that the file has: compaction by queries writes lower case.
+    """The names of an ACID file's six columns, in the file's own case: query-based compaction writes lower case.
 
     Raises:
-        CorruptFileError: It is no ACID file.
+        CorruptFileError: The file is not an ACID file.
     """
     names: tuple[str, ...] = tuple(schema.names)
     types = [field.type for field in schema]
@@ -62,7 +62,7 @@ def acid_columns(schema: pa.Schema, path: str) -> tuple[str, ...]:
         or not pa.types.is_struct(types[ROW])
     ):
         raise CorruptFileError(
-            f"{path} lies in a folder of ACID files and has the columns ({', '.join(names)}); expected operation, "
+            f"{path} is in a directory of ACID files and has the columns ({', '.join(names)}); expected operation, "
             "originalTransaction, bucket, rowId, currentTransaction and row",
             error_codes.HIVE_ACID_LAYOUT,
         )
@@ -70,27 +70,27 @@ def acid_columns(schema: pa.Schema, path: str) -> tuple[str, ...]:
 
 
 def has_acid_columns(schema: pa.Schema) -> bool:
-    """Whether a file's columns are called as those of ACID files, in any case: the table's own are in the last."""
+    """Whether a file has the column names of ACID files, in any case; the last one holds the table's own columns."""
     return tuple(name.lower() for name in schema.names) == _NAMES
 
 
-def tells_version(footer: OrcFooter) -> bool:
-    """Whether the writer says that it knows the layout with delete deltas, so that operations need no look."""
+def has_current_layout(footer: OrcFooter) -> bool:
+    """Whether the footer declares the layout with delete deltas, so that operations need no check."""
     return dict(footer.metadata).get("hive.acid.version") == b"2"
 
 
 def check_operations(operations: Int64s, kind: str, path: str) -> None:
-    """Makes sure that a file holds events of one kind only.
+    """Checks that a file holds events of one kind only.
 
-    Compaction in Hive 1 and 2 left updates (1) in bases as they were; such rows are whole.
+    Compaction in Hive 1 and 2 kept updates (1) in bases as they were; such rows are complete.
 
     Args:
         operations: The column.
-        kind: ``base``, ``delta`` or ``delete_delta``: of the folder.
+        kind: Kind of the directory: ``base``, ``delta`` or ``delete_delta``.
         path: The file.
 
     Raises:
-        NotSupportedError: It holds events of the layout before Hive 3, where one delta has inserts, updates, deletes.
+        NotSupportedError: It has the layout before Hive 3, where one delta holds inserts, updates and deletes.
     """
     if not operations.size:
         return
@@ -98,7 +98,7 @@ def check_operations(operations: Int64s, kind: str, path: str) -> None:
     met = operations[(operations < low) | (operations > high)]
     if met.size:
         raise NotSupportedError(
-            f"{path} holds an event with operation {int(met[0])} in a {kind} folder: it is of the ACID layout before "
+            f"{path} holds an event with operation {int(met[0])} in a {kind} directory: it has the ACID layout before "
             "Hive 3, which merges events by key and cannot be read; run ALTER TABLE ... COMPACT 'major' in Hive",
             error_codes.HIVE_ACID_LAYOUT,
         )
@@ -108,7 +108,7 @@ def int64_values(array: pa.Array, path: str) -> Int64s:
     """A key column as numbers.
 
     Raises:
-        CorruptFileError: It holds NULL.
+        CorruptFileError: The column holds NULL.
     """
     if array.null_count:
         raise CorruptFileError(f"{path} holds rows without a key or a transaction", error_codes.HIVE_ACID_LAYOUT)
@@ -117,10 +117,10 @@ def int64_values(array: pa.Array, path: str) -> Int64s:
 
 
 def hidden_array(column: ColumnHandle, write_ids: Int64s, buckets: Int64s, row_ids: Int64s, path: str) -> pa.Array:
-    """``$row_id`` or ``$bucket`` of rows of a file; the first may be narrowed to some of its fields.
+    """The column ``$row_id`` or ``$bucket`` of rows of a file; ``$row_id`` may be narrowed to some fields.
 
     Raises:
-        CorruptFileError: A bucket property is of an unknown version.
+        CorruptFileError: A bucket property has an unknown version.
     """
     if column.name == BUCKET:
         return pa.array(bucket_ids(buckets, path)).cast(column.type)

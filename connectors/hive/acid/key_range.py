@@ -1,4 +1,4 @@
-"""Which keys a stripe can hold, by the key index of Hive's writers (``OrcRecordUpdater``). Executor side."""
+"""The range of keys in each stripe, by the key index of Hive's writers (``OrcRecordUpdater``). Executor side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from connectors.toolkit.orc.footer import OrcFooter
 __all__ = ["ALL_KEYS", "Key", "KeyRange", "stripe_ranges"]
 
 Key = tuple[int, int, int]
-"""Write id, bucket property and row id: ordered as ACID files are."""
+"""Write id, bucket property and row id: the sort order of ACID files."""
 
 _INDEX = "hive.acid.key.index"
 _JAVA_WRITER = 0
@@ -34,16 +34,16 @@ ALL_KEYS = KeyRange()
 
 
 def stripe_ranges(footer: OrcFooter) -> tuple[KeyRange, ...]:
-    """The keys that each stripe of an ACID file can hold.
+    """The range of keys that each stripe of an ACID file can hold.
 
     The index has the last key of each stripe. It is used only where it has an entry for each stripe (some writers
-    leave the last one out), its keys ascend, and Hive's library wrote the file: others did not sort by key.
+    leave the last one out), its keys ascend, and Hive's library wrote the file: other writers did not sort by key.
     """
     keys = _index_keys(footer)
     count = len(footer.stripes)
     if footer.writer != _JAVA_WRITER or len(keys) != count or list(keys) != sorted(keys):
         return (ALL_KEYS,) * count
-    # A key may be there twice, also across two stripes: so the bound is the last key before, not the one after it.
+    # A key may occur twice, also across two stripes: so the bound is the last key before, not the one after it.
     return tuple(KeyRange(keys[at - 1] if at else None, keys[at]) for at in range(count))
 
 

@@ -1,4 +1,4 @@
-"""Names of folders and files of transactional tables, and the bucket property (``AcidUtils``, ``BucketCodec``)."""
+"""Names of directories and files of transactional tables, and the bucket property (``AcidUtils``, ``BucketCodec``)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 BASE_BEFORE_TRANSACTIONS = -(2**63)
-"""The base that the first major compaction of a converted table writes where nothing was written since."""
+"""Id of the base that the first major compaction of a converted table writes if nothing was written since."""
 
 METADATA_FILE = "_metadata_acid"
 FLUSH_LENGTH_SUFFIX = "_flush_length"
@@ -45,7 +45,7 @@ _ORIGINAL = re.compile(r"([0-9]+)_[0-9]+(?:_copy_[0-9]+)?")
 
 
 class DirectoryKind(Enum):
-    """What a folder of a transactional table holds."""
+    """Kinds of directories of a transactional table."""
 
     BASE = "base"
     DELTA = "delta"
@@ -54,15 +54,15 @@ class DirectoryKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AcidDirectory(Serializable):
-    """A folder of a transactional table, by its name.
+    """A directory of a transactional table, parsed from its name.
 
     Attributes:
-        kind: What it holds.
+        kind: Base, delta or delete delta.
         first: The smallest write id in it; of a base, the same as ``last``.
         last: The greatest write id in it.
         statement: Number of the statement in its transaction; -1 where the name has none.
-        visibility: The transaction of the compaction that wrote it; 0 where it is no compaction of Hive 4.
-        name: The folder's name.
+        visibility: The transaction of the compaction that wrote it; 0 where no compaction of Hive 4 did.
+        name: The directory's name.
     """
 
     kind: DirectoryKind
@@ -74,24 +74,31 @@ class AcidDirectory(Serializable):
 
 
 def parse_directory(name: str) -> AcidDirectory | None:
-    """Reads a folder's name; ``None`` where it is no folder of a transactional table.
+    """Parses a directory's name; ``None`` where it is not a directory of a transactional table.
 
     Raises:
-        NotSupportedError: The name begins as one of a transactional table, and goes on in an unknown way.
+        NotSupportedError: The name has a prefix of a transactional table's directories and an unknown rest.
     """
     if not name.startswith(_PREFIXES):
         return None
     base = _BASE.fullmatch(name)
     if base is not None:
         last = int(base.group(1))
-        directory = AcidDirectory(DirectoryKind.BASE, last, last, -1, int(base.group(2) or 0), name)
+        directory = AcidDirectory(
+            DirectoryKind.BASE, last, last, statement=-1, visibility=int(base.group(2) or 0), name=name
+        )
     else:
         delta = _DELTA.fullmatch(name)
         if delta is None:
             raise _unknown_name(name)
         kind, first, end, statement, visibility = delta.groups()
         directory = AcidDirectory(
-            DirectoryKind(kind), int(first), int(end), int(statement or -1), int(visibility or 0), name
+            DirectoryKind(kind),
+            int(first),
+            int(end),
+            statement=int(statement or -1),
+            visibility=int(visibility or 0),
+            name=name,
         )
     known = directory.last == BASE_BEFORE_TRANSACTIONS or 0 <= directory.last <= _MAX_LONG
     if not known or directory.first > directory.last:
@@ -100,27 +107,27 @@ def parse_directory(name: str) -> AcidDirectory | None:
 
 
 def is_directory_name(name: str) -> bool:
-    """Whether a name is wholly one of a folder of a transactional table."""
+    """Whether a name is that of a base, delta or delete delta."""
     return _BASE.fullmatch(name) is not None or _DELTA.fullmatch(name) is not None
 
 
 def is_flush_length_file(name: str) -> bool:
-    """Whether a file tells how much of another is committed, and holds no rows."""
+    """Whether a file records how much of another is committed, and holds no rows."""
     return name.endswith(FLUSH_LENGTH_SUFFIX)
 
 
 def is_acid_file_name(name: str) -> bool:
-    """Whether a file is called as one that Hive's ACID writers make, with the attempt's number or without."""
+    """Whether a file has a name of Hive's ACID writers, with the attempt's number or without."""
     return _BUCKET.fullmatch(name) is not None
 
 
 def is_original_name(name: str) -> bool:
-    """Whether a file is called as Hive calls files without ACID columns: ``000000_0``, ``000000_0_copy_1``."""
+    """Whether a file has a name of Hive's files without ACID columns: ``000000_0``, ``000000_0_copy_1``."""
     return _ORIGINAL.fullmatch(name) is not None
 
 
 def bucket_of_file(name: str) -> int:
-    """The bucket that a file's name tells (``AcidUtils.parseBucketId``), or -1."""
+    """The bucket in a file's name (``AcidUtils.parseBucketId``), or -1."""
     match = _BUCKET.fullmatch(name) or _ORIGINAL.fullmatch(name)
     return -1 if match is None else int(match.group(1))
 
@@ -131,15 +138,16 @@ def bucket_property(bucket: int, statement: int, path: str) -> int:
     Args:
         bucket: 0 to 4095.
         statement: 0 to 4095; -1 is written as 0.
-        path: The file that the rows are of.
+        path: The file of the rows.
+
 
     Raises:
         NotSupportedError: A number does not fit.
     """
     if not 0 <= bucket <= _MAX_BUCKET or not -1 <= statement <= _MAX_STATEMENT:
         raise NotSupportedError(
-            f"the rows of {path} cannot be given row ids: bucket {bucket} and statement {statement}, as its name and "
-            f"its folder's are, fit in none of Hive's; expected at most {_MAX_BUCKET} each: rewrite the table",
+            f"the rows of {path} cannot be given row ids: bucket {bucket} and statement {statement}, from the names of "
+            f"the file and its directory, are too large; expected at most {_MAX_BUCKET} each: rewrite the table",
             error_codes.HIVE_ACID_LAYOUT,
         )
     return 1 << 29 | bucket << 16 | max(statement, 0)
@@ -150,10 +158,10 @@ def bucket_ids(values: npt.NDArray[np.int64], path: str) -> npt.NDArray[np.int64
 
     Args:
         values: The properties.
-        path: The file that they are of.
+        path: The file of the rows.
 
     Raises:
-        CorruptFileError: A property is of an unknown version.
+        CorruptFileError: A property has an unknown version.
     """
     versions = values >> 29
     unknown = (versions != 0) & (versions != 1)
@@ -168,7 +176,7 @@ def bucket_ids(values: npt.NDArray[np.int64], path: str) -> npt.NDArray[np.int64
 
 def _unknown_name(name: str) -> NotSupportedError:
     return NotSupportedError(
-        f"the folder {name!r} is called as one of a transactional table, and cannot be understood: expected "
-        "base_ID, delta_ID_ID or delete_delta_ID_ID, with _STATEMENT and _vTRANSACTION behind it",
+        f"the directory {name!r} has the prefix of a transactional table's directories and an unknown rest: expected "
+        "base_ID, delta_ID_ID or delete_delta_ID_ID, with _STATEMENT and _vTRANSACTION at the end",
         error_codes.HIVE_ACID_LAYOUT,
     )

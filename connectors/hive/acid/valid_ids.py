@@ -15,11 +15,11 @@ from connector_spi.serializable import Serializable
 __all__ = ["ALL_VALID", "MAX_ID", "AcidSnapshot", "RangeValidity", "ValidIds"]
 
 MAX_ID = 2**63 - 1
-"""Java's largest long: "no open id", and "no high watermark"."""
+"""Java's largest long: stands for "no open id" and "no high watermark"."""
 
 
 class RangeValidity(Enum):
-    """How much of a range of ids has a quality."""
+    """How many ids of a range have a property."""
 
     NONE = "none"
     SOME = "some"
@@ -31,7 +31,7 @@ class ValidIds(Serializable):
     """Ids that are committed for a reader: those up to a high watermark that are neither open nor aborted.
 
     One class serves transactions and the write ids of one table. Ids above the high watermark are dropped from the
-    lists, which are kept sorted: they are not valid anyway, and the counts of ranges rest on it.
+    sorted lists: they are not valid anyway, and the counts of ranges depend on it.
 
     Attributes:
         high_watermark: The greatest id that the reader knows.
@@ -56,7 +56,7 @@ class ValidIds(Serializable):
     def parse_write_ids(cls, text: str) -> ValidIds:
         """Reads ``table:hwm:minOpen:open:aborted``; trailing empty parts may be missing, and ids may be ``a-b``.
 
-        An empty text is "everything is valid", as in Java.
+        An empty text means that everything is valid, as in Java.
 
         Raises:
             InvalidArgumentError: The text is of another form.
@@ -135,8 +135,8 @@ class ValidIds(Serializable):
             invalid = np.array([*_between(self.open, low, high), *_between(self.aborted, low, high)], dtype=np.int64)
             if invalid.size:
                 invalid.sort()
-                places = np.minimum(np.searchsorted(invalid, ids), invalid.size - 1)
-                mask &= invalid[places] != ids
+                positions = np.minimum(np.searchsorted(invalid, ids), invalid.size - 1)
+                mask &= invalid[positions] != ids
         return mask
 
     def up_to(self, one: int) -> ValidIds:
@@ -148,7 +148,7 @@ class ValidIds(Serializable):
 
 
 ALL_VALID = ValidIds(MAX_ID)
-"""Everything is committed: of a table that knows no list."""
+"""Everything is committed; used for a table without lists of ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +157,9 @@ class AcidSnapshot(Serializable):
 
     Attributes:
         write_ids: The table's write ids, as they are now.
-        transactions: Transactions of the same moment: they tell which compactions have committed.
+        transactions: Transactions of the same moment: they show which compactions have committed.
         version: The write id of ``VERSION AS OF``, or ``None``.
-        hidden: Committed write ids that do not count: of a state in which they were open.
+        hidden: Committed write ids that do not count, since they were open in the state that is read.
     """
 
     write_ids: ValidIds
@@ -169,7 +169,7 @@ class AcidSnapshot(Serializable):
 
     @property
     def visible(self) -> ValidIds:
-        """The write ids that rows are checked with: cut at ``version``, without those that are hidden."""
+        """The write ids that rows are checked with: those up to ``version`` that are not hidden."""
         ids = self.write_ids if self.version is None else self.write_ids.up_to(self.version)
         return replace(ids, open=(*ids.open, *self.hidden)) if self.hidden else ids
 
@@ -191,8 +191,8 @@ class AcidSnapshot(Serializable):
 
 
 def _holds(ids: tuple[int, ...], one: int) -> bool:
-    place = bisect_left(ids, one)
-    return place < len(ids) and ids[place] == one
+    position = bisect_left(ids, one)
+    return position < len(ids) and ids[position] == one
 
 
 def _count(ids: tuple[int, ...], first: int, last: int) -> int:

@@ -1,1 +1,1 @@
-"""What the definition of a table in the metastore says of its columns and format. Driver side."""
+"""Columns and format of a table, from its definition in the metastore. Driver side."""

@@ -1,4 +1,4 @@
-"""Columns of a metastore's table as handles and as the user sees them. Driver side."""
+"""A metastore table as a handle, and as metadata for the user. Driver side."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from connectors.toolkit.storage.filesystem import FileSystem
 __all__ = ["bucketed_alike", "make_handle", "make_metadata", "partition_key_handles"]
 
 _SPARK_BUCKETS = "spark.sql.sources.schema.numBuckets"
-# Settings that every table has and that say nothing to the user.
+# Settings that every table has and that mean nothing to the user.
 _DROPPED_PARAMETERS = ("COLUMN_STATS_ACCURATE", "spark.sql.sources.schema", "spark.sql.create.version")
 
 
 def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
-    """The handle of a table that can be read; of a transactional one still without its snapshot.
+    """The handle of a table; that of a transactional table has no snapshot yet.
 
     Raises:
-        NotSupportedError: It cannot be read right, or a column has a type that is not supported.
+        NotSupportedError: The table cannot be read correctly, or a column has an unsupported type.
     """
     file_storage = check_readable(table, files)
     name = SchemaTableName(table.database, table.name)
@@ -47,9 +47,9 @@ def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
         name,
         file_storage,
         table_location(table),
-        columns,
-        partition_key_handles(table),
-        rules,
+        data_columns=columns,
+        partition_keys=partition_key_handles(table),
+        text_rules=rules,
         insert_only=is_transactional(table.parameters) and is_insert_only(table),
         bucketing=_bucketing(table, columns, dict(rules)),
     )
@@ -61,7 +61,7 @@ def partition_key_handles(table: Table) -> tuple[ColumnHandle, ...]:
 
 
 def bucketed_alike(partition: Partition, table: Table) -> bool:
-    """Whether a partition's rows were dealt out as the table's are now: ALTER TABLE changes the table alone."""
+    """Whether a partition is bucketed as the table is now: ALTER TABLE changes the table only."""
     own, of_table = partition.storage, table.storage
     if own.bucket_count != of_table.bucket_count or own.stored_as_subdirectories:
         return False
@@ -72,7 +72,7 @@ def bucketed_alike(partition: Partition, table: Table) -> bool:
 
 
 def make_metadata(table: Table, handle: HiveTableHandle) -> TableMetadata:
-    """What the user sees of a table."""
+    """The table's metadata for the user."""
     columns = [
         _metadata(field, column)
         for field, column in zip(
@@ -93,16 +93,16 @@ def make_metadata(table: Table, handle: HiveTableHandle) -> TableMetadata:
 
 
 def _bucketing(table: Table, columns: Sequence[ColumnHandle], rules: Mapping[str, TextRule]) -> Bucketing | None:
-    """How Hive deals out the rows of a table; ``None`` where it does not.
+    """How Hive buckets the rows of a table; ``None`` where it does not.
 
-    Spark's own bucketed tables have other hashes and other names of files (``HiveExternalCatalog``); files in folders
-    of skewed values are not looked into.
+    Spark's own bucketed tables have other hashes and file names (``HiveExternalCatalog``). Tables with directories of
+    skewed values are not treated as bucketed.
     """
-    storage, told = table.storage, table.parameters
-    provider = told.get("spark.sql.sources.provider") or "hive"
-    if _SPARK_BUCKETS in told or provider.lower() != "hive" or storage.stored_as_subdirectories:
+    storage, parameters = table.storage, table.parameters
+    provider = parameters.get("spark.sql.sources.provider") or "hive"
+    if _SPARK_BUCKETS in parameters or provider.lower() != "hive" or storage.stored_as_subdirectories:
         return None
-    version = next((one for one in VERSIONS if told.get("bucketing_version", "1").strip() == str(one)), None)
+    version = next((one for one in VERSIONS if parameters.get("bucketing_version", "1").strip() == str(one)), None)
     known = {column.name: column for column in columns}
     names = [name.lower() for name in storage.bucket_columns]
     if version is None or storage.bucket_count < 1 or not names or not all(name in known for name in names):

@@ -1,4 +1,4 @@
-"""The Java classes that a new table names for its format. Driver side."""
+"""The Java classes of a new table's format. Driver side."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def declared_storage(
     Args:
         provider: What ``USING`` says, or ``None``.
         storage: See ``TableDefinition.storage``.
-        columns: Without the partition keys.
-        location: The folder.
+        columns: Columns without the partition keys.
+        location: The table's directory.
 
     Raises:
         InvalidArgumentError: It declares no format, or two.
-        NotSupportedError: The format is none of Hive's.
+        NotSupportedError: Hive does not have the format.
     """
     options = {key[len(_OPTION) :]: value for key, value in storage.items() if key.startswith(_OPTION)}
     chosen = (
@@ -79,7 +79,7 @@ def declared_storage(
     classes = _CLASSES.get((chosen or "textfile").lower())
     if classes is None:
         raise NotSupportedError(
-            f"the format {chosen} is none of Hive's; expected one of {', '.join(sorted(_CLASSES))}, or the classes "
+            f"the format {chosen} is not one of Hive's; expected one of {', '.join(sorted(_CLASSES))}, or the classes "
             "with STORED AS INPUTFORMAT ... OUTPUTFORMAT ... and ROW FORMAT SERDE",
             error_codes.HIVE_UNSUPPORTED_FORMAT,
         )

@@ -1,4 +1,4 @@
-"""What kind of table or partition a metastore's entry is, and what is refused by name. Driver side."""
+"""The kind and format of a table or partition in the metastore; refuses kinds that cannot be read. Driver side."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
     "table_storage",
 ]
 
-# Entries of tables and partitions that say nothing of how files are written.
+# Properties of tables and partitions that do not describe how files are written.
 _STATISTICS = frozenset(
     {
         "COLUMN_STATS_ACCURATE",
@@ -42,7 +42,7 @@ _STATISTICS = frozenset(
         "transient_lastDdlTime",
     }
 )
-# Hive takes these from the table, whatever a partition says (``Utilities.getHeaderCount``).
+# Hive takes these from the table and ignores the partition's (``Utilities.getHeaderCount``).
 _TABLE_ONLY = ("skip.header.line.count", "skip.footer.line.count")
 # Every input format of Hudi lives in one of these packages (org.apache.hudi.hadoop, before 0.5 com.uber.hoodie.hadoop).
 _HUDI_PACKAGES = ("org.apache.hudi.", "com.uber.hoodie.")
@@ -54,19 +54,19 @@ _TRANSACTIONAL_KINDS = {"default", "insert_only", "split_update", "hash_merge"}
 
 
 def check_readable(table: Table, files: FileSystem) -> FileStorage:
-    """Makes sure that the folder of a table holds its rows, no more and no less.
+    """Checks that the files in a table's directory are exactly its rows.
 
     Returns:
         How its files are written.
 
     Raises:
-        NotSupportedError: It is a view, of another table format or of an unknown file format, or transactional in an
+        NotSupportedError: It is a view, has another table format or an unknown file format, or is transactional in an
             unknown way.
     """
     name = SchemaTableName(table.database, table.name)
     if table.is_view:
         raise NotSupportedError(
-            f"{name} is a view, which only Spark can read, by SQL; query it there, or its tables: {_sql(table)}",
+            f"{name} is a view, which can only be read with SQL in Spark; query it there, or its tables: {_sql(table)}",
             error_codes.HIVE_VIEW,
         )
     if is_hudi(table, files):
@@ -79,8 +79,8 @@ def check_readable(table: Table, files: FileSystem) -> FileStorage:
     found = table_storage(table)
     if is_transactional(table.parameters) and not is_insert_only(table) and found.format != "orc":
         raise NotSupportedError(
-            f"{name} is a transactional table with updates and deletes, of the format {found.format}: expected ORC, "
-            "which alone Hive writes them in",
+            f"{name} is a transactional table with updates and deletes in the format {found.format}: expected ORC, "
+            "the only format in which Hive writes them",
             error_codes.HIVE_TRANSACTIONAL_TABLE,
         )
     return found
@@ -95,31 +95,31 @@ def is_insert_only(table: Table) -> bool:
     """Whether a transactional table has no deletes and no row ids (``AcidOperationalProperties.parseString``).
 
     Raises:
-        NotSupportedError: What kind it is of is not understood.
+        NotSupportedError: The kind is not known.
     """
     texts = [value for key, value in table.parameters.items() if key.lower() == "transactional_properties"]
     kinds = {part.strip().lower() for text in texts for part in text.split("|")} - {""}
     if kinds - _TRANSACTIONAL_KINDS or {"insert_only", "default"} <= kinds:
         raise NotSupportedError(
             f"{table.database}.{table.name} is transactional with 'transactional_properties'='{'|'.join(texts)}', "
-            f"which is not understood: expected one of {', '.join(sorted(_TRANSACTIONAL_KINDS))}",
+            f"which is not supported: expected one of {', '.join(sorted(_TRANSACTIONAL_KINDS))}",
             error_codes.HIVE_TRANSACTIONAL_TABLE,
         )
     return "insert_only" in kinds
 
 
 def is_hudi_entry(table: Table) -> bool:
-    """Whether the metastore says that a table is a Hudi table."""
+    """Whether a table is a Hudi table by its definition in the metastore."""
     provider = table.parameters.get("spark.sql.sources.provider", "")
     classes = (table.storage.input_format or "", table.storage.serde.serialization_lib)
     return provider.lower() in ("hudi", "org.apache.hudi") or any(name.startswith(_HUDI_PACKAGES) for name in classes)
 
 
 def is_hudi(table: Table, files: FileSystem) -> bool:
-    """Whether a table is a Hudi table, by the metastore or by the ``.hoodie`` folder in its own."""
+    """Whether a table is a Hudi table, by its definition or by the ``.hoodie`` directory in its location."""
     if table.is_view:
         return False
-    return is_hudi_entry(table) or _has_folder(table, files, ".hoodie")
+    return is_hudi_entry(table) or _has_directory(table, files, ".hoodie")
 
 
 def table_storage(table: Table) -> FileStorage:
@@ -133,7 +133,7 @@ def table_storage(table: Table) -> FileStorage:
 
 
 def partition_storage(partition: Partition, table: Table, name: str) -> FileStorage:
-    """How the files of a partition are written: by its own classes, told its own properties over the table's.
+    """How the files of a partition are written: its own classes, and its own properties over the table's.
 
     Args:
         partition: The partition.
@@ -151,10 +151,10 @@ def partition_storage(partition: Partition, table: Table, name: str) -> FileStor
 
 
 def table_location(table: Table) -> str:
-    """The folder of a table.
+    """The directory of a table.
 
     Raises:
-        MetastoreError: The metastore does not say.
+        MetastoreError: The metastore has no location for it.
     """
     if not table.storage.location:
         raise MetastoreError(
@@ -166,16 +166,16 @@ def table_location(table: Table) -> str:
 
 
 def _refuse_other_formats(table: Table, name: SchemaTableName, files: FileSystem) -> None:
-    said = {
+    declared = {
         table.parameters.get("table_type", "").lower(),
         table.parameters.get("spark.sql.sources.provider", "").lower(),
     }
-    kinds = [kind for kind in _NOT_IN_FILES if kind in said]
-    if not kinds and _has_folder(table, files, "_delta_log"):
+    kinds = [kind for kind in _NOT_IN_FILES if kind in declared]
+    if not kinds and _has_directory(table, files, "_delta_log"):
         kinds = ["delta"]
     for kind in kinds:
-        code, words = _NOT_IN_FILES[kind]
-        raise _other_table(name, words, code)
+        code, label = _NOT_IN_FILES[kind]
+        raise _other_table(name, label, code)
     handler = table.parameters.get("storage_handler")
     if handler:
         raise NotSupportedError(
@@ -185,13 +185,15 @@ def _refuse_other_formats(table: Table, name: SchemaTableName, files: FileSystem
         )
 
 
-def _other_table(name: SchemaTableName, words: str, code: ErrorCode) -> NotSupportedError:
-    return NotSupportedError(f"{name} is {words}, which cannot be read right by its files; use a catalog for it", code)
+def _other_table(name: SchemaTableName, label: str, code: ErrorCode) -> NotSupportedError:
+    return NotSupportedError(
+        f"{name} is {label}, which cannot be read correctly from its files alone; use a catalog for that format", code
+    )
 
 
-def _has_folder(table: Table, files: FileSystem, folder: str) -> bool:
+def _has_directory(table: Table, files: FileSystem, name: str) -> bool:
     location = table.storage.location
-    return bool(location) and files.exists(join_path(location or "", folder))
+    return bool(location) and files.exists(join_path(location or "", name))
 
 
 def _file_storage(storage: StorageDescriptor, properties: Mapping[str, str], where: str) -> FileStorage:
@@ -204,12 +206,12 @@ def _file_storage(storage: StorageDescriptor, properties: Mapping[str, str], whe
             f"SerDe {serde or '(none)'}; leave the column out",
             error_codes.HIVE_UNSUPPORTED_TYPE,
         )
-    told = {
+    format_properties = {
         key: value
         for key, value in properties.items()
         if key not in _STATISTICS and not key.startswith(("spark.sql.", "transactional"))
     }
-    return FileStorage(found.name, input_format, serde, tuple(sorted(told.items())))
+    return FileStorage(found.name, input_format, serde, tuple(sorted(format_properties.items())))
 
 
 def _sql(table: Table) -> str:

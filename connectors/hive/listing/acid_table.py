@@ -1,4 +1,4 @@
-"""``t$acid``: the folders and files of a transactional table, and what a statement reads of them. Driver side."""
+"""``t$acid``: the directories and files of a transactional table, and which of them are read. Driver side."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 from connectors.hive import error_codes
-from connectors.hive.acid.directories.directory import AcidFolder, list_acid_folder
-from connectors.hive.acid.directories.entries import folder_entries
+from connectors.hive.acid.directories.entries import acid_entries
+from connectors.hive.acid.directories.location import AcidLocation, list_acid_location
 from connectors.hive.handles import HiveTableHandle
-from connectors.hive.listing.directories import missing_folder
+from connectors.hive.listing.file_lister import missing_location
 from connectors.hive.partitions.selection import get_partitions, prune_partitions
 from connectors.hive.transaction import HiveTransaction
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -47,9 +47,9 @@ class AcidTable(SystemTable):
 
     Args:
         name: Name of the table.
-        transaction: The statement's.
+        transaction: The statement's transaction.
         files: Storage.
-        table: The table with its snapshot.
+        table: Handle of the table, with its snapshot.
     """
 
     kind = "acid"
@@ -73,12 +73,12 @@ class AcidTable(SystemTable):
         snapshot = self._transaction.protect(self._table.name, self._table.snapshot)
         for partition, location in self._folders():
             try:
-                folder = list_acid_folder(self._files, location, snapshot, insert_only=self._table.insert_only)
+                listed = list_acid_location(self._files, location, snapshot, insert_only=self._table.insert_only)
             except FileMissingError as error:
                 if error.code == error_codes.HIVE_FILE_CLEANED:
                     raise
-                raise missing_folder(location, self._table.name, partition or "") from error
-            yield pa.RecordBatch.from_pylist(_rows(folder, partition), _SCHEMA)
+                raise missing_location(location, self._table.name, partition or "") from error
+            yield pa.RecordBatch.from_pylist(_rows(listed, partition), _SCHEMA)
 
     def _folders(self) -> Iterator[tuple[str | None, str]]:
         if not self._table.partition_keys:
@@ -98,24 +98,24 @@ class AcidTable(SystemTable):
 
 
 def version_write_id(name: SchemaTableName, version: TableVersion) -> int:
-    """The write id that a version means.
+    """The write id of a version.
 
     Raises:
-        NotSupportedError: It is a time.
-        InvalidArgumentError: It is no number.
+        NotSupportedError: The version is a time.
+        InvalidArgumentError: The version is not a number.
     """
     if version.kind is VersionKind.TIMESTAMP:
         raise NotSupportedError(
-            f"{name} cannot be read as of a time: Hive does not keep when a write id was committed; use VERSION AS OF "
-            f'a write id, and see those that are there in "{name.table}${AcidTable.kind}"'
+            f"{name} cannot be read as of a time: Hive does not record when a write id was committed; use VERSION AS "
+            f'OF a write id; "{name.table}${AcidTable.kind}" lists the existing ones'
         )
     text = str(version.value).strip()
     if not (text.isascii() and text.isdigit()):
-        raise InvalidArgumentError(f"version {text!r} of {name} is no write id: expected a number, such as 5")
+        raise InvalidArgumentError(f"version {text!r} of {name} is not a write id: expected a number, such as 5")
     return int(text)
 
 
-def _rows(folder: AcidFolder, partition: str | None) -> list[dict[str, object]]:
+def _rows(listed: AcidLocation, partition: str | None) -> list[dict[str, object]]:
     return [
         {
             "partition": partition,
@@ -130,5 +130,5 @@ def _rows(folder: AcidFolder, partition: str | None) -> list[dict[str, object]]:
             "in_snapshot": one.in_snapshot,
             "reason": one.reason,
         }
-        for one in folder_entries(folder)
+        for one in acid_entries(listed)
     ]

@@ -1,4 +1,4 @@
-"""Which files of a bucketed table a filter leaves. Driver side."""
+"""Which files of a bucketed table a filter selects. Driver side."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["BucketSelection"]
 
 @dataclass(frozen=True, slots=True)
 class BucketSelection:
-    """What one scan does with buckets. Used by several threads.
+    """The buckets that one scan reads and checks. Thread-safe.
 
     Attributes:
         table: The table.
         wanted: Buckets that are read; ``None`` for all.
-        validate: Files and rows that are not where they belong are refused.
+        validate: Refuse files and rows in the wrong bucket.
     """
 
     table: HiveTableHandle
@@ -48,21 +48,20 @@ class BucketSelection:
     def choose(
         self, paths: Sequence[str], bucketed: bool, partition: str
     ) -> tuple[list[int | None], frozenset[int] | None]:
-        """The bucket of each file of a folder, and the buckets that are read of it.
+        """The bucket of each file of a location, and the buckets to read; ``None`` for all buckets.
 
-        One file whose name tells no bucket may hold rows of all, and is a sign that others were not written by the
-        table's buckets either: then all files are read. Hive before 2.0 left it to a setting whether rows were dealt
-        out (``hive.enforce.bucketing``), and ALTER TABLE changes the number of buckets and the types of columns in the
-        metastore alone: so the first rows of files that a filter chooses are checked, and where a bucket has no file
-        to be checked, all are read.
+        A file without a bucket in its name may hold rows of any bucket, and shows that others may not be bucketed
+        either: then all files are read. Hive before 2.0 made bucketing optional (``hive.enforce.bucketing``), and ALTER
+        TABLE changes the number of buckets and the types of columns in the metastore only. So the first rows of
+        selected files are checked, and where a bucket has no file to be checked, all files are read.
 
         Args:
             paths: The files.
-            bucketed: The folder's rows were dealt out as the table says.
-            partition: Names the folder's partition for messages.
+            bucketed: The location's rows are bucketed as the table declares.
+            partition: Name of the location's partition, for messages.
 
         Raises:
-            CorruptFileError: Such a file was met, and buckets are validated (code ``HIVE_INVALID_BUCKET_FILES``).
+            CorruptFileError: A file has no bucket, and buckets are validated (code ``HIVE_INVALID_BUCKET_FILES``).
         """
         bucketing = self.table.bucketing
         if bucketing is None or not bucketed:
@@ -74,8 +73,8 @@ class BucketSelection:
         if self.validate:
             where = f"partition {partition} of {self.table.name}" if partition else f"table {self.table.name}"
             raise CorruptFileError(
-                f"the name of {paths[buckets.index(None)]} tells none of the {bucketing.count} buckets of {where}; "
-                "expected a name such as 000000_0: write the rows anew with Hive, or set hive.validate-bucketing=false",
+                f"the name of {paths[buckets.index(None)]} has none of the {bucketing.count} buckets of {where}; "
+                "expected a name such as 000000_0: rewrite the rows with Hive, or set hive.validate-bucketing=false",
                 error_codes.HIVE_INVALID_BUCKET_FILES,
             )
         return buckets, None
@@ -84,8 +83,8 @@ class BucketSelection:
         """Which rows of a file are checked while they are read.
 
         Args:
-            bucket: The file's.
-            chosen: Files of other buckets of its folder are not read.
+            bucket: The file's bucket.
+            chosen: Files of other buckets of its location are not read.
         """
         bucketing = self.table.bucketing
         if bucketing is None or bucket is None or not bucketing.has_hashes:

@@ -1,4 +1,4 @@
-"""Listings of folders that are kept for a while, bounded in number of files and in age. Driver side."""
+"""A cache of directory listings, bounded in number of files and in age. Driver side."""
 
 from __future__ import annotations
 
@@ -28,24 +28,22 @@ __all__ = ["LISTING_PROPERTIES", "ListingCache", "ListingPolicy", "listing_polic
 LISTING_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     string_list_property(
         "hive.file-status-cache-tables",
-        "Tables whose listings of folders are kept: schema.table, schema.* or *; transactional tables never are.",
+        "Tables whose directory listings are cached: schema.table, schema.* or *; transactional tables never are.",
     ),
-    duration_property(
-        "hive.file-status-cache-expire-time", "How long the listing of a folder is kept.", 60.0, minimum=0
-    ),
-    integer_property("hive.file-status-cache-size", "Most files of which something is kept.", 1_000_000, minimum=0),
+    duration_property("hive.file-status-cache-expire-time", "How long a directory listing is cached.", 60.0, minimum=0),
+    integer_property("hive.file-status-cache-size", "Most files in all cached listings.", 1_000_000, minimum=0),
 )
 """Descriptors for the catalog's ``config_properties``, with Trino's names."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListingPolicy:
-    """Which listings are kept, and for how long.
+    """Which listings are cached, and for how long.
 
     Attributes:
         tables: ``schema.table``, ``schema.*`` or ``*``, lower case.
-        expire_seconds: Age at which a listing is forgotten.
-        max_files: Files of all listings that are kept.
+        expire_seconds: Age at which a listing expires.
+        max_files: Most files in all cached listings.
     """
 
     tables: frozenset[str] = frozenset()
@@ -53,7 +51,7 @@ class ListingPolicy:
     max_files: int = 1_000_000
 
     def covers(self, table: SchemaTableName) -> bool:
-        """Whether listings of a table are kept."""
+        """Whether listings of a table are cached."""
         names = {"*", f"{table.schema}.*".lower(), f"{table.schema}.{table.table}".lower()}
         return bool(names & self.tables)
 
@@ -69,7 +67,7 @@ def listing_policy(properties: Mapping[str, object]) -> ListingPolicy:
 
 
 _Key = tuple[SchemaTableName, str, bool]
-"""Table, folder, and whether folders below are listed."""
+"""Table, directory, and whether subdirectories are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +77,11 @@ class _Kept:
 
 
 class ListingCache:
-    """Keeps listings of one catalog; those not used for longest are forgotten first. Safe for threads.
+    """Caches the listings of one catalog; evicts the least recently used first. Thread-safe.
 
     Args:
-        policy: What is kept.
-        clock: Seconds that only grow.
+        policy: What is cached.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(self, policy: ListingPolicy, clock: Callable[[], float] = time.monotonic) -> None:
@@ -97,7 +95,7 @@ class ListingCache:
     def list(
         self, table: SchemaTableName, location: str, recursive: bool, read: Callable[[], list[FileInfo]]
     ) -> list[FileInfo]:
-        """What ``read`` gives, or gave not long ago for this folder."""
+        """The listing of a directory: the cached one, or what ``read`` returns."""
         if not self._policy.covers(table):
             return read()
         key = (table, location, recursive)
@@ -111,7 +109,7 @@ class ListingCache:
         infos = read()
         with self._lock:
             if flushes != self._flushes:
-                # What was listed before it was to be forgotten may lack what has come since.
+                # A listing made before a flush may lack files written since.
                 return infos
             self._drop(key)
             self._kept[key] = _Kept(asked + self._policy.expire_seconds, tuple(infos))
@@ -121,7 +119,7 @@ class ListingCache:
         return infos
 
     def flush(self, schema: str | None = None, table: str | None = None) -> int:
-        """Forgets listings of all tables, of a schema's or of one; tells of how many folders."""
+        """Drops the listings of all tables, of a schema or of one table; returns how many directories."""
         with self._lock:
             self._flushes += 1
             found = [
@@ -135,7 +133,7 @@ class ListingCache:
         return len(found)
 
     def flushed_by(self, procedure: Procedure) -> Procedure:
-        """``flush_metadata_cache`` that forgets listings, too; its row counts both."""
+        """The procedure ``flush_metadata_cache``, extended to drop listings; its row counts both."""
 
         def flush(session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
             result = procedure.function(session, arguments)

@@ -1,4 +1,4 @@
-"""From a folder of a table to the splits of its files. Driver side."""
+"""From a location of a table to the splits of its files. Driver side."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing.bucket_selection import BucketSelection
-from connectors.hive.listing.directories import file_ranges
+from connectors.hive.listing.file_lister import file_ranges
 from connectors.hive.listing.transactional import DataFile
 from connectors.hive.native_reading import NativeFiles
 from connectors.hive.partitions.schemas import check_unions, partition_columns, partition_text_rules, partition_types
@@ -33,23 +33,23 @@ from connectors.hive.schema.text_types import TextRule
 from connectors.hive.transaction import HiveTransaction
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["Folder", "FolderScan", "Listed", "Lister"]
+__all__ = ["Lister", "LocationSplits", "ScanLocation", "SplitLoader"]
 
 Lister = Callable[[str, str], list[DataFile]]
-# Threads take files by so many at once: few, since storage that is far away is waited for.
+# Files per task of a thread: few, since remote storage has a high latency.
 _FILES_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """What became of the files of a folder.
+class LocationSplits:
+    """The splits of one location, and counts of its files.
 
     Attributes:
-        splits: Of the files that are kept.
-        kept: Number of these files.
-        found: Files that are there.
-        with_deletes: Files of which deletes may take rows.
-        other_buckets: Files of buckets that are not read.
+        splits: Splits of the files that are read.
+        kept: Number of files that are read.
+        found: Number of all files.
+        with_deletes: Number of files that deletes may apply to.
+        other_buckets: Number of files of buckets that are not read.
     """
 
     splits: list[HiveSplit]
@@ -60,21 +60,21 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """A folder to be listed.
+class ScanLocation:
+    """A location to be listed.
 
     Attributes:
-        location: Its path.
+        path: The directory.
         storage: How its files are written.
         partition: Name of its partition; empty where the table has no partition keys.
         values: Typed value of each partition key, by name.
         columns: The partition's own names of its columns, as in ``HiveSplit``.
         types: Its own types of them.
-        bucketed: Its rows were dealt out to files as the table's are.
-        rules: What happens to texts of its own char and varchar columns.
+        bucketed: Its rows are bucketed as the table's are.
+        rules: Rules for its own char and varchar columns.
     """
 
-    location: str
+    path: str
     storage: FileStorage
     partition: str = ""
     values: tuple[tuple[str, Value | None], ...] = ()
@@ -85,19 +85,19 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
-class FolderScan:
-    """Makes the splits of one scan, folder by folder. Used by several threads.
+class SplitLoader:
+    """Makes the splits of one scan, location by location. Thread-safe.
 
     Attributes:
-        transaction: The metastore's.
+        transaction: The transaction of the statement.
         table: The table.
-        constraint: Files whose constants are not in it have no splits.
-        columns: What is read.
-        data_files: Lists a folder of a partition (or of the table, called "").
-        native: Says which files the engine's own reader may have.
+        constraint: Files whose constants do not satisfy it get no splits.
+        columns: Columns to read.
+        data_files: Lists the files of a location and partition name (empty for the table itself).
+        native: Decides which files the engine's own reader may read.
         max_split_bytes: Most bytes of a split.
         files: Storage.
-        buckets: Which buckets are read.
+        buckets: Buckets to read.
     """
 
     transaction: HiveTransaction
@@ -114,56 +114,56 @@ class FolderScan:
     def client(self) -> MetastoreClient:
         return self.transaction.client
 
-    def folders(self, names: Sequence[PartitionName]) -> Iterator[Folder]:
-        """The folders of partitions."""
+    def locations(self, names: Sequence[PartitionName]) -> Iterator[ScanLocation]:
+        """The locations of partitions."""
         entry = self.transaction.table(self.table.name)
         for name, partition in fetch_partitions(self.client, self.table, names):
-            yield self._folder(entry, name, partition)
+            yield self._location(entry, name, partition)
 
-    def list_folder(self, folder: Folder, pool: Executor | None = None) -> Listed:
-        """Splits of a folder. Runs in threads.
+    def load(self, location: ScanLocation, pool: Executor | None = None) -> LocationSplits:
+        """The splits of a location. Runs in threads.
 
         Args:
-            folder: The folder.
-            pool: Threads that may look into several files at once; none of them runs this.
+            location: The location.
+            pool: Threads to process several files at once; must not be the pool that runs this call.
         """
-        file_format = format_named(folder.storage.format)
+        file_format = format_named(location.storage.format)
         found = [
             replace(file, info=info)
-            for file in self.data_files(folder.location, folder.partition)
+            for file in self.data_files(location.path, location.partition)
             for info in file_format.data_files(self.files, file.info)
         ]
-        buckets, wanted = self.buckets.choose([file.info.path for file in found], folder.bucketed, folder.partition)
+        buckets, wanted = self.buckets.choose([file.info.path for file in found], location.bucketed, location.partition)
         chosen = [one for one in zip(found, buckets, strict=True) if wanted is None or one[1] in wanted]
-        each = map if pool is None or self.files.is_local(folder.location) else pool.map
+        each = map if pool is None or self.files.is_local(location.path) else pool.map
         parts = [chosen[at : at + _FILES_AT_ONCE] for at in range(0, len(chosen), _FILES_AT_ONCE)]
-        made = [one for part in each(partial(self._splits, folder, wanted is not None), parts) for one in part]
-        return Listed(
+        made = [one for part in each(partial(self._splits, location, wanted is not None), parts) for one in part]
+        return LocationSplits(
             [split for splits in made for split in splits],
-            sum(map(bool, made)),
-            len(found),
-            sum(bool(splits and splits[0].acid and splits[0].acid.deletes) for splits in made),
-            len(found) - len(chosen),
+            kept=sum(map(bool, made)),
+            found=len(found),
+            with_deletes=sum(bool(splits and splits[0].acid and splits[0].acid.deletes) for splits in made),
+            other_buckets=len(found) - len(chosen),
         )
 
     def _splits(
-        self, folder: Folder, in_bucket: bool, files: Sequence[tuple[DataFile, int | None]]
+        self, location: ScanLocation, in_bucket: bool, files: Sequence[tuple[DataFile, int | None]]
     ) -> list[list[HiveSplit]]:
         return [
-            self._file_splits(folder, file, bucket, self.buckets.check(bucket, chosen=in_bucket))
+            self._file_splits(location, file, bucket, self.buckets.check(bucket, chosen=in_bucket))
             for file, bucket in files
         ]
 
-    def _folder(self, entry: Table, name: PartitionName, partition: Partition) -> Folder:
+    def _location(self, entry: Table, name: PartitionName, partition: Partition) -> ScanLocation:
         where = f"partition {name.name} of {self.table.name}"
         if not partition.storage.location:
             raise MetastoreError(f"the metastore has no location for {where}", error_codes.HIVE_BAD_PARTITION)
         if self.table.snapshot is None and is_transactional(partition.parameters):
-            raise InternalError(f"{where} says that it is transactional, and its table does not")
+            raise InternalError(f"{where} is transactional, but its table is not")
         storage = partition_storage(partition, entry, name.name)
         if self.table.full_acid and storage.format != self.table.format:
             raise MetastoreError(
-                f"{where} is of the format {storage.format}; expected {self.table.format}, the table's, since the "
+                f"{where} has the format {storage.format}; expected {self.table.format}, the table's, since the "
                 "table is transactional: drop the partition",
                 error_codes.HIVE_BAD_PARTITION,
             )
@@ -177,32 +177,34 @@ class FolderScan:
             rules = partition_text_rules(partition, entry)
         if storage != self.table.storage or columns is not None or types is not None:
             file_format.check(storage, declared_columns(self.table.data_columns, columns, types), where)
-        return Folder(
+        return ScanLocation(
             partition.storage.location,
             storage,
-            name.name,
-            name.values,
-            columns,
-            types,
-            bucketed_alike(partition, entry),
-            rules,
+            partition=name.name,
+            values=name.values,
+            columns=columns,
+            types=types,
+            bucketed=bucketed_alike(partition, entry),
+            rules=rules,
         )
 
-    def _file_splits(self, folder: Folder, file: DataFile, bucket: int | None, check: BucketCheck) -> list[HiveSplit]:
+    def _file_splits(
+        self, location: ScanLocation, file: DataFile, bucket: int | None, check: BucketCheck
+    ) -> list[HiveSplit]:
         info = file.info
         whole = HiveSplit(
             info.path,
-            0,
-            info.size,
-            info.size,
-            info.modified_millis,
-            folder.storage.format,
-            folder.partition,
-            folder.values,
-            folder.columns,
-            folder.types,
-            folder.rules,
-            None if folder.storage == self.table.storage else folder.storage,
+            start=0,
+            length=info.size,
+            file_size=info.size,
+            modified_millis=info.modified_millis,
+            format=location.storage.format,
+            partition=location.partition,
+            partition_values=location.values,
+            partition_columns=location.columns,
+            partition_types=location.types,
+            partition_rules=location.rules,
+            storage=None if location.storage == self.table.storage else location.storage,
             acid=file.acid,
             changes=file.changes,
             bucket=bucket,
@@ -215,9 +217,9 @@ class FolderScan:
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
         native = file.acid is None and file.changes is None and whole.bucket_check is BucketCheck.NONE
-        native = native and self.native.is_native(info.path, info.size, folder.storage)
+        native = native and self.native.is_native(info.path, info.size, location.storage)
         names = tuple(column.name for column in self.columns if column.name in constants) if native else ()
-        cut = format_named(folder.storage.format).splittable(info.path, folder.storage)
+        cut = format_named(location.storage.format).splittable(info.path, location.storage)
         ranges = file_ranges(info.size, self.max_split_bytes) if cut else [(0, info.size)]
         return [
             replace(whole, start=start, length=length, native=native, native_constants=names)

@@ -1,4 +1,4 @@
-"""Adding partitions to a table and dropping them. Driver side."""
+"""Adds partitions to a table and drops them. Driver side."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class PartitionDefinitions:
         """A table whose partitions can be changed.
 
         Raises:
-            TableNotFoundError: There is none.
-            InvalidArgumentError: It has no partitions.
-            NotSupportedError: Its partitions are not the metastore's alone: a view, a Hudi or a transactional table.
+            TableNotFoundError: The table does not exist.
+            InvalidArgumentError: It is not partitioned.
+            NotSupportedError: It is a view, a Hudi table or a transactional table.
         """
         table = self._metastore.reads.get_table(name.schema, name.table)
         if table is None:
@@ -70,15 +70,15 @@ class PartitionDefinitions:
             kind = "a view" if table.is_view else "a Hudi table, which keeps its partitions itself"
             raise NotSupportedError(f"the partitions of {name} cannot be changed: it is {kind}")
         if not table.partition_keys:
-            raise InvalidArgumentError(f"{name} is no partitioned table of plain files")
+            raise InvalidArgumentError(f"{name} is not a partitioned table of plain files")
         return table
 
     def add(self, session: ConnectorSession, table: Table, partitions: Sequence[PartitionDefinition]) -> None:
         """Adds partitions, all of them or none.
 
         Raises:
-            UserError: One of them is there.
-            FileMissingError: The folder of one is not there.
+            UserError: One of them exists already.
+            FileMissingError: The location of one does not exist.
         """
         keys = [key.name for key in table.partition_keys]
         found = []
@@ -89,15 +89,16 @@ class PartitionDefinitions:
             location = location_uri(location)
             if not self._files.exists(location):
                 raise FileMissingError(
-                    f"the folder {location} of the new partition {name} of {table.database}.{table.name} is not there"
+                    f"the directory {location} of the new partition {name} of {table.database}.{table.name} does not "
+                    "exist"
                 )
             found.append((location, values))
-        self.add_folders(session, table, found)
+        self.add_locations(session, table, found)
 
-    def add_folders(
+    def add_locations(
         self, session: ConnectorSession, table: Table, found: Sequence[tuple[str, tuple[str, ...]]]
     ) -> None:
-        """Adds partitions by the URI of the folder and the texts of the values of each, in batches."""
+        """Adds partitions, given the URI and the key values as text of each, in batches."""
         storage = table.storage
         made = int(session.start.timestamp())
 
@@ -122,13 +123,13 @@ class PartitionDefinitions:
         """Drops partitions by their names; files stay.
 
         Raises:
-            UserError: One of them is not there; then none is dropped.
+            UserError: One of them does not exist; then none is dropped.
         """
         known = set(self._metastore.reads.get_partition_names(table.database, table.name))
-        absent = [name for name in names if name not in known]
-        if absent:
+        missing = [name for name in names if name not in known]
+        if missing:
             raise UserError(
-                f"{table.database}.{table.name} has no partition {absent[0]}", error_codes.HIVE_PARTITION_NOT_FOUND
+                f"{table.database}.{table.name} has no partition {missing[0]}", error_codes.HIVE_PARTITION_NOT_FOUND
             )
         writes = self._metastore.writes
         _write_in_batches(names, lambda batch: writes.drop_partitions(table.database, table.name, batch))
@@ -136,16 +137,16 @@ class PartitionDefinitions:
     def sync(
         self, session: ConnectorSession, table: Table, *, add: bool, drop: bool, case_sensitive: bool
     ) -> tuple[int, int]:
-        """Brings the metastore's partitions in line with the folders of a table.
+        """Brings the metastore's partitions in line with the directories of a table.
 
-        A partition is dropped when its folder, wherever it is, is not there.
+        A partition is dropped when its location, wherever it is, does not exist.
 
         Returns:
-            How many were added and dropped.
+            The numbers of partitions added and dropped.
 
         Raises:
-            FileMissingError: The table's own folder is not there.
-            InvalidArgumentError: Folders are partitioned by other keys.
+            FileMissingError: The table's own directory does not exist.
+            InvalidArgumentError: The directories are partitioned by other keys.
         """
         location = table_location(table)
         keys = [key.name for key in table.partition_keys]
@@ -153,14 +154,14 @@ class PartitionDefinitions:
         names = self._metastore.reads.get_partition_names(table.database, table.name)
         known = {tuple(value for _, value in parse_partition_name(name)): name for name in names}
         fresh = [(join_path(location, folder), values) for folder, values in found if values not in known]
-        gone = self._without_folder(table, known, {values for _, values in found}) if drop else []
+        gone = self._without_location(table, known, {values for _, values in found}) if drop else []
         if add:
-            self.add_folders(session, table, fresh)
+            self.add_locations(session, table, fresh)
         if gone:
             self.drop(table, gone)
         return len(fresh) if add else 0, len(gone)
 
-    def _without_folder(
+    def _without_location(
         self, table: Table, known: Mapping[tuple[str, ...], str], found: set[tuple[str, ...]]
     ) -> list[str]:
         doubtful = [name for values, name in known.items() if values not in found]
@@ -192,10 +193,10 @@ def value_text(value: object) -> str:
 
 
 def _write_in_batches(items: Sequence[ItemT], write: Callable[[Sequence[ItemT]], None]) -> None:
-    """Writes in batches, each whole or not at all, and in smaller ones where the metastore refuses.
+    """Writes in batches, each completely or not at all, and in smaller ones where the metastore refuses.
 
-    Databases bound the terms of a statement and its parameters, and each release of the metastore makes other
-    statements of a batch: Hive's own repair goes down in size, too (``ExponentiallyDecayingBatchWork``).
+    Databases limit the terms and parameters of a statement, and releases of the metastore differ in the statements
+    they make of a batch. Hive's own repair also reduces the size (``ExponentiallyDecayingBatchWork``).
     """
     size, start = _BATCH, 0
     while start < len(items):

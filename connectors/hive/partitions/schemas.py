@@ -1,4 +1,4 @@
-"""What a partition says of the columns in its files, where that is not what its table says. Driver side."""
+"""The columns that a partition declares, where they differ from its table's. Driver side."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NESTED = (pa.types.is_struct, pa.types.is_map, pa.types.is_list)
 
 
 def check_unions(partition: Partition, table: Table, name: str, asked: Collection[str]) -> None:
-    """Refuses columns that are or hold a ``uniontype`` where the partition has one and the table another type.
+    """Refuses columns with a ``uniontype`` in the partition and another type in the table, or the reverse.
 
-    Of others a value is brought from each type of the partition's union to the type of the same number of the table's
-    (``ObjectInspectorConverters.UnionConverter``).
+    Where both have a union, a value is cast from its type in the partition's union to the type with the same ordinal in
+    the table's (``ObjectInspectorConverters.UnionConverter``).
 
     Args:
         partition: The partition.
@@ -31,7 +31,7 @@ def check_unions(partition: Partition, table: Table, name: str, asked: Collectio
         asked: Names of the table's columns that are read.
 
     Raises:
-        NotSupportedError: There is one among those asked (code ``HIVE_UNSUPPORTED_TYPE``).
+        NotSupportedError: One of them is such a column (code ``HIVE_UNSUPPORTED_TYPE``).
     """
     own, of_table = partition.storage.columns, table.storage.columns
     if own == of_table or not any(holds_union(field.type) for field in (*own, *of_table)):
@@ -41,23 +41,23 @@ def check_unions(partition: Partition, table: Table, name: str, asked: Collectio
         if column in asked and _unlike(parse_hive_type(mine.type), parse_hive_type(field.type)):
             raise NotSupportedError(
                 f"column '{column}' of partition {name} of {table.database}.{table.name} is {mine.type}; "
-                f"expected {field.type} as in the table, or a type with unions in the same places: leave the column "
+                f"expected {field.type} as in the table, or a type with unions at the same positions: leave the column "
                 "out, or write the partition again",
                 error_codes.HIVE_UNSUPPORTED_TYPE,
             )
 
 
 def partition_columns(partition: Partition, table: Table) -> tuple[str, ...] | None:
-    """The partition's own names of the columns in its files, where they or their number are not the table's."""
+    """The partition's own column names, in order; ``None`` where they are the table's."""
     own = tuple(field.name.lower() for field in partition.storage.columns)
     return None if own == tuple(field.name.lower() for field in table.storage.columns) else own
 
 
 def partition_types(partition: Partition, table: Table, name: str) -> tuple[pa.DataType, ...] | None:
-    """The partition's own types of the columns in its files, where they or their number are not the table's.
+    """The partition's own column types, in order; ``None`` where they are the table's.
 
     Raises:
-        NotSupportedError: One is not supported (code ``HIVE_UNSUPPORTED_TYPE``).
+        NotSupportedError: A type is not supported (code ``HIVE_UNSUPPORTED_TYPE``).
     """
     own, of_table = partition.storage.columns, table.storage.columns
     if [field.type.lower() for field in own] == [field.type.lower() for field in of_table]:
@@ -71,9 +71,9 @@ def partition_types(partition: Partition, table: Table, name: str) -> tuple[pa.D
 
 
 def partition_text_rules(partition: Partition, table: Table) -> tuple[tuple[str, TextRule], ...]:
-    """What happens to texts of a partition's char and varchar columns before they become the table's, by its names.
+    """Rules for the partition's own char and varchar columns, by its names, applied before casts to the table's types.
 
-    None where the types are the table's. Only values in files that do not tell their types want this.
+    Empty where the types are the table's. Only files that do not record types need them.
     """
     own, of_table = partition.storage.columns, table.storage.columns
     if [field.type.lower() for field in own] == [field.type.lower() for field in of_table]:

@@ -1,4 +1,4 @@
-"""Which partitions a scan reads: names first, values typed, filters evaluated, entries last. Driver side."""
+"""Selects the partitions that a scan reads: names, typed values, filters, and last their entries. Driver side."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CALLS_AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class PartitionName:
-    """A partition that is not yet fetched.
+    """A partition whose entry is not fetched yet.
 
     Attributes:
         name: Such as ``ds=2024-01-01/region=a%2Fb``.
@@ -54,11 +54,11 @@ class PartitionName:
 
 @dataclass(frozen=True, slots=True)
 class PrunedPartitions:
-    """The partitions that a filter leaves, sorted by name.
+    """The partitions that a filter selects, sorted by name.
 
     Attributes:
-        kept: They.
-        total: How many the table has in all; ``None`` where the metastore named only those that may fit.
+        kept: The partitions.
+        total: Number of all partitions of the table; ``None`` where the metastore returned only those that may match.
     """
 
     kept: tuple[PartitionName, ...]
@@ -68,10 +68,10 @@ class PrunedPartitions:
 def prune_partitions(
     client: MetastoreClient, table: HiveTableHandle, constraint: TupleDomain[ColumnHandle]
 ) -> PrunedPartitions:
-    """Chooses partitions by their names alone: exactly those whose keys are in the constraint.
+    """Selects partitions by their names alone: exactly those whose keys satisfy the constraint.
 
-    The metastore names those that may fit where it can find them by itself. Otherwise all names are fetched, in one
-    call: several scans of a query share them, and the user is told how many partitions there are.
+    The metastore filters where it can. Otherwise all names are fetched in one call, which the scans of a query share;
+    then the number of all partitions is known, too.
 
     Raises:
         MetastoreError: A partition's name does not fit the table's keys.
@@ -104,9 +104,9 @@ def get_partitions(client: MetastoreClient, table: HiveTableHandle, names: Itera
     found = client.get_partitions_by_names(table.name.schema, table.name.table, wanted)
     if len(found) != len(wanted):
         present = {partition.values for partition in found}
-        absent = [name for name in wanted if tuple(value for _, value in parse_partition_name(name)) not in present]
+        missing = [name for name in wanted if tuple(value for _, value in parse_partition_name(name)) not in present]
         raise ExternalError(
-            f"partition {(absent or wanted)[0]} of {table.name} was dropped while the query was planned; run it again",
+            f"partition {(missing or wanted)[0]} of {table.name} was dropped while the query was planned; run it again",
             error_codes.HIVE_PARTITION_DROPPED,
         )
     return found
@@ -115,12 +115,12 @@ def get_partitions(client: MetastoreClient, table: HiveTableHandle, names: Itera
 def fetch_partitions(
     client: MetastoreClient, table: HiveTableHandle, names: Sequence[PartitionName]
 ) -> Iterator[tuple[PartitionName, Partition]]:
-    """The entries of partitions, in order, a few batches ahead of whoever takes them.
+    """The entries of partitions, in order, fetched a few batches ahead of the consumer.
 
-    A metastore takes most of the time for finding them, in one thread for each call: several calls go on at once.
+    A metastore looks entries up in one thread per call, so several calls run at once.
 
     Raises:
-        ExternalError: As ``get_partitions``.
+        ExternalError: As in ``get_partitions``.
     """
     size = _batch_size(table, len(names))
     batches = [names[start : start + size] for start in range(0, len(names), size)]
@@ -142,23 +142,23 @@ def fetch_partitions(
 
 
 def key_value(text: str, arrow: pa.DataType, where: str) -> Value | None:
-    """The value of a partition key, as Hive takes it from its text: as one row's text brought to the key's type.
+    """The value of a partition key: its text cast to the key's type by Hive's rules for rows.
 
-    What is no value of the type is NULL. So is a number out of range, of which Hive shows the lower bits.
+    A text that is not a value of the type is NULL. So is a number out of range, where Hive returns its lower bits.
 
     Args:
         text: Unescaped; ``DEFAULT_PARTITION`` is NULL.
         arrow: Type of the key.
-        where: Names the key and partition for the message.
+        where: The key and partition, for the message.
 
     Raises:
-        ExternalError: The value is of a time that Python does not have (code ``BAD_PARTITION_VALUE``).
-        NotSupportedError: Texts cannot be keys of the type.
+        ExternalError: The value is a time that Python cannot represent (code ``BAD_PARTITION_VALUE``).
+        NotSupportedError: A key cannot have the type.
     """
     if text == DEFAULT_PARTITION:
         return None
     try:
-        # Texts that are written as usual mean the same to all, and are read faster so.
+        # The usual spellings mean the same to all readers, and parse faster this way.
         if text == text.strip():
             return partition_value(text, arrow, where)
     except ExternalError:
@@ -173,9 +173,9 @@ def key_value(text: str, arrow: pa.DataType, where: str) -> Value | None:
 
 
 class _NameReader:
-    """Reads names of partitions, and checks the filter; each distinct part of a name is looked at once.
+    """Parses names of partitions and evaluates the filter; each distinct part of a name is parsed once.
 
-    Keys that the filter is about are read first: the values of others are not looked at where these do not fit.
+    Keys in the filter come first: where they do not match, the other keys are not parsed.
     """
 
     def __init__(self, table: HiveTableHandle, domains: dict[str, Domain]) -> None:
@@ -188,7 +188,7 @@ class _NameReader:
         ]
 
     def read(self, name: str) -> PartitionName | None:
-        """The partition; ``None`` where it does not fit."""
+        """The partition; ``None`` where it does not match the filter."""
         parts = name.split("/")
         if len(parts) != len(self._readers):
             raise _bad_name(self._table, name)
@@ -210,7 +210,7 @@ class _KeyReader:
         self._known: dict[str, tuple[str, Value | None] | None] = {}
 
     def read(self, part: str, name: str) -> tuple[str, Value | None] | None:
-        """Key and value of a part such as ``ds=2024-01-01``; ``None`` where the value does not fit."""
+        """Key and value of a part such as ``ds=2024-01-01``; ``None`` where the value does not match the filter."""
         if part not in self._known:
             value = self._type(part, name)
             fits = self._domain is None or self._domain.includes_value(value)
@@ -225,23 +225,23 @@ class _KeyReader:
         value = key_value(unescape_path_name(text), self._key.type, where)
         if self._rule is None or value is None:
             return value
-        # The values of char and varchar keys change by reading.
+        # Values of char and varchar keys are padded and cut.
         padded: str = apply_text_rule(pa.array([value], pa.string()), self._rule)[0].as_py()
         return padded
 
 
 def _batch_size(table: HiveTableHandle, count: int) -> int:
-    """How many entries to ask for in a call.
+    """Number of entries to fetch per call.
 
-    Long batches cost a metastore less for each entry; enough of them are left for all calls that go on at once. Each
-    entry repeats the table's columns, and an answer has to stay well below the longest message.
+    Long batches cost a metastore less per entry, but there must be enough batches for all concurrent calls. Each entry
+    repeats the table's columns, and a response must stay well below the maximum message size.
     """
     longest = min(_LONGEST_BATCH, _FIELDS_IN_A_BATCH // max(1, len(table.data_columns)))
     return max(_BATCH, min(longest, -(-count // _CALLS_AT_ONCE)))
 
 
 def _key_fields(table: HiveTableHandle) -> tuple[FieldSchema, ...]:
-    """The keys as the metastore knows them, as far as it matters for filters."""
+    """The keys with their metastore types, as far as filters need them."""
     ruled = {name for name, _ in table.text_rules}
     return tuple(
         FieldSchema(key.name, "char" if key.name in ruled else hive_type_text(key.type)) for key in table.partition_keys

@@ -1,4 +1,4 @@
-"""``CREATE TABLE`` over files that are there. Driver side."""
+"""``CREATE TABLE`` over existing files. Driver side."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ TABLE_EXISTS: ErrorCode = metastore_codes.ALREADY_EXISTS
 
 
 def external_table(definition: TableDefinition, files: FileSystem, session: ConnectorSession) -> Table:
-    """The metastore's entry of a new table, which can be read.
+    """The metastore entry of a new table that can be read.
 
     Raises:
         InvalidArgumentError: It has no location or columns, or its partition keys are not among them.
-        FileMissingError: Its folder is not there.
-        NotSupportedError: A type, property or layout that Hive has not, or that cannot be read.
+        FileMissingError: Its location does not exist.
+        NotSupportedError: Hive does not have a type, property or layout of it, or it cannot be read.
     """
     name = definition.name
     if definition.location is None:
         raise InvalidArgumentError(
-            f"CREATE TABLE {name} says no LOCATION; tables are made over files that are there: no rows are written here"
+            f"CREATE TABLE {name} has no LOCATION; tables are created over existing files, since no rows are written"
         )
     location = location_uri(definition.location)
     info = files.info(location)
     if info is None or not info.is_directory:
-        raise FileMissingError(f"the location {location} of the new table {name} is no folder that is there")
+        raise FileMissingError(f"the location {location} of the new table {name} is not an existing directory")
     check_table_properties(name, dict(definition.properties))
     keys, columns = _split(definition)
     comment = {} if definition.comment is None else {"comment": definition.comment}
     table = Table(
         name.schema,
         name.table,
-        declared_storage(definition.provider, dict(definition.storage), columns, location),
-        keys,
-        Parameters.of({**dict(definition.properties), **comment, "EXTERNAL": "TRUE"}),
-        "EXTERNAL_TABLE",
-        session.user,
-        int(session.start.timestamp()),
+        storage=declared_storage(definition.provider, dict(definition.storage), columns, location),
+        partition_keys=keys,
+        parameters=Parameters.of({**dict(definition.properties), **comment, "EXTERNAL": "TRUE"}),
+        table_type="EXTERNAL_TABLE",
+        owner=session.user,
+        create_time=int(session.start.timestamp()),
     )
     make_handle(table, files)
     return table
@@ -68,17 +68,17 @@ def _split(definition: TableDefinition) -> tuple[tuple[FieldSchema, ...], tuple[
     unknown = [key for key in keys if key not in fields]
     if unknown:
         raise InvalidArgumentError(
-            f"CREATE TABLE {definition.name} is partitioned by '{unknown[0]}', which is none of its columns"
+            f"CREATE TABLE {definition.name} is partitioned by '{unknown[0]}', which is not one of its columns"
         )
     rest = tuple(field for field in fields.values() if field.name not in keys)
     if not rest:
-        raise InvalidArgumentError(f"CREATE TABLE {definition.name} has no columns but partition keys")
+        raise InvalidArgumentError(f"CREATE TABLE {definition.name} has no columns except partition keys")
     return tuple(fields[key] for key in keys), rest
 
 
 def _field(column: ColumnMetadata) -> FieldSchema:
     if not column.nullable:
-        raise NotSupportedError(f"column '{column.name}' is NOT NULL, which Hive's tables do not hold; leave it out")
+        raise NotSupportedError(f"column '{column.name}' is NOT NULL, which Hive tables do not record; leave it out")
     try:
         text = column.declared_type or hive_type_text(_without_zone(column.type))
     except NotSupportedError as error:
@@ -89,7 +89,7 @@ def _field(column: ColumnMetadata) -> FieldSchema:
 
 
 def _without_zone(arrow: pa.DataType) -> pa.DataType:
-    """TIMESTAMP in a statement about a Hive table is Hive's own, which has no zone."""
+    """The type without time zones: TIMESTAMP in a statement about a Hive table is Hive's own."""
     if pa.types.is_timestamp(arrow):
         return pa.timestamp("us")
     if pa.types.is_struct(arrow):

@@ -1,4 +1,4 @@
-"""What a folder of data files says of its table: format, columns, partition keys. Driver side."""
+"""Discovers a table from a directory of data files: format, columns, partition keys. Driver side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.acid.key_columns import has_acid_columns
 from connectors.hive.acid.layout import is_acid_file_name
-from connectors.hive.registration.transactional_discovery import TransactionFolders, table_schema, transaction_folders
+from connectors.hive.registration.transactional_discovery import AcidDirectories, find_acid_directories, table_schema
 from connectors.toolkit.orc.reader import read_orc_schema
 from connectors.toolkit.parquet.reader import read_parquet_schema
 from connectors.toolkit.partition_values import DEFAULT_PARTITION, parse_partition_path
@@ -31,15 +31,15 @@ _OTHER_FORMATS = (".hoodie", "_delta_log")
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredTable:
-    """A table as its folder shows it.
+    """A table as discovered from its files.
 
     Attributes:
         format: ``orc`` or ``parquet``.
-        columns: Columns of the newest file, partition keys left out.
-        partition_keys: From folders called ``key=value``; types are guessed from all values.
-        partitions: Folder of each partition, relative to the table, with the values of its keys.
-        transactional: It was asked for, and is laid out, as a transactional table.
-        insert_only: As one without deletes and row ids.
+        columns: Columns of the newest file, without partition keys.
+        partition_keys: From directories named ``key=value``; types are guessed from all values.
+        partitions: Directory of each partition, relative to the table, with the values of its keys.
+        transactional: Whether it is a transactional table.
+        insert_only: Whether it is one without deletes and row ids.
     """
 
     format: str
@@ -51,30 +51,30 @@ class DiscoveredTable:
 
 
 def discover_table(files: FileSystem, location: str, *, transactional: bool = False) -> DiscoveredTable:
-    """Looks at a folder.
+    """Discovers the table in a directory.
 
     Args:
         files: Storage.
-        location: The folder.
-        transactional: It is expected to be laid out as a transactional table; else it must not be.
+        location: The directory.
+        transactional: Whether it must have the layout of a transactional table; else it must not have it.
 
     Raises:
-        FileMissingError: There is no such folder.
-        InvalidArgumentError: It holds no data files, or its folders are not partitioned alike, or are none of
-            transactions though those were expected.
-        NotSupportedError: It belongs to another table format, or a column's type has no name in Hive, or it is
-            laid out as a transactional table though none was expected.
+        FileMissingError: The directory does not exist.
+        InvalidArgumentError: It holds no data files, or its directories have different partition keys, or it lacks
+            the expected layout of a transactional table.
+        NotSupportedError: It belongs to another table format, or a column's type has no name in Hive, or it has the
+            layout of a transactional table unexpectedly.
         CorruptFileError: The newest file is not ORC or Parquet.
     """
     listed = files.list(location, recursive=True)
-    folders = transaction_folders(location, listed)
+    folders = find_acid_directories(location, listed)
     _check_layout(folders, expected=transactional)
     found = _only_data(listed, location)
     for folder in _OTHER_FORMATS:
         if files.exists(join_path(location, folder)):
             raise NotSupportedError(
-                f"{location} holds a folder {folder}: it is the table of another format; register it in a catalog "
-                "of that format",
+                f"{location} holds a directory {folder}: the table has another format; register it in a catalog of "
+                "that format",
                 error_codes.HIVE_HUDI_TABLE if folder == ".hoodie" else error_codes.HIVE_DELTA_LAKE_TABLE,
             )
     newest = max(found, key=lambda one: (one.modified_millis, one.path))
@@ -94,17 +94,17 @@ def discover_table(files: FileSystem, location: str, *, transactional: bool = Fa
 def discover_partitions(
     files: FileSystem, location: str, keys: Sequence[str], *, case_sensitive: bool = True
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """Folders of a table's partitions with data files, with the values of the keys.
+    """Directories of a table's partitions with data files, with the values of the keys.
 
     Args:
         files: Storage.
-        location: The table's folder.
+        location: The table's directory.
         keys: Names of the partition keys, lower case.
-        case_sensitive: Whether folders have to be called by just these names; else in any case.
+        case_sensitive: Whether directories must have exactly these names; else in any case.
 
     Raises:
-        FileMissingError: There is no such folder.
-        InvalidArgumentError: Folders are partitioned by other keys.
+        FileMissingError: The table's directory does not exist.
+        InvalidArgumentError: The directories are partitioned by other keys.
     """
     found = _only_data(files.list(location, recursive=True), location, required=False)
     if not found:
@@ -125,30 +125,30 @@ def _only_data(listed: Sequence[FileInfo], location: str, *, required: bool = Tr
         if not info.is_directory and info.size and not any(is_hidden(part) for part in info.path[start:].split("/"))
     ]
     if required and not found:
-        raise InvalidArgumentError(f"{location} holds no data files; expected the folder of a table")
+        raise InvalidArgumentError(f"{location} holds no data files; expected the directory of a table")
     return found
 
 
-def _check_layout(folders: TransactionFolders, *, expected: bool) -> None:
+def _check_layout(folders: AcidDirectories, *, expected: bool) -> None:
     if expected and not folders.directories:
         raise InvalidArgumentError(
-            f"{folders.location} holds no base_N or delta_N_N folders, so it is not laid out as a transactional table; "
-            "leave out transactional => true"
+            f"{folders.location} holds no base_N or delta_N_N directories, so it does not have the layout of a "
+            "transactional table; leave out transactional => true"
         )
     if folders.directories and not expected:
         raise NotSupportedError(
-            f"{folders.location} is laid out as a transactional table: it holds {min(folders.directories)}, and which "
-            "of its transactions were committed only its metastore knows; read it there, or register it with "
-            "transactional => true, which takes all that is on disk as committed",
+            f"{folders.location} has the layout of a transactional table: it holds {min(folders.directories)}, and "
+            "only its metastore knows which of its transactions were committed; read it there, or register it with "
+            "transactional => true, which takes all files as committed",
             error_codes.HIVE_TRANSACTIONAL_TABLE,
         )
 
 
 def _transactional_schema(files: FileSystem, newest: Sequence[FileInfo]) -> tuple[FileInfo, str, pa.Schema, bool]:
-    """The file that tells the columns, its format, they, and whether it has the ACID columns around them.
+    """The file to take the columns from, its format and schema, and whether it has the ACID columns around them.
 
-    INSERT OVERWRITE of nothing leaves a file without rows that has an ACID file's name, and not its columns: it tells
-    neither that the table is insert-only nor, for certain, how its columns are called.
+    INSERT OVERWRITE with no rows writes a file with the name of an ACID file, but without its columns: it does not show
+    that the table is insert-only, nor reliably its column names.
     """
     named = [info for info in newest if is_acid_file_name(info.name)]
     for info in named:
@@ -173,7 +173,7 @@ def _columns(schema: pa.Schema, path: str) -> list[FieldSchema]:
     for field in schema:
         name = field.name.lower()
         if any(column.name == name for column in columns):
-            raise InvalidArgumentError(f"{path} has two columns called '{name}' but for case; Hive takes only one")
+            raise InvalidArgumentError(f"{path} has two columns named '{name}' that differ in case; Hive allows one")
         try:
             columns.append(FieldSchema(name, hive_type_text(_without_int96(field.type))))
         except NotSupportedError as error:
@@ -207,17 +207,17 @@ def _partitions(
     keys = {tuple(key for key, _ in pairs) for pairs in folders.values()}
     if len(keys) != 1:
         shown = " and ".join(sorted(f"({', '.join(names)})" for names in keys)[:2])
-        raise InvalidArgumentError(f"the folders of {location} are not partitioned alike: by {shown}")
+        raise InvalidArgumentError(f"the directories of {location} have different partition keys: {shown}")
     [names] = keys
     return names, tuple((folder, tuple(text for _, text in folders[folder])) for folder in sorted(folders))
 
 
 def _guess_type(texts: Sequence[str]) -> str:
-    told = [text for text in texts if text != DEFAULT_PARTITION]
-    if told and all(_INTEGER.fullmatch(text) for text in told):
-        widest = max(abs(int(text)) for text in told)
+    known = [text for text in texts if text != DEFAULT_PARTITION]
+    if known and all(_INTEGER.fullmatch(text) for text in known):
+        widest = max(abs(int(text)) for text in known)
         return "int" if widest < 1 << 31 else "bigint" if widest < 1 << 63 else "string"
-    return "date" if told and all(_is_date(text) for text in told) else "string"
+    return "date" if known and all(_is_date(text) for text in known) else "string"
 
 
 def _is_date(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the files of a transactional table tell of it where no metastore does. Driver side; pure."""
+"""Discovers a transactional table from its files, without a metastore. Driver side; pure."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from connectors.hive.acid.layout import (
 from connectors.hive.schema.file_columns import has_position_names
 from connectors.toolkit.storage.filesystem import FileInfo, is_hidden
 
-__all__ = ["TransactionFolders", "table_schema", "transaction_folders"]
+__all__ = ["AcidDirectories", "find_acid_directories", "table_schema"]
 
 
 @dataclass(frozen=True, slots=True)
-class TransactionFolders:
-    """The bases, deltas and delete deltas below a table's folder, in all of its partitions.
+class AcidDirectories:
+    """The bases, deltas and delete deltas of a table, in all of its partitions.
 
     Attributes:
-        location: The table's folder.
-        directories: Each by its path; empty where the table is not laid out as a transactional one.
+        location: The table's directory.
+        directories: Each by its path; empty where the table does not have the layout of a transactional one.
     """
 
     location: str
@@ -42,25 +42,25 @@ class TransactionFolders:
         return any(one.kind is DirectoryKind.DELETE_DELTA for one in self.directories.values())
 
     def newest_files(self, found: Sequence[FileInfo]) -> list[FileInfo]:
-        """The files that can tell the table's columns, best first.
+        """The files that the table's columns can be taken from, best first.
 
-        Those with the ACID columns, by their names, from the greatest write id down; then the other files in these
-        folders, and then those outside of them.
+        First files with the names of ACID files, from the greatest write id down; then other files in these
+        directories; last files outside them.
 
         Args:
             found: Data files of the table, not empty.
 
         Raises:
-            InvalidArgumentError: There is none with rows.
+            InvalidArgumentError: No file has rows.
         """
-        # A file that a streaming writer holds open may have bytes behind its footer.
+        # A file that a streaming writer has open may have bytes after its footer.
         opened = {info.path.rpartition("_flush_length")[0] for info in found if is_flush_length_file(info.name)}
-        told = [(self._age(info), info) for info in found if not is_flush_length_file(info.name)]
-        rows = [(age, info) for age, info in told if age is not None and info.path not in opened]
+        dated = [(self._age(info), info) for info in found if not is_flush_length_file(info.name)]
+        rows = [(age, info) for age, info in dated if age is not None and info.path not in opened]
         if not rows:
             raise InvalidArgumentError(
-                f"{self.location} holds no files with rows that tell the table's columns; expected one in a base or "
-                "a delta that no writer holds open"
+                f"{self.location} holds no files with rows to take the table's columns from; expected one in a base "
+                "or delta that no writer has open"
             )
         return [info for _, info in sorted(rows, key=lambda one: one[0], reverse=True)]
 
@@ -74,11 +74,11 @@ class TransactionFolders:
         return is_acid_file_name(info.name), True, directory.last, directory.statement, info.path
 
 
-def transaction_folders(location: str, listed: Iterable[FileInfo]) -> TransactionFolders:
-    """Finds the folders of transactions in a recursive listing, also those without files.
+def find_acid_directories(location: str, listed: Iterable[FileInfo]) -> AcidDirectories:
+    """Finds the directories of transactions in a recursive listing, including those without files.
 
     Raises:
-        NotSupportedError: The name of one is not understood.
+        NotSupportedError: The name of one is not supported.
     """
     found: dict[str, AcidDirectory] = {}
     for info in listed:
@@ -87,11 +87,11 @@ def transaction_folders(location: str, listed: Iterable[FileInfo]) -> Transactio
             directory = parse_directory(folder.rpartition("/")[2])
             if directory is not None:
                 found[folder] = directory
-    return TransactionFolders(location, found)
+    return AcidDirectories(location, found)
 
 
 def table_schema(schema: pa.Schema, path: str) -> tuple[pa.Schema, bool]:
-    """The table's own columns in a file, by their places.
+    """The table's own columns in a file, in order.
 
     Returns:
         The columns, and whether the file has the ACID columns around them.
@@ -103,8 +103,8 @@ def table_schema(schema: pa.Schema, path: str) -> tuple[pa.Schema, bool]:
     inner = pa.schema(list(schema.field(ROW).type)) if acid else schema
     if has_position_names(inner):
         raise NotSupportedError(
-            f"{path} calls the columns {inner.names[0]} to {inner.names[-1]}, as old Hive did, so their names are not "
-            "in the files; read the table through the metastore that it belongs to, which knows them",
+            f"{path} names the columns {inner.names[0]} to {inner.names[-1]}, as old Hive did, so the files lack their "
+            "real names; read the table through its own metastore, which knows them",
             error_codes.HIVE_BAD_TABLE,
         )
     return inner, acid

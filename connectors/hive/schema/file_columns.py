@@ -1,7 +1,7 @@
 """Where a table's columns are in a data file. Both sides.
 
-Hive looks for the table's columns in ORC, Parquet and Avro files, whatever a partition declares. In files of rows it
-takes the columns that the partition declares, and makes the table's of them by their places (``FetchOperator``).
+In ORC, Parquet and Avro files, Hive looks for the table's columns and ignores the partition's. In row formats it reads
+the columns that the partition declares, and maps them to the table's by position (``FetchOperator``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def declared_columns(
     Args:
         table_columns: The table's columns that files hold, in order.
         names: The partition's own names, or ``None`` where they are the table's.
-        types: Its own types, or ``None`` where they are the table's or the files tell them.
+        types: Its own types, or ``None`` where they are the table's, or the files record them.
     """
     own_names = [column.name for column in table_columns] if names is None else list(names)
     own_types = [column.type for column in table_columns] if types is None else list(types)
@@ -40,20 +40,19 @@ def file_sources(
     """Where each of the table's columns is in a file.
 
     Args:
-        schema: The file's schema, or of a file of rows the declared one.
+        schema: The file's schema; for a row format the declared one.
         table_columns: Names of the table's columns that files hold, in order.
-        by_name: Find columns by name; else by place.
-        position_names: A file that has position names only tells no names, as in ORC; in Parquet Hive takes them for
-            names.
+        by_name: Find columns by name; else by position.
+        position_names: Treat names such as ``_col0`` as positions, as in ORC; in Parquet, Hive takes them as names.
 
     Returns:
         By the table's name: a name in the file, or a position, which may be past its end.
     """
     if by_name and not (position_names and has_position_names(schema)):
         return {name: name for name in table_columns}
-    return {name: place for place, name in enumerate(table_columns)}
+    return {name: position for position, name in enumerate(table_columns)}
 
 
 def has_position_names(schema: pa.Schema) -> bool:
-    """Whether all columns are called ``_colN``, as Hive before 2.0 wrote them into ORC files."""
+    """Whether all columns are named ``_colN``, as Hive before 2.0 wrote them into ORC files."""
     return bool(schema.names) and all(_POSITION_NAME.fullmatch(name) for name in schema.names)

@@ -1,4 +1,4 @@
-"""Filters on ``char(n)`` and ``varchar(n)`` columns, for the texts that files hold: not yet padded and cut."""
+"""Filters on ``char(n)`` and ``varchar(n)`` columns, for the texts stored in files: not yet padded and cut."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 def stored_domain(domain: Domain, rule: TextRule) -> Domain:
-    """Where the texts of files are whose values, padded and cut, are in a domain; it may hold others, too.
+    """A domain that includes every stored text whose padded and cut value is in ``domain``, and maybe others.
 
-    A file's text may have any number of blanks at its end, and be longer than the column is: Parquet files of Hive
-    have values of ``char`` without blanks, ORC files with them, and both can be older than the column's type.
+    A stored text may have any number of blanks at its end and be longer than the column. Hive's Parquet files have
+    ``char`` values without blanks, its ORC files with them, and both can be older than the column's type.
 
     Args:
-        domain: Of what reading gives.
-        rule: The column's.
+        domain: Domain of the values as read.
+        rule: The column's rule.
 
     Returns:
-        A domain of the texts as they are stored; all where nothing is known of them.
+        A domain of the stored texts; all values where they cannot be narrowed.
     """
     if rule.kind not in ("char", "varchar"):
         return Domain.all(domain.type)
@@ -37,19 +37,19 @@ def _stored(shown: Range, rule: TextRule) -> Range:
     if isinstance(low, str) and rule.kind == "char":
         low, low_inclusive = _unpadded(low[: rule.length]), True
     if isinstance(high, str) and len(high) >= rule.length and (high_inclusive or len(high) > rule.length):
-        # A longer text that is cut to the bound is above it, and below all that does not begin so.
+        # A longer text that is cut to the bound is above it, and below all texts without this prefix.
         high, high_inclusive = _after_all_with(high[: rule.length]), False
     return Range(shown.type, low, low_inclusive, high, high_inclusive)
 
 
 def _unpadded(low: str) -> str:
-    """The least text that padded may be at or above ``low``: what is below a blank is below the padding, too."""
+    """The least text that can be at or above ``low`` when padded: characters below a blank are below the padding."""
     end = next((at for at, character in enumerate(low) if character < " "), len(low))
     return low[:end].rstrip(" ")
 
 
 def _after_all_with(prefix: str) -> str | None:
-    """The least text above all that begin so; ``None`` where there is none."""
+    """The least text above all with a prefix; ``None`` where there is none."""
     kept = prefix.rstrip(chr(_HIGHEST))
     if not kept:
         return None

@@ -1,4 +1,4 @@
-"""Hive's ``char(n)`` and ``varchar(n)``, which Arrow does not have: what reading does to their values.
+"""Hive's ``char(n)`` and ``varchar(n)``, which Arrow does not have: how their values are padded and cut.
 
 A ``char(n)`` comes with exactly n characters, blanks at the end added or the rest cut off; a ``varchar(n)`` is cut
 after n characters (Hive's ``HiveChar``, ``HiveVarchar``). Characters are code points.
@@ -23,14 +23,14 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[^<>,:()`]+|[<>,:()])")
 
 @dataclass(frozen=True, slots=True)
 class TextRule(Serializable):
-    """What happens to values of a type.
+    """How the texts in values of a type are padded and cut.
 
     Attributes:
-        kind: ``char``, ``varchar``, ``stripped``, ``list``, ``map`` or ``struct``. ``stripped`` is a char that becomes
-            something else: it is cut, and loses blanks at its end.
+        kind: ``char``, ``varchar``, ``stripped``, ``list``, ``map`` or ``struct``. ``stripped`` is a char that is cast
+            to another type: it is cut, and blanks at its end are removed.
         length: Characters of a char or varchar.
-        children: By field name of a struct; ``key`` and ``value`` of a map; ``element`` of a list. Those to which
-            nothing happens are left out.
+        children: Rules by field name of a struct; ``key`` and ``value`` of a map; ``element`` of a list. Children
+            without a rule are left out.
     """
 
     kind: str
@@ -39,7 +39,7 @@ class TextRule(Serializable):
 
 
 def text_rule(hive_type: str) -> TextRule | None:
-    """The rule of a Hive type, or ``None`` where it holds no char or varchar.
+    """The rule of a Hive type, or ``None`` where it has no char or varchar.
 
     Args:
         hive_type: A valid type, such as ``array<struct<a:char(3),b:int>>``.
@@ -50,7 +50,7 @@ def text_rule(hive_type: str) -> TextRule | None:
 
 
 def stored_text_rule(hive_type: str) -> TextRule | None:
-    """The rule of a type in which a partition holds values that become those of another type."""
+    """The rule of a partition's type whose values are then cast to the table's type."""
     rule = text_rule(hive_type)
     return None if rule is None else _stripped(rule)
 

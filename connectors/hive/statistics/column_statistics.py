@@ -25,7 +25,7 @@ Named = tuple[tuple[str, ColumnStatistics], ...]
 
 
 def table_columns(client: MetastoreClient, table: HiveTableHandle, entry: Table, rows: int | None) -> Named:
-    """Columns of a table without partitions."""
+    """Statistics of the columns of a table without partitions."""
     names = [column.name for column in table.data_columns]
     found = client.get_table_statistics(table.name.schema, table.name.table, names)
     hive = {one.column: _column(one, rows) for one in found}
@@ -35,10 +35,10 @@ def table_columns(client: MetastoreClient, table: HiveTableHandle, entry: Table,
 def partition_columns(
     client: MetastoreClient, table: HiveTableHandle, entry: Table, partitions: Sequence[tuple[str, int | None]]
 ) -> Named:
-    """Columns over some partitions that stand for all.
+    """Statistics of the columns over a sample of partitions.
 
-    NULLs and sizes are those of the partitions that tell them, by their rows. The number of different values is that of
-    the partition that has most, which is too few where partitions differ.
+    NULLs and sizes come from the partitions that have them, weighted by rows. The number of distinct values is that of
+    the partition with the most, which is too low where partitions differ.
 
     Args:
         client: The metastore.
@@ -48,10 +48,10 @@ def partition_columns(
     """
     names = [column.name for column in table.data_columns]
     counted = [name for name, _ in partitions]
-    told = client.get_partition_statistics(table.name.schema, table.name.table, counted, names) if counted else {}
+    found = client.get_partition_statistics(table.name.schema, table.name.table, counted, names) if counted else {}
     rows = dict(partitions)
     by_column: dict[str, list[tuple[MetastoreStatistics, int | None]]] = {}
-    for name, columns in told.items():
+    for name, columns in found.items():
         for one in columns:
             by_column.setdefault(one.column, []).append((one, rows[name]))
     hive = {column: _merged(parts, complete=len(parts) == len(counted)) for column, parts in by_column.items()}
@@ -63,12 +63,12 @@ def partition_columns(
 def partition_key_columns(
     table: HiveTableHandle, kept: Sequence[PartitionName], rows: Mapping[str, int | None]
 ) -> Named:
-    """Partition keys: exact by the partitions' names, but for the share of NULLs, which goes by rows where told.
+    """Statistics of partition keys, exact from the partitions' names; the NULL fraction uses row counts where known.
 
     Args:
         table: The table.
         kept: All partitions.
-        rows: Rows of those of which it was asked.
+        rows: Row counts of the sampled partitions.
     """
     named = []
     for position, key in enumerate(table.partition_keys):
@@ -116,16 +116,16 @@ def _merged(parts: Sequence[tuple[MetastoreStatistics, int | None]], complete: b
     nulls = sum(share * rows for share, rows in shares) / total if total else None
     distinct = [one.distinct_values for one in each if one.distinct_values is not None]
     sizes = [one.size_bytes for one in each if one.size_bytes is not None]
-    # A partition that has no bounds holds NULLs only, where its NULLs are all of its rows.
+    # A partition without bounds holds NULLs only if its NULL fraction is 1.
     bounded = [one for one in each if one.low is not None and one.high is not None]
     without = [one for one in each if one.low is None or one.high is None]
-    told = complete and bounded and all(one.null_fraction == 1.0 for one in without)
+    has_bounds = complete and bounded and all(one.null_fraction == 1.0 for one in without)
     return ColumnStatistics(
         nulls,
         max(distinct, default=None),
         sum(sizes) if complete and len(sizes) == len(each) else None,
-        _least([one.low for one in bounded], min) if told else None,
-        _least([one.high for one in bounded], max) if told else None,
+        _least([one.low for one in bounded], min) if has_bounds else None,
+        _least([one.high for one in bounded], max) if has_bounds else None,
     )
 
 
@@ -161,7 +161,7 @@ def _sparks(column: ColumnHandle, texts: Mapping[str, str], entry: Table, rows: 
         try:
             return partition_value(texts.get(prefix + name), column.type, name)
         except ExternalError:
-            # Times of version 1 are in a zone that nobody tells.
+            # Times of version 1 are in a zone that is not recorded.
             return None
 
     # Spark counts the rows of all columns together.
@@ -169,7 +169,7 @@ def _sparks(column: ColumnHandle, texts: Mapping[str, str], entry: Table, rows: 
     counted = int(spark_rows) if spark_rows.isascii() and spark_rows.isdigit() else rows
     length = number("avgLen")
     nulls = number("nullCount")
-    told = MetastoreStatistics(column.name, "", nulls, number("distinctCount"), average_length=length)
-    found = _column(told, counted)
+    recorded = MetastoreStatistics(column.name, "", nulls, number("distinctCount"), average_length=length)
+    found = _column(recorded, counted)
     low, high = bound("min"), bound("max")
     return ColumnStatistics(found.null_fraction, found.distinct_values, found.size_bytes, low, high)

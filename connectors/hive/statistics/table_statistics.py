@@ -1,4 +1,4 @@
-"""Row counts and sizes of tables from the metastore. Driver side. They serve estimates, never answers."""
+"""Row counts and sizes of tables from the metastore, for estimates only. Driver side."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SIZE_KEYS = ("totalSize", "spark.sql.statistics.totalSize", "rawDataSize")
 
 
 def table_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> TableStatistics:
-    """Rows and bytes of a table, or of the partitions that the handle's filter leaves.
+    """Rows and bytes of a table, or of the partitions that the handle's filter selects.
 
-    Counts of Hive go before those of Spark. Of many partitions a sample of 100 stands for all. Columns of a table
-    without partitions are told, too.
+    Hive's counts have priority over Spark's. Many partitions are estimated from a sample of 100. For a table without
+    partitions, the result includes its columns.
     """
     if table.constraint.is_none:
         return TableStatistics(0.0, 0)
@@ -34,7 +34,7 @@ def table_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Tab
 
 
 def column_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> TableStatistics:
-    """As ``table_statistics``, with the columns of partitioned tables: a call more, over the same sample."""
+    """As ``table_statistics``, with the columns of partitioned tables: one more call, over the same sample."""
     if table.constraint.is_none or not table.partition_keys:
         return table_statistics(client, table, entry)
     found = _sampled(client, table, entry)
@@ -44,7 +44,7 @@ def column_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Ta
 
 
 def count_rows(entry: Table | Partition) -> int | None:
-    """Rows of a table or partition, where somebody has counted them."""
+    """Rows of a table or partition; ``None`` where the metastore has no count."""
     rows = _count(entry.parameters, _ROW_KEYS[:1])
     # Hive leaves 0 where files came from elsewhere.
     if not rows and _count(entry.parameters, _SIZE_KEYS[:1]) != 0:
@@ -54,7 +54,7 @@ def count_rows(entry: Table | Partition) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Sampled:
-    """Partitions that a filter leaves, some of them in full, and what these tell of all."""
+    """The partitions that a filter selects, a sample of their entries, and the estimate from it."""
 
     kept: tuple[PartitionName, ...]
     sample: tuple[tuple[PartitionName, Partition], ...]
@@ -73,7 +73,7 @@ def _sampled(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> _
     kept = prune_partitions(client, table, table.constraint.keep(lambda column: column in keys)).kept
     if not kept:
         return _Sampled((), (), 0.0, 0)
-    # Evenly over all names: the first partitions are the oldest and often not like the others.
+    # Evenly over all names: the first partitions are the oldest and often unlike the others.
     chosen = kept[:: max(1, len(kept) // _SAMPLE)][:_SAMPLE]
     sample = get_partitions(client, table, [name.name for name in chosen])
     rows = _mean([count_rows(partition) for partition in sample])
@@ -94,7 +94,7 @@ def _mean(counts: Sequence[int | None]) -> float | None:
 def _count(parameters: Mapping[str, str], keys: Sequence[str]) -> int | None:
     for key in keys:
         text = parameters.get(key, "")
-        # -1 means that nobody counted.
+        # -1 means that the count is unknown.
         if text.isascii() and text.isdigit():
             return int(text)
     return None

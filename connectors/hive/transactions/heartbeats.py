@@ -12,7 +12,7 @@ __all__ = ["Heartbeat", "Heartbeats"]
 
 _LONGEST_END = 1.0
 _FALLBACK_SECONDS = 150.0
-"""Half of Hive's default of ``hive.txn.timeout``, where the metastore does not tell its own."""
+"""Half of Hive's default of ``hive.txn.timeout``, where the metastore does not report its own."""
 
 
 class Heartbeat:
@@ -20,8 +20,8 @@ class Heartbeat:
 
     Attributes:
         transaction: Its id.
-        client: The metastore as the transaction's user reaches it.
-        lost: What the metastore said when it no longer knew the transaction as open; ``None`` while all is well.
+        client: The metastore client of the transaction's user.
+        lost: The metastore's error once the transaction is no longer open; ``None`` before.
     """
 
     __slots__ = ("client", "lost", "transaction")
@@ -35,10 +35,10 @@ class Heartbeat:
 class Heartbeats:
     """Sends the heartbeats of all transactions of a catalog.
 
-    The thread starts with the first transaction, ends when it finds none, and never keeps the process alive.
+    The thread starts with the first transaction, ends when there are none, and never keeps the process alive.
 
     Args:
-        client: The metastore; transactions of users who are impersonated have clients of their own.
+        client: The metastore; transactions of impersonated users have clients of their own.
         interval: Seconds between two heartbeats; ``None`` is half of the metastore's own timeout, as in Hive.
     """
 
@@ -55,7 +55,7 @@ class Heartbeats:
 
         Args:
             transaction: Its id.
-            client: Who opened it; the catalog's own client if not given.
+            client: The client that opened it; the catalog's own client if not given.
         """
         heartbeat = Heartbeat(transaction, client or self._client)
         with self._lock:
@@ -77,7 +77,7 @@ class Heartbeats:
             self._stop.set()
             thread = self._thread
         if thread is not None:
-            # A call that hangs ends by its own timeout; the thread does not keep the process.
+            # A call that hangs ends by its own timeout; the thread is a daemon.
             thread.join(_LONGEST_END)
 
     def _run(self) -> None:
@@ -90,7 +90,7 @@ class Heartbeats:
                     return
                 due = list(self._beating.values())
             failures = sum(not self._beat(one) for one in due)
-            # After a failure the next try comes sooner: the metastore counts from the last heartbeat that it got.
+            # Retry sooner after a failure: the metastore counts from the last heartbeat that it received.
             wait = interval / 4 if failures else interval
 
     def _beat(self, heartbeat: Heartbeat) -> bool:
@@ -102,7 +102,7 @@ class Heartbeats:
             heartbeat.lost = error
             self.remove(heartbeat)
         except Exception:
-            # Such as a certificate that cannot be read just now: the thread keeps all other transactions alive, too.
+            # For instance an unreadable certificate: the thread also keeps all other transactions alive.
             return False
         return True
 
@@ -110,5 +110,5 @@ class Heartbeats:
         try:
             return self._client.timeout_seconds() / 2
         except Exception:
-            # Whatever it is, heartbeats have to go on.
+            # Heartbeats have to go on after any failure.
             return _FALLBACK_SECONDS

@@ -23,14 +23,14 @@ _SHOWN_LOCKS = 5
 
 @dataclass(frozen=True, slots=True)
 class TableLocks:
-    """Takes the locks of one statement.
+    """Acquires the locks of one statement.
 
     Attributes:
         client: The metastore.
         max_wait: Seconds to wait for a lock.
-        user: Who reads.
-        agent: What reads, as the metastore shows it.
-        ended: Set once the statement is over: then nobody waits any more.
+        user: The user who reads.
+        agent: Label of the reader that the metastore shows.
+        ended: Set once the statement has ended, to stop waiting.
     """
 
     client: TransactionClient
@@ -40,14 +40,14 @@ class TableLocks:
     ended: threading.Event
 
     def acquire(self, transaction: int, table: TableKey) -> bool:
-        """Takes the shared lock on a table for a transaction.
+        """Acquires the shared lock on a table for a transaction.
 
         Returns:
-            Whether it was not free at once.
+            Whether it had to wait for the lock.
 
         Raises:
-            MetastoreError: It was not free within the time or was refused (code ``HIVE_LOCK_NOT_ACQUIRED``): then the
-                request may wait on, until the transaction is ended; or the metastore failed.
+            MetastoreError: The lock was refused or not free in time (code ``HIVE_LOCK_NOT_ACQUIRED``): then the request
+                may stay in the metastore until the transaction ends. Or the metastore failed.
         """
         answer = self.client.lock(transaction, [LockComponent(*table)], self.user, self.agent)
         deadline = time.monotonic() + self.max_wait
@@ -75,9 +75,9 @@ class TableLocks:
         try:
             others = [lock for lock in self.client.show_locks(*table) if lock.transaction != transaction]
         except MetastoreError as error:
-            return f"who holds it is not known ({error.message})"
+            return f"its holder is unknown ({error.message})"
         if not others:
-            return "nobody holds it by now"
+            return "it is free by now"
         more = f" and {len(others) - _SHOWN_LOCKS} more" if len(others) > _SHOWN_LOCKS else ""
         return ", ".join(map(_described, others[:_SHOWN_LOCKS])) + more
 
@@ -87,4 +87,5 @@ def _described(lock: HeldLock) -> str:
     verb = "holds" if lock.state is LockState.ACQUIRED else "waits for"
     where = f" at {lock.host}" if lock.host else ""
     agent = f", {lock.agent}" if lock.agent else ""
-    return f"{lock.user or 'somebody'}{where} (transaction {lock.transaction}{agent}) {verb} {lock.type.name} on {what}"
+    user = lock.user or "an unknown user"
+    return f"{user}{where} (transaction {lock.transaction}{agent}) {verb} {lock.type.name} on {what}"

@@ -12,7 +12,7 @@ from catalog.metastore.transactions import ValidTransactions, ValidWriteIds
 from connector_spi.errors import FileMissingError, MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
-from connectors.hive.acid.directories.metastore_marks import ListedFolder
+from connectors.hive.acid.directories.unknown_ids import UnknownIds
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.hive.transactions.heartbeats import Heartbeat, Heartbeats
 from connectors.hive.transactions.locks import TableKey, TableLocks
@@ -25,12 +25,12 @@ class SnapshotPolicy:
     """How a statement reads transactional tables.
 
     Attributes:
-        lock: Read inside of a metastore transaction, under a shared lock; else with the lists of valid ids alone, which
-            the metastore's cleaner does not know of.
+        lock: Read within a metastore transaction, under a shared lock; else with the lists of valid ids alone, of which
+            the metastore's cleaner does not know.
         lock_max_wait: Seconds to wait for a lock.
-        assume_committed: Where the metastore has no write ids, take all that is on disk as committed.
-        user: Who reads.
-        agent: What reads: the query's id, shown by ``SHOW LOCKS`` and ``SHOW TRANSACTIONS``.
+        assume_committed: Where the metastore has no write ids, take all files as committed.
+        user: The user who reads.
+        agent: The query's id, shown by ``SHOW LOCKS`` and ``SHOW TRANSACTIONS``.
     """
 
     lock: bool
@@ -40,8 +40,8 @@ class SnapshotPolicy:
     agent: str
 
 
-class _Held:
-    """An open metastore transaction with the tables that it has locked."""
+class _OpenTransaction:
+    """An open metastore transaction and the tables that it has locked."""
 
     __slots__ = ("heartbeat", "locked", "transaction")
 
@@ -52,15 +52,15 @@ class _Held:
 
 
 class StatementSnapshots:
-    """Snapshots of one statement's tables, all of one moment.
+    """Snapshots of one statement's tables, all of the same moment.
 
     The order is Trino's (``HiveTransaction.getValidWriteIds``): open a transaction at the first table, lock, and only
-    then ask for the valid transactions: a list from before the lock could name files that the cleaner takes meanwhile.
-    The list is asked for once; a table that is met later gets the write ids that belong to the same list, so that no
-    transaction is half seen. The open transaction keeps Hive 4's cleaner off all tables, the lock Hive 3's.
+    then get the valid transactions: the cleaner could remove files of a list from before the lock. The list is
+    requested once; later tables get the write ids of the same list, so that no transaction is partly visible. The open
+    transaction blocks Hive 4's cleaner for all tables, the lock blocks Hive 3's.
 
-    The lock is on the whole table, since it has to be held before the snapshot and the snapshot is fixed in the table
-    handle, when no filter has chosen partitions yet. It may wait for more than it needs; it never protects less.
+    The lock is on the whole table: it must be acquired before the snapshot, and the snapshot is fixed in the table
+    handle, before a filter has selected partitions. It may wait longer than necessary, but never protects too little.
 
     Args:
         client: The metastore.
@@ -68,7 +68,7 @@ class StatementSnapshots:
         policy: How to read.
 
     Attributes:
-        waits: How many locks were not free at once: what was known of their tables may be old.
+        waits: Number of locks that had to be waited for; entries of their tables may be outdated.
     """
 
     def __init__(self, client: TransactionClient, heartbeats: Heartbeats, policy: SnapshotPolicy) -> None:
@@ -78,11 +78,11 @@ class StatementSnapshots:
         self._policy = policy
         self._guard = threading.RLock()
         self._asking = threading.Lock()
-        # The highest write id that the metastore was seen to have given out for a table, after the snapshot.
+        # The highest write id known to be allocated for a table, read after the snapshot.
         self._newest: dict[TableKey, int] = {}
         self._ended = threading.Event()
         self._locks = TableLocks(client, policy.lock_max_wait, policy.user, policy.agent, self._ended)
-        self._held: _Held | None = None
+        self._open: _OpenTransaction | None = None
         self._snapshots: dict[TableKey, AcidSnapshot] = {}
         self._valid: ValidTransactions | None = None
         self._compactions = ALL_VALID
@@ -90,11 +90,11 @@ class StatementSnapshots:
         self._released = False
 
     def snapshot(self, name: SchemaTableName) -> AcidSnapshot:
-        """What the statement sees of a transactional table; asked again, the same.
+        """What the statement sees of a transactional table; the same at every call.
 
         Raises:
-            NotSupportedError: The metastore has no write ids, and nobody said to take all as committed.
-            MetastoreError: No lock within the time, the metastore has given the transaction up, or another failure.
+            NotSupportedError: The metastore has no write ids, and the catalog does not take all as committed.
+            MetastoreError: The lock was not acquired in time, the metastore has ended the transaction, or it failed.
         """
         key = _key(name)
         with self._guard:
@@ -105,7 +105,7 @@ class StatementSnapshots:
             return self._snapshots[key]
 
     def write_ids(self, name: SchemaTableName) -> ValidIds:
-        """The write ids of a transactional table as they are now, of no snapshot and under no lock.
+        """The current write ids of a transactional table, outside any snapshot and without a lock.
 
         Raises:
             NotSupportedError: The metastore has no write ids.
@@ -114,11 +114,11 @@ class StatementSnapshots:
         return _valid_ids(write_ids)
 
     def protect(self, name: SchemaTableName, snapshot: AcidSnapshot) -> AcidSnapshot:
-        """Sees to it that the lock is held, before folders are listed; the write ids of the snapshot never change.
+        """Makes sure that the lock is acquired before locations are listed; write ids of the snapshot never change.
 
         Returns:
-            The snapshot. Where the lock was let go meanwhile, or there is none, it comes with the transactions of now:
-            the inputs of a compaction that has committed since may be gone, and its output holds the same rows.
+            The snapshot. Where the lock was released meanwhile, or there is none, it has the current transactions: the
+            inputs of a compaction committed since may be missing, and its output holds the same rows.
         """
         with self._guard:
             self.check()
@@ -126,62 +126,62 @@ class StatementSnapshots:
             self._protect(_key(name))
             if protected or not self._has_write_ids:
                 return snapshot
-            if self._held is None:
+            if self._open is None:
                 self._compactions = self._transactions_now()
             return replace(snapshot, transactions=self._compactions)
 
-    def confirm(self, name: SchemaTableName, listed: ListedFolder) -> None:
-        """To be called after a folder was listed.
+    def confirm(self, name: SchemaTableName, unknown: UnknownIds) -> None:
+        """Call after listing a location.
 
-        Without a lock, a compaction may have ended meanwhile. And Hive passes over what it knows as later than the
-        snapshot, so that the folder of another metastore's table, copied below one of this, comes with fewer rows or
-        none (HIVE-21213): here it is refused.
+        Without a lock, a compaction may have ended meanwhile. And Hive skips what is later than the snapshot, so the
+        directory of another metastore's table, copied into this one, would give fewer rows or none (HIVE-21213): it is
+        refused here.
 
         Raises:
-            FileMissingError: A compaction has committed since the snapshot: its inputs may have been gone before the
+            FileMissingError: A compaction has committed since the snapshot: its inputs may have been removed before the
                 listing.
-            NotSupportedError: The metastore has not come to a transaction or write id in the folder yet, so that it
-                was another's (code ``HIVE_ACID_LAYOUT``).
+            NotSupportedError: The metastore has not allocated a transaction or write id in the location, so another
+                metastore did (code ``HIVE_ACID_LAYOUT``).
         """
         if not self._has_write_ids:
             return
         key = _key(name)
         with self._asking:
-            if listed.newest > self._newest.get(key, 0):
+            if unknown.newest > self._newest.get(key, 0):
                 self._newest[key] = self.write_ids(name).high_watermark
-                listed.check_write_ids(name, self._newest[key])
+                unknown.check_write_ids(name, self._newest[key])
         known = -1 if self._valid is None else self._valid.high_watermark
-        if not listed.running or (self._held is not None and max(listed.running) <= known):
+        if not unknown.running or (self._open is not None and max(unknown.running) <= known):
             return
         now = self._transactions_now()
-        listed.check_transactions(now.high_watermark)
-        if self._held is None and any(now.is_valid(one) for one in listed.running):
+        unknown.check_transactions(now.high_watermark)
+        if self._open is None and any(now.is_valid(one) for one in unknown.running):
             raise FileMissingError(
-                f"{listed.location} was compacted while it was read without a lock; read again",
+                f"{unknown.location} was compacted while it was read without a lock; read again",
                 error_codes.HIVE_FILE_CLEANED,
             )
 
     def check(self) -> None:
-        """Says so if the metastore has given the transaction up.
+        """Checks that the metastore still knows the transaction as open.
 
         Raises:
-            MetastoreError: It has; files of the snapshot may be gone any time.
+            MetastoreError: The metastore has ended it; files of the snapshot may be removed any time.
         """
-        held = self._held
-        if held is not None and held.heartbeat.lost is not None:
+        current = self._open
+        if current is not None and current.heartbeat.lost is not None:
             raise MetastoreError(
-                f"the metastore has given up transaction {held.transaction} of query {self._policy.agent}, under which "
-                f"its tables are read ({held.heartbeat.lost.message}); run the statement again",
+                f"the metastore has ended transaction {current.transaction} of query {self._policy.agent}, which "
+                f"protects its tables ({current.heartbeat.lost.message}); run the statement again",
                 error_codes.HIVE_TRANSACTION_LOST,
             )
 
     @property
     def takes_locks(self) -> bool:
-        """Whether a table was met that is read under a lock."""
-        return self._policy.lock and (self._held is not None or bool(self._snapshots))
+        """Whether the statement reads a table under a lock."""
+        return self._policy.lock and (self._open is not None or bool(self._snapshots))
 
     def release(self, *, failed: bool) -> None:
-        """Lets go of transaction and locks while nothing reads; they are taken again when something does.
+        """Releases transaction and locks while nothing is read; the next read acquires them again.
 
         Args:
             failed: The transaction is aborted, not committed.
@@ -190,51 +190,51 @@ class StatementSnapshots:
             self._end(commit=not failed)
 
     def end(self, *, commit: bool) -> None:
-        """Ends the transaction, if one is open, by exactly one of commit and abort."""
+        """Ends the transaction, if one is open, with exactly one commit or abort."""
         self._ended.set()
         with self._guard:
             self._end(commit=commit)
 
     def _end(self, *, commit: bool) -> None:
-        held, self._held = self._held, None
-        if held is None:
+        current, self._open = self._open, None
+        if current is None:
             return
         self._released = True
-        self._heartbeats.remove(held.heartbeat)
+        self._heartbeats.remove(current.heartbeat)
         try:
-            (self._client.commit if commit else self._client.abort)(held.transaction)
+            (self._client.commit if commit else self._client.abort)(current.transaction)
         except MetastoreError as error:
             if error.code != metastore_codes.TRANSACTION_ENDED:
-                self._end_again(held)
+                self._end_again(current)
 
-    def _end_again(self, held: _Held) -> None:
-        """After a connection broke, and nobody knows whether the transaction has ended: over another connection.
+    def _end_again(self, current: _OpenTransaction) -> None:
+        """Ends the transaction over another connection, after a connection broke and its state is unknown.
 
-        It wrote nothing, so that to abort it is as good. What cannot be ended is ended by the metastore's timeout.
+        It wrote nothing, so an abort is as good as a commit. The metastore's timeout ends what this cannot.
         """
         with suppress(MetastoreError):
             # Hive 2 keeps its own database locked where a transaction that has ended is aborted.
-            locks = (lock for key in held.locked for lock in self._client.show_locks(*key))
-            if any(lock.transaction == held.transaction for lock in locks):
-                self._client.abort(held.transaction)
+            locks = (lock for key in current.locked for lock in self._client.show_locks(*key))
+            if any(lock.transaction == current.transaction for lock in locks):
+                self._client.abort(current.transaction)
 
     def _protect(self, key: TableKey) -> None:
         if not self._policy.lock:
             return
-        if self._held is None:
+        if self._open is None:
             transaction = self._client.open_transaction(self._policy.user, self._policy.agent)
-            self._held = _Held(transaction, self._heartbeats.add(transaction, self._client))
-        if key in self._held.locked:
+            self._open = _OpenTransaction(transaction, self._heartbeats.add(transaction, self._client))
+        if key in self._open.locked:
             return
-        # Before the answer, which may be lost: whoever ends the transaction has to look for the lock.
-        self._held.locked.add(key)
+        # Before the response, which may be lost: ending the transaction has to look for the lock.
+        self._open.locked.add(key)
         try:
-            self.waits += self._locks.acquire(self._held.transaction, key)
+            self.waits += self._locks.acquire(self._open.transaction, key)
         except BaseException:
-            # A request that waits would keep others out.
+            # A waiting request would block others.
             self._end(commit=False)
             raise
-        if self._released and len(self._held.locked) == 1 and self._has_write_ids:
+        if self._released and len(self._open.locked) == 1 and self._has_write_ids:
             self._compactions = self._transactions_now()
 
     def _take(self, key: TableKey) -> AcidSnapshot:
@@ -254,9 +254,9 @@ class StatementSnapshots:
             raise error
         if not self._policy.assume_committed:
             raise NotSupportedError(
-                f"cannot read the transactional table {'.'.join(key)}: its metastore is of Hive 2 or older, which does "
+                f"cannot read the transactional table {'.'.join(key)}: its metastore is Hive 2 or older, which does "
                 "not know which write ids are committed; expected Hive 3 or later, or the catalog property "
-                "hive.assume-committed-write-ids=true, which takes all that is on disk as committed",
+                "hive.assume-committed-write-ids=true, which takes all files as committed",
                 metastore_codes.NO_WRITE_IDS,
             ) from error
         self._has_write_ids = False

@@ -1,1 +1,1 @@
-"""Python and the JVM: classes, proxies, types, rows, errors, versions."""
+"""The bridge between Python and the JVM: classes, proxies, types, rows, errors, versions."""

@@ -1,4 +1,4 @@
-"""Thousands of names to Java in a few round trips, where one for each name would take seconds."""
+"""Sends thousands of names to Java in a few round trips; one round trip per name would take seconds."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def identifiers(jvm: Jvm, namespace: JavaObject, names: Sequence[str]) -> JavaOb
     """An ``Identifier[]``.
 
     Args:
-        jvm: Spark's Java.
-        namespace: A ``String[]``.
-        names: Of tables in it.
+        jvm: The JVM.
+        namespace: The tables' namespace, a ``String[]``.
+        names: Names of the tables.
     """
     return _to_array(jvm, _identifier_list(jvm, namespace, names), _IDENTIFIER)
 
 
 def table_summaries(jvm: Jvm, namespace: JavaObject, names: Sequence[str], kind: str) -> JavaObject:
-    """A ``TableSummary[]`` of tables that are all of one kind, such as ``EXTERNAL``."""
+    """A ``TableSummary[]`` of tables that all have one type, such as ``EXTERNAL``."""
     found = _identifier_list(jvm, namespace, names)
     make = _static(jvm, _SUMMARY, "of", [_IDENTIFIER, "java.lang.String"])
     handles = jvm.cls(_INVOKE + "MethodHandles")
@@ -53,7 +53,7 @@ def _list(jvm: Jvm, names: Sequence[str]) -> JavaObject:
 
 
 def _static(jvm: Jvm, owner: str, method: str, parameters: Sequence[str | None]) -> JavaObject:
-    """A handle of a static method that gives its own class; ``None`` is a ``String[]``."""
+    """The method handle of a static method that returns its own class; the parameter ``None`` is a ``String[]``."""
     key = ("method handle", owner, method)
     if key not in jvm.shared:
         strings = jvm.no_strings.getClass()

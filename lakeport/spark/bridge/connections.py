@@ -1,8 +1,8 @@
-"""Letting go of the connections that py4j leaves behind.
+"""Releases callback connections that py4j keeps forever.
 
-When Java calls a proxy from a thread of its own, py4j opens a connection for that thread, served by a Python thread,
-and keeps it in a list for ever. Spark starts a thread for each stage that it runs adaptively, so that a long session
-would gather a socket and a thread with every query.
+When a Java thread calls a proxy, py4j opens a connection for that thread, served by a Python thread, and keeps it in a
+list forever. Spark starts a thread for each adaptive stage, so a long session would add a socket and a thread with
+every query.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lakeport.spark.bridge.jvm import Jvm
 __all__ = ["forget_connections"]
 
 _EVERY = 16
-"""Scans between two times: each costs a few round trips."""
+"""Scans between two releases: each release costs a few round trips."""
 
 _CLIENT = "py4j.CallbackClient"
 _lock = threading.Lock()
@@ -26,10 +26,10 @@ _counts: WeakKeyDictionary[Jvm, int] = WeakKeyDictionary()
 
 
 def forget_connections(jvm: Jvm) -> None:
-    """Now and then empties py4j's list of callback connections.
+    """Empties py4j's list of callback connections once every few scans.
 
-    A thread that lives has its connection from a weak reference of its own, and opens another when that is gone; the
-    connections of threads that ended are closed when Java collects its garbage.
+    A live thread has a weak reference to its connection, and opens another one when that is collected. The connections
+    of ended threads are closed when Java collects garbage.
     """
     with _lock:
         count = _counts[jvm] = _counts.get(jvm, 0) + 1
@@ -44,7 +44,7 @@ def forget_connections(jvm: Jvm) -> None:
         finally:
             lock.unlock()
     except Py4JError:
-        # Another py4j keeps its connections elsewhere: then they stay, as they would without us.
+        # Another version of py4j keeps its connections elsewhere: then they stay open.
         return
 
 

@@ -1,8 +1,9 @@
-"""Our errors in Spark's clothes, and back.
+"""Translates Lakeport's errors into Java exceptions for Spark, and back.
 
-py4j's proxies may throw only unchecked Java exceptions and those that the interface declares, and PySpark shows just
-some of them without a page of Java stack: so a user error becomes an ``IllegalArgumentException``, a refusal an
-``UnsupportedOperationException``, the rest a ``SparkRuntimeException``. ``original`` finds our own error again.
+A py4j proxy may throw only unchecked Java exceptions and those that its interface declares, and PySpark shows only
+some of them without a Java stack trace. So a user error becomes an ``IllegalArgumentException``, an unsupported feature
+an ``UnsupportedOperationException``, anything else a ``SparkRuntimeException``. ``original`` finds the first error
+again.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _IN_TASK = re.compile(r"^(?:\w+\.)*(\w+Error): \[([A-Z0-9_]+)\] (.*)$", re.MULTI
 
 
 def as_java(jvm: Jvm, error: BaseException) -> Py4JJavaError:
-    """The Java exception that Spark shall see for an error in a proxy."""
+    """The Java exception for an error in a proxy."""
     if isinstance(error, Py4JJavaError):
         return error
     if not isinstance(error, ConnectorError):
@@ -60,7 +61,7 @@ def as_java(jvm: Jvm, error: BaseException) -> Py4JJavaError:
 
 
 def as_illegal_argument(jvm: Jvm, error: ConnectorError) -> Py4JJavaError:
-    """A refusal where Spark would put words of its own in the place of an ``UnsupportedOperationException``'s."""
+    """An unsupported feature, where Spark would replace the message of an ``UnsupportedOperationException``."""
     message = str(error)
     _remember(message, error)
     return Py4JJavaError("", jvm.cls("java.lang.IllegalArgumentException")(message))
@@ -78,21 +79,21 @@ def no_such_namespace(jvm: Jvm, namespace: Sequence[str]) -> Py4JJavaError:
 
 
 def namespace_exists(jvm: Jvm, namespace: Sequence[str]) -> Py4JJavaError:
-    """Spark's own SCHEMA_ALREADY_EXISTS, which ``IF NOT EXISTS`` waits for."""
+    """Spark's own SCHEMA_ALREADY_EXISTS, which ``IF NOT EXISTS`` handles."""
     exception = jvm.cls("org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException")
     return Py4JJavaError("", exception(jvm.strings(list(namespace))))
 
 
 def rows_are_not_written(catalog: str, statement: str) -> NotSupportedError:
-    """The refusal of a statement that would write rows."""
+    """The error for a statement that would write rows."""
     return NotSupportedError(
-        f"catalog '{catalog}' writes no rows: {statement} is refused; write with the engine that owns the table",
+        f"catalog '{catalog}' does not write rows: {statement} is refused; write with the engine that owns the table",
         READ_ONLY_CATALOG,
     )
 
 
 def read_only(catalog: str, statement: str) -> NotSupportedError:
-    """The refusal of a statement that would change definitions in a catalog that has none to change."""
+    """The error for a statement that would change definitions in a catalog that cannot change them."""
     return NotSupportedError(
         f"catalog '{catalog}' is read-only: {statement} is refused; write with the engine that owns the table",
         READ_ONLY_CATALOG,
@@ -100,10 +101,10 @@ def read_only(catalog: str, statement: str) -> NotSupportedError:
 
 
 def original(error: BaseException) -> ConnectorError | None:
-    """The error of ours behind what PySpark raised, from the driver or from a task; ``None`` where there is none."""
+    """The ``ConnectorError`` behind an exception of PySpark, from the driver or a task; ``None`` without one."""
     if isinstance(error, ConnectorError):
         return error
-    # What Spark wraps is in the Java stack only.
+    # The message of a wrapped exception is only in the Java stack trace.
     text = f"{error}\n{getattr(error, '_stackTrace', '')}"
     if isinstance(error, PySparkException):
         with _lock:
@@ -121,7 +122,7 @@ def original(error: BaseException) -> ConnectorError | None:
 
 
 def is_file_missing(error: BaseException) -> bool:
-    """Whether a file that was listed was gone when it was read, by whichever reader."""
+    """Whether a listed file was missing when it was read, by either reader."""
     if isinstance(error, PySparkException) and error.getCondition() == _NO_FILE:
         return True
     return isinstance(original(error), FileMissingError)
@@ -132,7 +133,7 @@ def _exception(jvm: Jvm, message: str, error: ConnectorError) -> JavaObject:
         return jvm.cls("java.lang.UnsupportedOperationException")(message)
     if error.code.type is ErrorType.USER_ERROR:
         return jvm.cls("java.lang.IllegalArgumentException")(message)
-    # The one error condition whose message is wholly ours.
+    # The only error condition whose whole message can be set.
     parameters = jvm.cls("org.apache.spark.api.python.PythonUtils").toScalaMap({"errorMessage": message})
     contexts = jvm.array("org.apache.spark.QueryContext", [])
     return jvm.cls("org.apache.spark.SparkRuntimeException")("USER_RAISED_EXCEPTION", parameters, None, contexts, "")

@@ -1,6 +1,6 @@
-"""The one door to the JVM: classes, arrays, options, defaults of interfaces.
+"""Access to the JVM: classes, arrays, options, default methods of interfaces. All calls into Java go through it.
 
-Looking a class up by its dotted name is a round trip for each part, so what is used is looked up once and kept.
+Looking a class up by its dotted name is one round trip per part, so classes are looked up once and cached.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class JavaClass:
 
 
 class Jvm:
-    """The gateway of one Spark application with its classes looked up once.
+    """The gateway of one Spark application, with cached classes.
 
     Args:
         spark: Any classic (not Connect) session of the application.
@@ -50,8 +50,8 @@ class Jvm:
     Attributes:
         context: The application's ``SparkContext``.
         gateway: py4j's gateway.
-        python_source: The Java object that says which Python the tasks start.
-        shared: Java objects that serve the whole application, by a key of their kind.
+        python_source: The Java object that determines the Python of the tasks.
+        shared: Java objects shared by the whole application, by key.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -67,13 +67,13 @@ class Jvm:
         self.shared: dict[object, JavaObject] = {}
         ensure_callback_server_started(self.gateway)  # type: ignore[no-untyped-call]
         for side in ("python_parameters", "callback_server_parameters"):
-            # A Java exception that a proxy raises reaches Spark as it is, not wrapped in Py4JException.
+            # A Java exception from a proxy reaches Spark unchanged, not wrapped in a Py4JException.
             parameters = getattr(self.gateway, side, None)
             if parameters is not None:
                 parameters.propagate_java_exceptions = True
 
     def cls(self, name: str) -> JavaClass:
-        """A Java class by its full name; call it for an instance, or its static members."""
+        """A Java class by its full name; call it for a new instance, or use its static members."""
         found = self._classes.get(name)
         if found is None:
             java = self._view
@@ -89,7 +89,7 @@ class Jvm:
         return getattr(self.cls(name + "$"), "MODULE$")
 
     def array(self, element_class: str, items: Sequence[object]) -> JavaObject:
-        """A Java array; items may be proxies. Arrays of nothing are shared."""
+        """A Java array; items may be proxies. Empty arrays are shared."""
         if not items:
             found = self._empty_arrays.get(element_class)
             if found is None:
@@ -167,10 +167,10 @@ class Jvm:
         return str(value.getClass().getSimpleName())
 
     def invoke_default(self, proxy: object, interfaces: Sequence[str], name: str, args: Sequence[object]) -> object:
-        """Runs the default method that an interface itself gives.
+        """Calls the default method of an interface.
 
         Raises:
-            AttributeError: No interface has such a default.
+            AttributeError: No interface has such a default method.
         """
         method = self._default_method(tuple(interfaces), name, len(args))
         if method is None:
@@ -180,12 +180,12 @@ class Jvm:
         return self.cls("java.lang.reflect.InvocationHandler").invokeDefault(me, method, arguments)
 
     def sql_conf(self) -> JavaObject:
-        """The configuration of the Spark session that is active in this thread."""
+        """The configuration of this thread's active Spark session."""
         return self.cls("org.apache.spark.sql.internal.SQLConf").get()
 
     @cached_property
     def json_mapper(self) -> JavaObject:
-        """Jackson, which Spark brings."""
+        """Jackson's ``ObjectMapper``, which Spark includes."""
         return self.cls("com.fasterxml.jackson.databind.ObjectMapper")()
 
     def new_array(self, element_class: str, length: int) -> JavaObject:

@@ -1,4 +1,4 @@
-"""How to start a local Spark; importing this needs no PySpark."""
+"""Options to start a local Spark; importing this module needs no PySpark."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["SparkOptions"]
 
 @dataclass(frozen=True, slots=True)
 class SparkOptions:
-    """How to start a local Spark.
+    """Options to start a local Spark.
 
     Attributes:
         master: Spark's master, such as ``local[*]``.
-        settings: Further settings; they win over Lakeport's own.
-        log: A file for what Spark and its Java say; ``None`` is the standard error.
+        settings: Further settings; they override Lakeport's own.
+        log: Log file of Spark and its Java; ``None`` is the standard error.
     """
 
     master: str = "local[*]"

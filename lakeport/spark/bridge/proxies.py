@@ -1,4 +1,4 @@
-"""Python objects that Java sees as implementations of its interfaces."""
+"""Python objects that implement Java interfaces."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _numbers = itertools.count(1)
 
 
 class Proxy:
-    """Base of what Java calls.
+    """Base class of Python objects that Java calls.
 
-    A subclass names its interfaces in an inner class ``Java`` with the attribute ``implements``, as py4j wants it.
-    Its public methods are Java's methods: what they raise reaches Spark as a Java exception with our words. A method
-    that the subclass lacks falls back to the interface's own default, so that a newer Spark's new default method
-    breaks nothing.
+    A subclass names its interfaces in an inner class ``Java`` with the attribute ``implements``, as py4j requires. Its
+    public methods are Java methods: an error in one reaches Spark as a Java exception with Lakeport's message. A method
+    that the subclass does not define falls back to the interface's default, so that a new default method of a newer
+    Spark breaks nothing.
 
     Args:
-        jvm: The door to the JVM.
+        jvm: The JVM.
     """
 
     class Java:
@@ -46,30 +46,30 @@ class Proxy:
                 setattr(cls, name, _guarded(value))
 
     def equals(self, other: JavaObject | None) -> bool:
-        """Java's equality: of what ``_identity`` says.
+        """Java's equality, based on ``_identity``.
 
-        py4j hands a proxy that comes back from Java over as a Java object, so the two are compared by their texts, and
-        by their hash codes, since a subclass may have a text of its own that others share.
+        A proxy that comes back from Java is a Java object, so the two are compared by their texts, and by their hash
+        codes, since a subclass may have a text of its own that others share.
         """
         return other is not None and str(other.toString()) == self.toString() and other.hashCode() == self.hashCode()
 
     def hashCode(self) -> int:
-        """Agrees with ``equals``; a Java int."""
+        """The hash code, a Java int, consistent with ``equals``."""
         return int(self._fingerprint()[-8:], 16) & 0x7FFFFFFF
 
     def toString(self) -> str:
-        """Tells the proxy from every other that is not equal."""
+        """A text that is different for proxies that are not equal."""
         return f"{type(self).__name__}@{self._fingerprint()}"
 
     def _identity(self) -> object:
-        """Plain data by which two proxies of one class are equal; ``None`` is equal only to itself."""
+        """Plain data that is equal for equal proxies of one class; ``None`` makes a proxy equal only to itself."""
         return None
 
     def _fingerprint(self) -> str:
         identity = self._identity()
         if identity is None:
             return f"{self._number:016x}"
-        # Equal texts have to mean equal rows, so the digest is a strong one.
+        # Equal texts must mean equal rows, so the digest is a strong one.
         return hashlib.sha256(to_json(identity).encode()).hexdigest()
 
     def __getattr__(self, name: str) -> Callable[..., object]:
@@ -80,8 +80,8 @@ class Proxy:
             try:
                 return self._jvm.invoke_default(self, type(self).Java.implements, name, args)
             except AttributeError:
-                # py4j would look for the method again and again; say what is missing instead.
-                missing = InternalError(f"Spark calls {type(self).__name__}.{name}, which this version does not know")
+                # py4j would look the method up repeatedly; name the missing method instead.
+                missing = InternalError(f"Spark calls {type(self).__name__}.{name}, which this version does not have")
                 raise as_java(self._jvm, missing) from None
 
         return default

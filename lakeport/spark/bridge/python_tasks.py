@@ -1,4 +1,4 @@
-"""Scans that run in the tasks' Python, through the reader factory of Spark's own Python data sources."""
+"""Reader factories and partitions of scans in Python tasks, through Spark's own Python data sources."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 _PYTHON = "org.apache.spark.sql.execution.datasources.v2.python."
 _WORKER_MODULE = "pyspark.sql.worker.plan_data_source_read"
-"""The worker treats a function of this module as the read of a data source."""
+"""The worker runs a function of this module as the read of a data source."""
 
 _exec_lock = threading.Lock()
 _Batches = Iterable[pa.RecordBatch]
@@ -56,7 +56,7 @@ def batch_partitions(
 
 
 def arrow_reader_factory(jvm: Jvm, schema: pa.Schema, read_schema: JavaObject, schema_json: str) -> JavaObject:
-    """The reader factory of partitions that are Arrow streams."""
+    """The reader factory of partitions that hold Arrow streams."""
 
     def read(batches: _Batches) -> Iterator[pa.RecordBatch]:
         from lakeport.spark.tasks.task import read_tables as worker_read_tables
@@ -110,12 +110,12 @@ def _factory(
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
                 f"[TASK_PYTHON] {worker_sys.executable}, which runs Spark's tasks, lacks the module {error.name}: "
-                "it has to have Lakeport and what that needs; set PYSPARK_PYTHON, or send one by spark.archives",
+                "it must have Lakeport and its dependencies; set PYSPARK_PYTHON, or send a Python by spark.archives",
                 name=error.name,
             ) from None
         return read(batches)
 
-    # Not of an importable module any more, so cloudpickle sends the functions themselves.
+    # The functions no longer belong to an importable module, so cloudpickle sends them by value.
     checked.__module__ = read.__module__ = _WORKER_MODULE
     serializer = CloudPickleSerializer()  # type: ignore[no-untyped-call]
     command = serializer.dumps((checked, StructType.fromJson(json.loads(schema_json))))  # type: ignore[no-untyped-call]
@@ -123,7 +123,7 @@ def _factory(
 
 
 class _Unused(DataSource):
-    """Spark asks a data source only for the Python to start its tasks with."""
+    """A data source from which Spark only takes the Python for its tasks."""
 
 
 def _source(jvm: Jvm) -> JavaObject:
@@ -134,7 +134,7 @@ def _source(jvm: Jvm) -> JavaObject:
 
 
 def _wrapped(context: SparkContext) -> JavaObject:
-    """An empty function of the Python that tasks of ours run in, which may be another than that of Spark's own."""
+    """An empty function with the Python of Lakeport's tasks, which may differ from that of Spark's other tasks."""
     with _exec_lock:
         chosen = context.pythonExec
         context.pythonExec = task_python(chosen, context.master or "")

@@ -1,4 +1,4 @@
-"""Many of Catalyst's rows in a few round trips."""
+"""Sends many rows to Catalyst in a few round trips."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pyspark.sql.types import StructType
 __all__ = ["MANY_ROWS", "are_plain", "many_internal_rows"]
 
 MANY_ROWS = 300
-"""From here on, handing rows over one by one takes longer than a small job of Spark's."""
+"""Above this number, sending rows one by one takes longer than a small Spark job."""
 
 _PLAIN = frozenset({pa.string(), pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.date32()})
 
 
 def are_plain(types: Sequence[pa.DataType]) -> bool:
-    """Whether rows of these types can cross together."""
+    """Whether rows of these types can be sent together."""
     return all(data_type in _PLAIN for data_type in types)
 
 
 def many_internal_rows(schema_json: str, schema: pa.Schema, rows: Sequence[tuple[object, ...]]) -> JavaObject:
-    """An array of ``InternalRow``, in order: Arrow on the way over, made into rows by a plan of Spark's own.
+    """An array of ``InternalRow``, in order: sent as Arrow, and converted to rows by a Spark plan.
 
     Args:
         schema_json: The rows' Spark ``StructType``.
-        schema: The same, of plain types.
+        schema: The Arrow schema of the same fields, of plain types.
         rows: Python values, ``None`` for NULL.
     """
     columns = list(zip(*rows, strict=True))

@@ -1,4 +1,4 @@
-"""Single rows in Catalyst's internal form: constants of files, partition keys, arguments of procedures."""
+"""Rows in Catalyst's internal form: constants of files, partition keys, arguments of procedures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def internal_row(jvm: Jvm, schema: JavaObject, types: Sequence[pa.DataType], val
     """An ``InternalRow``.
 
     Args:
-        jvm: The door to the JVM.
+        jvm: The JVM.
         schema: The row's Spark ``StructType``.
         types: The Arrow types of the same fields.
         values: Python values, ``None`` for NULL.
@@ -54,7 +54,7 @@ def python_value(row: JavaObject, index: int, data_type: pa.DataType) -> object:
     """A field of an ``InternalRow`` as the Python value of an Arrow type.
 
     Raises:
-        NotSupportedError: A nested type, but for a list of texts.
+        NotSupportedError: The type is nested, and not a list of strings.
     """
     types = pa.types
     if row.isNullAt(index):
@@ -75,7 +75,7 @@ def python_value(row: JavaObject, index: int, data_type: pa.DataType) -> object:
     if types.is_list(data_type) and types.is_string(data_type.value_type):
         texts = row.getArray(index)
         count = range(int(texts.numElements()))
-        return [None if texts.isNullAt(place) else str(texts.getUTF8String(place).toString()) for place in count]
+        return [None if texts.isNullAt(at) else str(texts.getUTF8String(at).toString()) for at in count]
     getters = {
         pa.int8(): "getByte",
         pa.int16(): "getShort",

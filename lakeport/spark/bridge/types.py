@@ -72,11 +72,11 @@ def spark_schema_json(columns: Iterable[ColumnMetadata], *, char: bool = False) 
 
     Args:
         columns: The columns.
-        char: Tell of strings that are declared as ``char(n)``: Spark pads texts that it compares with them, as Hive
-            and Trino do.
+        char: Mark columns declared as ``char(n)``: Spark pads the texts that it compares with them, as Hive and Trino
+            do.
 
     Raises:
-        NotSupportedError: A column's type is one that Spark has not; names the column.
+        NotSupportedError: Spark does not have a column's type; the message names the column.
     """
     fields = []
     for column in columns:
@@ -89,14 +89,14 @@ def spark_schema_json(columns: Iterable[ColumnMetadata], *, char: bool = False) 
 
 
 def char_lengths(struct_json: str) -> dict[str, int]:
-    """The columns of a Spark struct, given as JSON text, whose strings are told to be ``char(n)``, and their n."""
-    told = {field["name"]: field["metadata"].get(_DECLARED_TEXT, "") for field in json.loads(struct_json)["fields"]}
-    found = {name: _CHAR.fullmatch(text) for name, text in told.items()}
+    """The columns of a Spark struct, given as JSON text, that are marked as ``char(n)``, and their n."""
+    declared = {field["name"]: field["metadata"].get(_DECLARED_TEXT, "") for field in json.loads(struct_json)["fields"]}
+    found = {name: _CHAR.fullmatch(text) for name, text in declared.items()}
     return {name: int(match.group(1)) for name, match in found.items() if match}
 
 
 def spark_type_json(data_type: pa.DataType, column: str) -> str:
-    """One Spark type as JSON text; ``column`` is named where Spark has no such type."""
+    """One Spark type as JSON text; ``column`` is for the message where Spark has no such type."""
     return json.dumps(_spark_type(data_type, column))
 
 
@@ -109,7 +109,7 @@ def arrow_type(type_json: object) -> pa.DataType:
     """The Arrow type of a Spark type in its parsed JSON form.
 
     Raises:
-        NotSupportedError: A type that no table of ours can have.
+        NotSupportedError: No Lakeport table can have the type.
     """
     if isinstance(type_json, str):
         return _arrow_simple(type_json)
@@ -126,7 +126,7 @@ def arrow_type(type_json: object) -> pa.DataType:
 
 
 def task_schema(schema: pa.Schema) -> pa.Schema:
-    """The exact Arrow schema that Spark wants from a task: plain strings, microseconds, fields nullable."""
+    """The exact Arrow schema that Spark requires from a task: plain strings, microseconds, nullable fields."""
     return pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
 
 
@@ -157,7 +157,7 @@ def _spark_type(data_type: pa.DataType, column: str) -> object:
         fields = [_field(f.name, _spark_type(f.type, f"{column}.{f.name}"), f.nullable, {}) for f in data_type]
         return {"type": "struct", "fields": fields}
     raise NotSupportedError(
-        f"column '{column}' has the type {data_type}, which Spark cannot hold; "
+        f"column '{column}' has the type {data_type}, which Spark does not have; "
         "read the table with session.arrow(), which needs no Spark"
     )
 
@@ -187,7 +187,7 @@ def _arrow_simple(name: str) -> pa.DataType:
 
 
 def _plain(data_type: pa.DataType) -> pa.DataType:
-    """The one Arrow type that Spark's reader takes for a type: what goes to Spark and comes back."""
+    """The only Arrow type that Spark's reader accepts for a type."""
     types = pa.types
     if types.is_time(data_type):
         return pa.time64("ns")

@@ -1,4 +1,4 @@
-"""What differs between the Spark versions that are supported: constructors, and nothing else."""
+"""The differences between the supported Spark versions, mostly in constructors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 _V2 = "org.apache.spark.sql.execution.datasources.v2."
-_AS_THEY_STAND = "options of Parquet"
+_NO_REBASE = "options of Parquet"
 _OLDEST = (4, 0)
 _NEWEST_MAJOR = 4
 
@@ -28,7 +28,7 @@ def check_version(jvm: Jvm) -> tuple[int, int]:
     """Major and minor version of the running Spark.
 
     Raises:
-        NotSupportedError: A version that Lakeport was not made for.
+        NotSupportedError: Lakeport does not support the version.
     """
     text = jvm.version
     major, minor = (int(part) for part in text.split(".")[:2])
@@ -43,9 +43,9 @@ def check_version(jvm: Jvm) -> tuple[int, int]:
 def parquet_scan(
     jvm: Jvm, session: JavaObject, index: JavaObject, data: JavaObject, constants: JavaObject, filters: JavaObject
 ) -> JavaObject:
-    """A ``ParquetScan`` of ``data`` columns followed by ``constants``, which takes dates and times as they stand."""
+    """A ``ParquetScan`` of ``data`` columns followed by ``constants``, which does not rebase dates and times."""
     conf = session.sessionState().newHadoopConf()
-    args = [session, conf, index, data, data, constants, filters, _as_they_stand(jvm)]
+    args = [session, conf, index, data, data, constants, filters, _no_rebase(jvm)]
     args += [jvm.none, jvm.empty_seq, jvm.empty_seq]
     if check_version(jvm) >= (4, 1):
         args.append(jvm.array(READ + "VariantExtraction", []))
@@ -57,7 +57,7 @@ def orc_scan(
 ) -> JavaObject:
     """An ``OrcScan`` of ``data`` columns followed by ``constants``, which finds columns by name."""
     conf = session.sessionState().newHadoopConf()
-    # Else Spark counts places among the columns of the scan (OrcUtils.requestedColumnIds).
+    # Else Spark finds columns by position among those of the scan (OrcUtils.requestedColumnIds).
     conf.setBoolean("orc.force.positional.evolution", False)
     columns = [index, data, data, constants]
     options = [_no_options(jvm), jvm.none, filters, jvm.empty_seq, jvm.empty_seq]
@@ -78,7 +78,7 @@ def rows_need_a_column(jvm: Jvm) -> bool:
 
 
 def pushes_catalyst_filters(jvm: Jvm) -> bool:
-    """Whether any ``SupportsPushDownCatalystFilters`` is asked: Spark 4.0 asks its own file scans alone."""
+    """Whether Spark calls any ``SupportsPushDownCatalystFilters``: Spark 4.0 only calls its own file scans."""
     return check_version(jvm) >= (4, 1)
 
 
@@ -88,13 +88,13 @@ def v2_columns(jvm: Jvm, struct: JavaObject) -> JavaObject:
     return convert(struct, False) if check_version(jvm) >= (4, 2) else convert(struct)
 
 
-def _as_they_stand(jvm: Jvm) -> JavaObject:
-    """Options that keep a session's settings from moving dates and times (``ParquetOptions``)."""
-    if _AS_THEY_STAND not in jvm.shared:
+def _no_rebase(jvm: Jvm) -> JavaObject:
+    """Options that override a session's settings for rebasing dates and times (``ParquetOptions``)."""
+    if _NO_REBASE not in jvm.shared:
         options = [(name, "CORRECTED") for name in ("datetimeRebaseMode", "int96RebaseMode")]
         made = jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap")(jvm.string_map(options))
-        jvm.shared[_AS_THEY_STAND] = made
-    return jvm.shared[_AS_THEY_STAND]
+        jvm.shared[_NO_REBASE] = made
+    return jvm.shared[_NO_REBASE]
 
 
 def _no_options(jvm: Jvm) -> JavaObject:

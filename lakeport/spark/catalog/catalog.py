@@ -44,20 +44,20 @@ class CatalogProxy(Proxy):
         self._catalog = catalog
 
     def initialize(self, name: str, options: JavaObject) -> None:
-        """Nothing: the registry has the configuration."""
+        """Does nothing: the registry has the configuration."""
 
     def name(self) -> str:
         """The catalog's name."""
         return self._catalog
 
     def capabilities(self) -> JavaObject:
-        """None of the optional ones."""
+        """No optional capabilities."""
         return self._jvm.cls("java.util.Collections").emptySet()
 
     def tableStateOptionKeys(self) -> JavaObject:
-        """The read options that choose columns, which Spark 4.3 and later hands to ``loadTable``.
+        """The read options that change the columns, which Spark 4.3 and later passes to ``loadTable``.
 
-        Those of all connectors, since a table may be read through another catalog.
+        They are those of all connectors, since a table may be read through another catalog.
         """
         names = self._registry.plugins.column_options
         key = ("column options", names)
@@ -86,7 +86,7 @@ class CatalogProxy(Proxy):
         return self._jvm.string_rows([[name] for name in names])
 
     def namespaceExists(self, namespace: JavaObject) -> bool:
-        """Whether the schema is there."""
+        """Whether the schema exists."""
         parts = self._jvm.texts(namespace)
         if not parts:
             return True
@@ -95,7 +95,7 @@ class CatalogProxy(Proxy):
             return len(parts) == 1 and access.metadata.schema_exists(access.session, parts[0].lower())
 
     def loadNamespaceMetadata(self, namespace: JavaObject) -> JavaObject:
-        """Comment, location and the like."""
+        """Properties of a schema, such as comment and location."""
         parts = self._jvm.texts(namespace)
         if not parts:
             return self._jvm.string_map([])
@@ -133,7 +133,7 @@ class CatalogProxy(Proxy):
         return table_summaries(self._jvm, namespace, self._table_names(namespace), "EXTERNAL")
 
     def tableExists(self, ident: JavaObject) -> bool:
-        """Whether the table is there, be it readable or not."""
+        """Whether the table exists, even if it cannot be read."""
         try:
             load_table(self._jvm, self._access(), ident, None)
         except (TableNotFoundError, SchemaNotFoundError):
@@ -158,11 +158,11 @@ class CatalogProxy(Proxy):
             if view is None:
                 raise
             if version is not None:
-                raise NotSupportedError(f"the view {view.name} has no older states; leave out AS OF") from None
+                raise NotSupportedError(f"the view {view.name} has no older versions; leave out AS OF") from None
             return view_relation(self._jvm, self._catalog, view)
 
     def loadChangelog(self, ident: JavaObject, context: JavaObject, options: JavaObject) -> Proxy:
-        """What changed in a table in a range of versions (Spark 4.2 and later)."""
+        """The changes of a table in a range of versions (Spark 4.2 and later)."""
         change_range = asked_range(self._jvm, context.range())
         try:
             return load_changes(self._jvm, self._access(), ident, change_range, context)
@@ -170,12 +170,12 @@ class CatalogProxy(Proxy):
             raise as_illegal_argument(self._jvm, error) from error
 
     def invalidateTable(self, ident: JavaObject) -> None:
-        """Nothing is kept between statements here."""
+        """Does nothing: nothing is cached between statements here."""
 
-    def createTable(self, ident: JavaObject, *told: JavaObject) -> None:
-        """``CREATE TABLE``; Spark loads the table by itself where it wants it."""
+    def createTable(self, ident: JavaObject, *definition: JavaObject) -> None:
+        """``CREATE TABLE``; Spark loads the table itself where it needs it."""
         name = table_name(self._jvm, self._catalog, ident)
-        definitions.create_table(self._jvm, self._access(), name, told)
+        definitions.create_table(self._jvm, self._access(), name, definition)
 
     def createTableLike(self, *args: object) -> object:
         """Refused."""
@@ -194,7 +194,7 @@ class CatalogProxy(Proxy):
         raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "CREATE OR REPLACE TABLE"))
 
     def alterTable(self, ident: JavaObject, changes: JavaObject) -> Proxy | JavaObject:
-        """Comments and properties."""
+        """``ALTER TABLE`` of comments and properties."""
         name = table_name(self._jvm, self._catalog, ident)
         definitions.alter_table(self._jvm, self._access(), name, changes)
         return self.loadTable(ident)
@@ -210,7 +210,7 @@ class CatalogProxy(Proxy):
     def renameTable(self, old: JavaObject, new: JavaObject) -> None:
         """``ALTER TABLE ... RENAME TO``."""
         name = table_name(self._jvm, self._catalog, old)
-        # Spark hands the new name over as it is written: with the catalog, without it, without a schema.
+        # Spark passes the new name as written: with the catalog, without it, or without a schema.
         schema = [part.lower() for part in self._jvm.texts(new.namespace())] or [name.schema]
         if len(schema) > 1 and schema[0] == self._catalog:
             schema = schema[1:]

@@ -1,4 +1,4 @@
-"""``CREATE``, ``ALTER`` and ``DROP`` of schemas, tables and partitions, from Spark's words to the SPI's."""
+"""Translates Spark's ``CREATE``, ``ALTER`` and ``DROP`` of schemas, tables and partitions into calls of the SPI."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 _DECLARED = re.compile(r"(?:var)?char\(\d+\)")
 _OPTION = "option."
 _STORAGE = ("hive.stored-as", "hive.serde", "hive.input-format", "hive.output-format")
-# Spark's own words of a table, which are no properties of it (CatalogV2Util.TABLE_RESERVED_PROPERTIES).
+# Reserved names that are not table properties (CatalogV2Util.TABLE_RESERVED_PROPERTIES).
 _RESERVED = ("collation", "comment", "external", "is_managed_location", "location", "owner", "provider", "table_type")
 
 
@@ -76,20 +76,23 @@ def drop_namespace(access: CatalogAccess, schema: str, cascade: bool) -> None:
         able.drop_schema(access.session, schema, cascade)
 
 
-def create_table(jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, told: Sequence[JavaObject]) -> None:
+def create_table(
+    jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, arguments: Sequence[JavaObject]
+) -> None:
     """``CREATE TABLE``.
 
     Args:
-        jvm: The door to the JVM.
+        jvm: The JVM.
         access: The catalog.
         name: The table.
-        told: What Spark tells of it: a ``TableInfo``, or columns (or a ``StructType``), transforms and properties.
+        arguments: Spark's definition: a ``TableInfo``, or columns (or a ``StructType``), transforms and properties.
     """
     able = _tables(access, "CREATE TABLE")
-    if len(told) == 1:
-        columns, transforms, properties = told[0].columns(), told[0].partitions(), told[0].properties()
+    if len(arguments) == 1:
+        info = arguments[0]
+        columns, transforms, properties = info.columns(), info.partitions(), info.properties()
     else:
-        columns, transforms, properties = told
+        columns, transforms, properties = arguments
     definition = _definition(jvm, name, columns, transforms, java_map(properties))
     with access.lock:
         able.create_table(access.session, definition)
@@ -110,8 +113,8 @@ def alter_table(jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, c
             comments.append((path[0], str(change.newComment()) or None))
         else:
             raise NotSupportedError(
-                f"ALTER TABLE {name} with {kind} is not supported: comments, properties and the name of a table can be "
-                "changed here; use the engine that owns the table"
+                f"ALTER TABLE {name} with {kind} is not supported: only comments, properties and the name of a table "
+                "can be changed here; use the engine that owns the table"
             )
     with access.lock:
         for column, comment in comments:
@@ -176,23 +179,23 @@ def _partitions(access: CatalogAccess, statement: str) -> SupportsPartitionDefin
 
 
 def _definition(
-    jvm: Jvm, name: CatalogSchemaTableName, columns: JavaObject, transforms: JavaObject, told: Mapping[str, str]
+    jvm: Jvm, name: CatalogSchemaTableName, columns: JavaObject, transforms: JavaObject, given: Mapping[str, str]
 ) -> TableDefinition:
-    # Options stand in the map twice: as they are, and after a prefix.
-    options = {key[len(_OPTION) :] for key in told if key.startswith(_OPTION)}
-    storage = {key: value for key, value in told.items() if key in _STORAGE or key.startswith(_OPTION)}
+    # Options are in the map twice: unchanged, and with a prefix.
+    options = {key[len(_OPTION) :] for key in given if key.startswith(_OPTION)}
+    storage = {key: value for key, value in given.items() if key in _STORAGE or key.startswith(_OPTION)}
     properties = {
-        key: value for key, value in told.items() if key not in storage and key not in options and key not in _RESERVED
+        key: value for key, value in given.items() if key not in storage and key not in options and key not in _RESERVED
     }
     return TableDefinition(
         name.schema_table,
         _columns(jvm, columns),
-        tuple(_key(jvm, name, transform) for transform in jvm.items(transforms)),
-        told.get("location"),
-        told["provider"].lower() if "provider" in told else None,
-        told.get("comment"),
-        tuple(properties.items()),
-        tuple(storage.items()),
+        partitioned_by=tuple(_key(jvm, name, transform) for transform in jvm.items(transforms)),
+        location=given.get("location"),
+        provider=given["provider"].lower() if "provider" in given else None,
+        comment=given.get("comment"),
+        properties=tuple(properties.items()),
+        storage=tuple(storage.items()),
     )
 
 
@@ -205,10 +208,10 @@ def _columns(jvm: Jvm, columns: JavaObject) -> tuple[ColumnMetadata, ...]:
 def _column(field: Mapping[str, object]) -> ColumnMetadata:
     name, kind, metadata = str(field["name"]), field["type"], field["metadata"]
     assert isinstance(metadata, dict)
-    # Spark may have hidden char and varchar behind a string.
+    # Spark may have replaced char and varchar by a string.
     declared = str(metadata.get("__CHAR_VARCHAR_TYPE_STRING", kind))
     if isinstance(kind, str) and kind.startswith("string collate"):
-        raise NotSupportedError(f"column '{name}' has a collation, which only Spark knows; declare it as STRING")
+        raise NotSupportedError(f"column '{name}' has a collation, which only Spark supports; declare it as STRING")
     comment = metadata.get("comment")
     return ColumnMetadata(
         name,
@@ -222,8 +225,8 @@ def _column(field: Mapping[str, object]) -> ColumnMetadata:
 def _key(jvm: Jvm, name: CatalogSchemaTableName, transform: JavaObject) -> str:
     if str(transform.name()) != "identity":
         raise NotSupportedError(
-            f"CREATE TABLE {name} says {transform.describe()}: tables over files that are there are partitioned by "
-            "columns alone, and not bucketed"
+            f"CREATE TABLE {name} has {transform.describe()}: tables over existing files can only be partitioned by "
+            "columns, and not be bucketed"
         )
     [reference] = jvm.items(transform.references())
     return str(reference.fieldNames()[0])

@@ -1,7 +1,7 @@
-"""Puts Lakeport's catalogs into a Spark session.
+"""Installs Lakeport's catalogs in a Spark session.
 
-Spark makes catalogs from class names; a Python object has none. So the objects go straight into the map of the
-session's ``CatalogManager``, which has no other way in: see docs/adr/0001.
+Spark creates catalogs from class names, which Python objects do not have. So the objects go directly into the map of
+the session's ``CatalogManager``: see docs/adr/0001.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.versions import check_version
 from lakeport.spark.catalog.catalog import CatalogProxy
 from lakeport.spark.catalog_map import catalog_map, keep_catalogs
-from lakeport.spark.streaming.ends import know_session
+from lakeport.spark.streaming.batch_ends import observe_session
 from lakeport.spark.tasks.interpreter import task_python
 
 __all__ = ["Installation", "install"]
@@ -34,15 +34,15 @@ _RESERVED = "spark_catalog"
 
 
 class Installation:
-    """The catalogs of a registry inside of Spark sessions; follows what is registered and dropped.
+    """The catalogs of a registry in Spark sessions; follows later registrations and drops.
 
     Args:
         spark: A classic session.
         registry: The catalogs.
-        new_sessions: Whether ``newSession()`` of the session, and of those that it makes, installs them as well.
+        new_sessions: Whether sessions made by ``newSession()``, directly or indirectly, get them as well.
 
     Attributes:
-        jvm: The door to the JVM.
+        jvm: The JVM.
     """
 
     def __init__(self, spark: SparkSession, registry: CatalogRegistry, *, new_sessions: bool = False) -> None:
@@ -51,22 +51,22 @@ class Installation:
         task_python(self.jvm.context.pythonExec, self.jvm.context.master or "")
         self._registry = registry
         self._new_sessions = new_sessions
-        # Each session has a catalog manager of its own. Whoever has no session any more needs no news of catalogs.
+        # Each session has its own catalog manager. Sessions that are gone need no updates.
         self._catalogs: WeakKeyDictionary[SparkSession, JavaObject] = WeakKeyDictionary()
         self._add(spark)
         registry.add_listener(self._follow)
 
     def remove(self) -> None:
-        """Takes the catalogs out of Spark again."""
+        """Removes the catalogs from Spark."""
         for spark, catalogs in list(self._catalogs.items()):
             for name in self._registry.names():
                 catalogs.remove(name)
             spark.__dict__.pop("newSession", None)
-        # The registry may live on, and tell of others.
+        # The registry may outlive this, and notify about other catalogs.
         self._catalogs.clear()
 
     def _add(self, spark: SparkSession) -> None:
-        know_session(spark)
+        observe_session(spark)
         catalogs = self._catalogs[spark] = catalog_map(spark._jsparkSession, spark.version)
         keep_catalogs(self.jvm, self._registry, catalogs)
         for name in self._registry.names():
@@ -94,7 +94,7 @@ class Installation:
     def _put(self, catalogs: JavaObject, name: str) -> None:
         if name == _RESERVED:
             raise NotSupportedError(
-                f"a catalog cannot be named '{_RESERVED}', which is Spark's own: rename its properties file"
+                f"a catalog cannot be named '{_RESERVED}', the name of Spark's own: rename its properties file"
             )
         catalogs.put(name, CatalogProxy(self.jvm, self._registry, name))
 
@@ -105,19 +105,19 @@ def install(
     *,
     new_sessions: bool = False,
 ) -> Installation:
-    """Shows catalogs to a Spark session; ``lakeport.connect`` does so, too, and has more to offer.
+    """Installs catalogs in a Spark session; ``lakeport.connect`` does this as well, and more.
 
     Args:
         spark: A classic session.
-        catalogs: A registry, a folder of catalog files, or ``None`` for what ``lakeport.connect`` takes; what is
-            registered and dropped later follows.
-        new_sessions: Whether ``newSession()`` of the session, and of those that it makes, installs them as well. Not
-            those that Java code makes: these want a call of their own.
+        catalogs: A registry, a directory of catalog files, or ``None`` for the default of ``lakeport.connect``; later
+            registrations and drops are followed.
+        new_sessions: Whether sessions made by ``newSession()``, directly or indirectly, get them as well. Sessions made
+            by Java code need their own call.
 
     Raises:
-        InvalidPropertyError: The folder is not there.
-        NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
-            that has no Lakeport.
+        InvalidPropertyError: The directory does not exist.
+        NotSupportedError: A Spark Connect session, an unsupported Spark version, or a Python of Spark's tasks without
+            Lakeport.
     """
     registry = catalogs if isinstance(catalogs, CatalogRegistry) else load_catalogs(catalogs)
     return Installation(spark, registry, new_sessions=new_sessions)

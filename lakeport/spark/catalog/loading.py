@@ -1,4 +1,4 @@
-"""From a Spark identifier to a table proxy, inside of the statement that the thread is in."""
+"""From a Spark identifier to a table proxy, within the thread's current statement."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def load_table(
     """The proxy of a table or system table.
 
     Args:
-        jvm: Spark's Java.
+        jvm: The JVM.
         access: The catalog in its statement.
         ident: The table's name.
-        version: An older state; ``None`` is the newest.
-        options: Read options that choose columns, by name in lower case.
+        version: An older version; ``None`` is the newest.
+        options: Read options that change the columns, by name in lower case.
 
     Raises:
-        TableNotFoundError: There is none, or its name has more than one schema.
-        NotSupportedError: It is there, but cannot be read right.
-        InvalidArgumentError: An option is not known, or not understood.
+        TableNotFoundError: The table does not exist, or its name has more than one schema.
+        NotSupportedError: It exists, but cannot be read correctly.
+        InvalidArgumentError: An option is unknown or invalid.
     """
     access, resolved = resolve(access, table_name(jvm, access.catalog, ident), version)
     if isinstance(resolved, ResolvedSystemTable):
@@ -71,21 +71,21 @@ def table_name(jvm: Jvm, catalog: str, ident: JavaObject) -> CatalogSchemaTableN
     """The full name of an identifier.
 
     Raises:
-        SchemaNotFoundError: It has more than one schema, or none.
+        SchemaNotFoundError: It does not have exactly one schema.
     """
     namespace = jvm.texts(ident.namespace())
     if len(namespace) != 1:
         raise SchemaNotFoundError(
-            f"'{'.'.join(namespace)}' is not a schema of catalog '{catalog}': a name has catalog, schema, table"
+            f"'{'.'.join(namespace)}' is not a schema of catalog '{catalog}': expected catalog.schema.table"
         )
     return CatalogSchemaTableName(catalog, namespace[0].lower(), str(ident.name()).lower())
 
 
 def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
-    """What ``VERSION AS OF`` or ``TIMESTAMP AS OF`` asks for, in each of the forms that Spark calls ``loadTable`` with.
+    """The version of ``VERSION AS OF`` or ``TIMESTAMP AS OF``, from any form of arguments of ``loadTable``.
 
     Raises:
-        InvalidArgumentError: A form that is not known.
+        InvalidArgumentError: The form is unknown.
     """
     if not context:
         return None
@@ -95,7 +95,7 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
     if isinstance(first, int):
         return TableVersion(VersionKind.TIMESTAMP, instant(first))
     assert isinstance(first, JavaObject)
-    # Alone it is a set of write privileges; those are refused when the write comes.
+    # A single argument is a set of write privileges; these are refused when the write comes.
     if len(context) == 1:
         return None
     travel = first.timeTravel()
@@ -111,7 +111,7 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
 
 
 def write_privileges(context: tuple[object, ...]) -> str:
-    """What a statement that loads a table would write, such as ``INSERT``; empty for a read."""
+    """The writes for which a statement loads a table, such as ``INSERT``; empty for a read."""
     first = context[0] if context else None
     if not isinstance(first, JavaObject):
         return ""
@@ -121,7 +121,7 @@ def write_privileges(context: tuple[object, ...]) -> str:
 
 
 def loading_options(context: tuple[object, ...]) -> dict[str, str]:
-    """The read options that Spark 4.3 and later calls ``loadTable`` with, by name in lower case."""
+    """The read options that Spark 4.3 and later passes to ``loadTable``, by name in lower case."""
     if len(context) < 2:
         return {}
     options = context[1]
@@ -135,7 +135,7 @@ def instant(micros: int) -> datetime:
 
 
 def scanned_table(access: CatalogAccess, resolved: ResolvedTable, shown: Sequence[ColumnMetadata]) -> ScannedTable:
-    """A resolved table, as its scans need it, with the columns that ``SELECT *`` shows."""
+    """A resolved table as scans need it, with the columns of ``SELECT *``."""
     columns = tuple(resolved.columns[column.name] for column in shown)
     everything = TupleDomain[ColumnHandle].all()
     plan = ScanPlan(access, resolved.handle, columns, everything, everything)
@@ -144,7 +144,7 @@ def scanned_table(access: CatalogAccess, resolved: ResolvedTable, shown: Sequenc
 
 
 def _table(jvm: Jvm, access: CatalogAccess, resolved: ResolvedTable, shown: ResolvedTable) -> TableProxy:
-    """The proxy of a table; ``shown`` is the same one with the columns that read options chose."""
+    """The proxy of a table; ``shown`` is the same table with the columns after read options."""
     scanned = scanned_table(access, shown, shown.table.visible_columns())
     if scanned.partition_keys and isinstance(access.metadata, SupportsPartitionListing):
         return PartitionedTableProxy(jvm, scanned, shown.table, resolved)

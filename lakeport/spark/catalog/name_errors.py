@@ -1,4 +1,4 @@
-"""Spark's "not found" in our words: which catalog, schema or table is missing, and what exists that is close."""
+"""Better errors for Spark's "not found": which catalog, schema or table is missing, and similar names."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def explain(
     current: tuple[str, str],
     is_sparks: Callable[[str], bool],
 ) -> ConnectorError | None:
-    """The error of ours that says more than Spark's; ``None`` where Spark's own is best.
+    """A ``ConnectorError`` that explains more than Spark's error; ``None`` where Spark's own is best.
 
     Args:
-        error: What Spark raised while it analysed a statement.
-        registry: Our catalogs; one is asked again for what is close to a name.
-        current: Catalog and schema of names that say none.
-        is_sparks: Whether a catalog of this name is known to Spark, but is none of ours.
+        error: Spark's error from the analysis of a statement.
+        registry: Lakeport's catalogs, to look for similar names.
+        current: Catalog and schema of names without them.
+        is_sparks: Whether Spark has a catalog of this name that is not one of Lakeport's.
     """
     found = original(error)
     if found is not None:
@@ -66,7 +66,7 @@ def explain(
 
 
 def add_suggestion(error: PySparkException, function_names: Callable[[], list[str]]) -> None:
-    """Notes at an error of Spark's what is close to a function that there is not."""
+    """Adds a note with similar names to Spark's error about an unknown function."""
     if error.getCondition() != "UNRESOLVED_ROUTINE":
         return
     written = (error.getMessageParameters() or {}).get("routineName", "")
@@ -77,7 +77,7 @@ def add_suggestion(error: PySparkException, function_names: Callable[[], list[st
 
 
 def _look_up_table(registry: CatalogRegistry, parts: Sequence[str], current: tuple[str, str]) -> None:
-    """Raises what is wrong with the name; returns where nothing is, or where the name is none of ours."""
+    """Raises the error of a name; returns where the name is correct or not one of Lakeport's."""
     known = registry.names()
     if len(parts) == 3:
         catalog, schema, table = parts
@@ -97,14 +97,14 @@ def _look_up_table(registry: CatalogRegistry, parts: Sequence[str], current: tup
     except SchemaNotFoundError as error:
         if len(parts) == 2 and schema in known:
             raise TableNotFoundError(
-                f"{error.message}; '{schema}' is a catalog: a table of it is written {schema}.<schema>.{table}"
+                f"{error.message}; '{schema}' is a catalog: write a table of it as {schema}.<schema>.{table}"
             ) from error
         raise
 
 
 def _look_up_schema(registry: CatalogRegistry, parts: Sequence[str], current: str) -> None:
     known = registry.names()
-    # Spark puts the current catalog in front of what the user wrote for USE, and leaves the catalog out for others.
+    # Spark prepends the current catalog to the name of a USE statement, and omits the catalog for others.
     rest = parts[1:] if len(parts) > 1 and (parts[0] == current or parts[0] in known) else parts
     catalog = parts[0] if len(rest) < len(parts) else current
     if len(rest) > 1:
@@ -114,7 +114,7 @@ def _look_up_schema(registry: CatalogRegistry, parts: Sequence[str], current: st
         there_are = f"there are the catalogs {', '.join(known)}" if known else "there are no catalogs"
         near = closest(rest[0], known)
         raise CatalogNotFoundError(
-            f"'{rest[0]}' is no catalog, and no schema of catalog '{catalog}'{near}; {there_are}"
+            f"'{rest[0]}' is neither a catalog nor a schema of catalog '{catalog}'{near}; {there_are}"
         )
     access = plain_statement(registry).access(catalog)
     with access.lock:

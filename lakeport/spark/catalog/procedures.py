@@ -38,15 +38,15 @@ class ProcedureProxy(Proxy):
         return self._procedure.name
 
     def description(self) -> str:
-        """One sentence."""
+        """A description in one sentence."""
         return self._procedure.description
 
     def bind(self, inputType: JavaObject) -> ProcedureProxy:
-        """There is one form of each procedure."""
+        """The procedure itself: each has one form."""
         return self
 
     def isDeterministic(self) -> bool:
-        """No: procedures act."""
+        """No: procedures have side effects."""
         return False
 
     def parameters(self) -> JavaObject:
@@ -62,7 +62,7 @@ class ProcedureProxy(Proxy):
         return self._jvm.array(_PROCEDURES + "ProcedureParameter", built)
 
     def call(self, row: JavaObject) -> JavaObject:
-        """Runs the procedure; its rows come back as a scan."""
+        """Runs the procedure; returns its rows as a scan."""
         arguments = {
             argument.name: python_value(row, index, argument.type)
             for index, argument in enumerate(self._procedure.arguments)

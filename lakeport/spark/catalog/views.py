@@ -1,4 +1,4 @@
-"""Views of a metastore as Spark's own: Spark parses their text in the view's catalog and schema."""
+"""Views of a metastore as Spark views: Spark parses their text in the view's catalog and schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARAMETERS = ("identifier", "tableType", "storage", "schema", "properties", "vi
 
 
 def find_view(access: CatalogAccess, name: CatalogSchemaTableName) -> ViewDefinition | None:
-    """The view of this name; ``None`` where there is none, or the catalog knows no views."""
+    """The view of this name; ``None`` where there is none, or the catalog does not support views."""
     if not isinstance(access.metadata, SupportsViews):
         return None
     with access.lock:
@@ -31,7 +31,7 @@ def view_relation(jvm: Jvm, catalog: str, view: ViewDefinition) -> JavaObject:
     """The view as a relation that each version of Spark expands: a ``V1Table`` around a ``CatalogTable``.
 
     Raises:
-        NotSupportedError: Its text cannot be expressed in Spark's SQL; shows it, and what of it.
+        NotSupportedError: Its text cannot be expressed in Spark's SQL; the message shows the text and the part.
     """
     read = spark_view(catalog, view)
     _check_parses(jvm, view, read)
@@ -89,9 +89,9 @@ def _check_parses(jvm: Jvm, view: ViewDefinition, read: SparkView) -> None:
     try:
         parser.parseQuery(read.text)
     except Exception as error:
-        said = _first_words(str(getattr(error, "java_exception", error)))
+        reason = _first_words(str(getattr(error, "java_exception", error)))
         raise NotSupportedError(
-            f"the view {view.name} is not read: Spark does not understand its text ({said}): {read.shown}",
+            f"the view {view.name} cannot be read: Spark cannot parse its text ({reason}): {read.shown}",
             read.code,
         ) from error
 

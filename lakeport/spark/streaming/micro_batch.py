@@ -1,4 +1,4 @@
-"""A table as a source of Spark's structured streaming: micro batches between offsets that a checkpoint keeps."""
+"""A table as a source of Spark's structured streaming: micro batches between offsets in a checkpoint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lakeport.spark.bridge.python_tasks import batch_partitions, batch_reader_fa
 from lakeport.spark.bridge.types import arrow_schema, task_schema
 from lakeport.spark.catalog_map import share_catalogs
 from lakeport.spark.statements import new_statement
-from lakeport.spark.streaming.ends import reads_batch
+from lakeport.spark.streaming.batch_ends import reads_batch
 from lakeport.spark.streaming.options import StreamOptions
 from lakeport.spark.tasks.task import BatchReader
 from lakeport.transactions.statement import CatalogAccess
@@ -27,20 +27,20 @@ __all__ = ["MicroBatchStreamProxy", "StreamedTable"]
 
 _STREAMING = READ + "streaming."
 _OFFSET = "org.apache.spark.sql.execution.datasources.v2.python.PythonStreamingSourceOffset"
-"""Offsets are a class, which Python cannot extend; Spark has this one for texts."""
+"""``Offset`` is a class, which Python cannot extend; this is Spark's own subclass for texts."""
 _START_FILE = "lakeport-start"
 
 
 @dataclass(frozen=True, slots=True)
 class StreamedTable:
-    """What makes a stream of a table.
+    """A table that can be read as a stream.
 
     Attributes:
-        request: What is asked for.
-        access: The catalog, where the table was resolved.
+        request: The table, columns and limits to read.
+        access: The catalog in which the table was resolved.
         registry: The catalogs.
         options: The options of the stream.
-        batch_options: Names of options that only batch reads know.
+        batch_options: Names of given options that only batch reads support.
         schema_json: Spark's schema of the rows.
     """
 
@@ -52,31 +52,31 @@ class StreamedTable:
     schema_json: str
 
     def check_batch(self) -> None:
-        """To be called where the table is read as a batch.
+        """Call where the table is read as a batch.
 
         Raises:
-            InvalidArgumentError: An option is of streams only.
+            InvalidArgumentError: An option is for streams only.
         """
         if self.options.given:
             raise InvalidArgumentError(
                 f"table {self.request.name} is read with the option {', '.join(self.options.given)}, which only "
-                "spark.readStream knows; leave it out"
+                "spark.readStream supports; leave it out"
             )
 
     def open(self, jvm: Jvm, checkpoint: str) -> MicroBatchStreamProxy:
         """The stream; called in the thread that runs its batches.
 
         Raises:
-            InvalidArgumentError: An option is of batch reads only.
+            InvalidArgumentError: An option is for batch reads only.
         """
         if self.batch_options:
             raise InvalidArgumentError(
                 f"the stream of table {self.request.name} has the option {', '.join(self.batch_options)}, which only "
-                "batch reads know; leave it out"
+                "batch reads support; leave it out"
             )
-        # The query holds the table as it was resolved, for as long as it runs; its locks are for nobody.
+        # The query keeps the resolved table for as long as it runs; its locks protect nothing.
         self.access.statement.transactions.release()
-        # A query runs in a clone of its session, and so does what foreachBatch asks.
+        # A query runs in a clone of its session, and so do queries in foreachBatch.
         share_catalogs(jvm, self.registry, _active(jvm))
         return MicroBatchStreamProxy(jvm, self, checkpoint)
 
@@ -100,7 +100,7 @@ class MicroBatchStreamProxy(Proxy):
         )
 
     def initialOffset(self) -> JavaObject:
-        """Where the stream begins: what the checkpoint says, also if it is asked again after the table has gone on."""
+        """The offset at which the stream begins; stored in the checkpoint, so that it stays when the table changes."""
         files = self._jvm.cls("org.apache.hadoop.fs.Path")(self._checkpoint, _START_FILE)
         system = files.getFileSystem(self._hadoop_conf())
         if system.exists(files):
@@ -118,9 +118,9 @@ class MicroBatchStreamProxy(Proxy):
         return self._offset(text)
 
     def latestOffset(self, *asked: JavaObject) -> JavaObject | None:
-        """How far the next batch goes."""
+        """The offset at which the next batch ends."""
         if not asked:
-            raise NotSupportedError("a stream says how far it goes from where it is")
+            raise NotSupportedError("latestOffset() needs the start of the batch and a limit")
         start, limit = asked
         begin = str(start.json())
         limited = self._jvm.class_name(limit) != "ReadAllAvailable"
@@ -128,11 +128,11 @@ class MicroBatchStreamProxy(Proxy):
         return start if end == begin else self._offset(end)
 
     def reportLatestOffset(self) -> None:
-        """Nothing but what was found anyway: asking would be another look at the table for each batch."""
+        """Nothing: the newest offset would cost another look at the table for each batch."""
         return
 
     def getDefaultReadLimit(self) -> JavaObject:
-        """A limit of the kind that the options say; how much it is, is known here."""
+        """A limit of the kind in the options; the stream itself applies its size."""
         limits = self._table.request.limits
         kinds = self._jvm.cls(_STREAMING + "ReadLimit")
         if limits.size_bytes is not None:
@@ -142,11 +142,11 @@ class MicroBatchStreamProxy(Proxy):
         return kinds.allAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """What the table has now is the end."""
+        """Makes the table's current state the end of the stream."""
         self._stream.stop_at_newest(str(self.initialOffset().json()))
 
     def planInputPartitions(self, start: JavaObject, end: JavaObject) -> JavaObject:
-        """The tasks of a batch; none of the first one of a query that starts behind everything."""
+        """The tasks of a batch; none for an empty batch, such as the first one of a stream from the newest version."""
         if str(start.json()) == str(end.json()):
             return self._jvm.array(READ + "InputPartition", [])
         batch = self._stream.plan(str(start.json()), str(end.json()))
@@ -154,7 +154,7 @@ class MicroBatchStreamProxy(Proxy):
         return batch_partitions(self._jvm, batch.table, batch.columns, self._packed(batch))
 
     def createReaderFactory(self) -> JavaObject:
-        """The tasks' Python; one for all batches, since each task knows its own."""
+        """The reader factory for all batches: each partition holds its own splits."""
         table = self._table
         access = table.access
         schema = task_schema(arrow_schema(table.schema_json))
@@ -162,11 +162,11 @@ class MicroBatchStreamProxy(Proxy):
         return batch_reader_factory(self._jvm, reader, self._jvm.data_type(table.schema_json), table.schema_json)
 
     def deserializeOffset(self, text: str) -> JavaObject:
-        """An offset of the checkpoint."""
+        """An offset read from the checkpoint."""
         return self._offset(text)
 
     def commit(self, end: JavaObject) -> None:
-        """The batches up to here are over."""
+        """The batches up to this offset are finished."""
         self._stream.end_batch()
 
     def stop(self) -> None:
@@ -174,7 +174,7 @@ class MicroBatchStreamProxy(Proxy):
         self._stream.end_batch()
 
     def toString(self) -> str:
-        """What the query's progress calls it."""
+        """The name of the source in the query's progress."""
         kind = "changes of " if self._table.request.changes else ""
         return f"lakeport[{kind}{self._table.request.name}]"
 

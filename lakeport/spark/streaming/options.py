@@ -1,4 +1,4 @@
-"""The read options of a stream: where it begins, and how much a batch may hold."""
+"""The read options of a stream: where it begins, and the limits of a batch."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _UNITS = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 2
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """What was asked of a stream.
+    """The options of a stream.
 
     Attributes:
         start: Where it begins.
-        limits: Of each batch.
-        given: Names of the options, lower case; batch reads do not know them.
+        limits: Limits of each batch.
+        given: Names of the given options, lower case; batch reads do not support them.
     """
 
     start: StreamStart
@@ -38,26 +38,26 @@ class StreamOptions:
 def stream_options(
     table: object, options: Mapping[str, str], other_names: Mapping[str, str], zone: str
 ) -> tuple[StreamOptions, dict[str, str]]:
-    """Parts the options of a stream from all others.
+    """Separates the options of a stream from all others.
 
     Args:
         table: Its name, for messages.
-        options: By name in lower case.
-        other_names: Names that a connector has for the same.
-        zone: The session's time zone, of a time that says none.
+        options: Values by name in lower case.
+        other_names: A connector's own names of these options.
+        zone: The session's time zone, for a time without one.
 
     Returns:
-        Those of a stream, and the rest.
+        The options of the stream, and the rest.
 
     Raises:
-        InvalidArgumentError: A value is not understood, or two options say where to begin.
+        InvalidArgumentError: A value is invalid, or two options set the start.
     """
     mine = {name: text for name, text in options.items() if other_names.get(name, name) in (*_STARTS, *_LIMITS)}
     rest = {name: text for name, text in options.items() if name not in mine}
     known = {other_names.get(name, name): text.strip() for name, text in mine.items()}
     starts = [name for name in mine if other_names.get(name, name) in _STARTS]
     if len(starts) > 1:
-        raise InvalidArgumentError(f"{table}: the options {' and '.join(sorted(starts))} both say where to begin")
+        raise InvalidArgumentError(f"{table}: the options {' and '.join(sorted(starts))} both set the start; keep one")
     versions, files, size = (_limit(table, name, known.get(name)) for name in _LIMITS)
     return StreamOptions(_start(table, known, zone), StreamLimits(versions, files, size), tuple(sorted(mine))), rest
 
@@ -78,7 +78,7 @@ def _time(table: object, text: str, zone: str) -> datetime:
         return found if found.tzinfo is not None else found.replace(tzinfo=ZoneInfo(zone))
     except (ValueError, KeyError) as error:
         raise InvalidArgumentError(
-            f"{table}: option startingTimestamp is {text!r}: {error}; expected such as 2024-01-31 09:30:00"
+            f"{table}: option startingTimestamp is {text!r}: {error}; expected a time such as 2024-01-31 09:30:00"
         ) from error
 
 

@@ -25,7 +25,7 @@ from connector_spi.predicate import Value
 from connector_spi.properties import parse_properties
 from connectors.hive.config import HiveConfig
 from connectors.hive.connector import HiveConnector, HivePlugin
-from tests.connectors.hive.acid.writer import AcidFolder
+from tests.connectors.hive.acid.writer import AcidLocation
 from tests.connectors.hive.reading import make_session, read_table
 from tests.connectors.hive.table_writer import write_file
 from tests.hive_corpus import canonical_rows, expected_answer, require_corpus
@@ -153,20 +153,20 @@ def test_a_transactional_folder_is_registered_only_when_asked_for(hive: HiveConn
 
 def test_a_transactional_folder_that_tells_no_columns(hive: HiveConnector, tmp_path: Path) -> None:
     write_file(tmp_path / "old" / "delta_1_1_0" / "000000_0", _DATA.rename_columns(["_col0", "_col1"]), "orc")
-    with pytest.raises(NotSupportedError, match=r"_col0 to _col1.*through the metastore"):
+    with pytest.raises(NotSupportedError, match=r"_col0 to _col1.*through its own metastore"):
         _register(hive, tmp_path / "old", transactional=True)
     write_file(tmp_path / "deletes" / "delete_delta_1_1_0" / "bucket_00000", _DATA, "orc")
     with pytest.raises(InvalidArgumentError, match="deletes holds no files with rows"):
         _register(hive, tmp_path / "deletes", transactional=True)
     write_file(tmp_path / "open" / "delta_1_5" / "bucket_00000", _DATA, "orc")
     (tmp_path / "open" / "delta_1_5" / "bucket_00000_flush_length").write_bytes(bytes(8))
-    with pytest.raises(InvalidArgumentError, match="no writer holds open"):
+    with pytest.raises(InvalidArgumentError, match="no writer has open"):
         _register(hive, tmp_path / "open", transactional=True)
 
 
 def test_an_overwrite_of_nothing_makes_no_table_insert_only(hive: HiveConnector, tmp_path: Path) -> None:
     """Hive 3 leaves an ACID file's name on a file without rows and without the ACID columns."""
-    folder = AcidFolder(tmp_path / "t", "k:int,v:string")
+    folder = AcidLocation(tmp_path / "t", "k:int,v:string")
     folder.path.mkdir()
     folder.insert(1, {0: [(1, "a"), (2, "b")]})
     folder.truncate(2, "flat file")
@@ -178,7 +178,7 @@ def test_an_overwrite_of_nothing_makes_no_table_insert_only(hive: HiveConnector,
 
 
 def test_a_table_that_only_an_overwrite_of_nothing_wrote(hive: HiveConnector, tmp_path: Path) -> None:
-    folder = AcidFolder(tmp_path / "t", "k:int,v:string")
+    folder = AcidLocation(tmp_path / "t", "k:int,v:string")
     folder.path.mkdir()
     folder.truncate(1, "flat file")
     _register(hive, folder.path, transactional=True)
@@ -252,7 +252,7 @@ def test_what_cannot_be_registered_leaves_nothing_behind(hive: HiveConnector, tm
 def test_a_name_that_is_taken(hive: HiveConnector, tmp_path: Path) -> None:
     write_file(tmp_path / "data" / "f", _DATA, "parquet")
     _register(hive, tmp_path / "data")
-    with pytest.raises(UserError, match=r"new\.t is registered already") as caught:
+    with pytest.raises(UserError, match=r"new\.t already exists") as caught:
         _register(hive, tmp_path / "data")
     assert caught.value.code.name == "HIVE_TABLE_EXISTS"
 

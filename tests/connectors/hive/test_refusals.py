@@ -187,7 +187,7 @@ def test_a_missing_table_folder(hive: HiveConnector, tmp_path: Path) -> None:
     (tmp_path / "s" / "t" / "000000_0").unlink()
     assert read_table(hive, "s", "t").num_rows == 0
     (tmp_path / "s" / "t").rmdir()
-    with pytest.raises(FileMissingError, match=r"the folder of table s\.t is not there"):
+    with pytest.raises(FileMissingError, match=r"the directory of table s\.t does not exist"):
         read_table(hive, "s", "t")
 
 

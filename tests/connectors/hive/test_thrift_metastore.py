@@ -70,7 +70,7 @@ def test_register_and_unregister(thrift_hive: HiveConnector, tmp_path: Path) -> 
     session = make_session(thrift_hive)
     names = {"schema_name": schema, "table_name": "t"}
     named: dict[str, Value | None] = {**names, "table_location": str(tmp_path / "d")}
-    with pytest.raises(NotSupportedError, match="write ids of its own"):
+    with pytest.raises(NotSupportedError, match="allocate new write ids"):
         by_name["register_table"].function(session, {**named, "transactional": True})
     by_name["register_table"].function(session, named)
     assert scan_table(thrift_hive, schema, "t", ["v"]).rows.to_pylist() == [{"v": 1.5}]

@@ -113,7 +113,7 @@ def test_a_reader_that_has_enough(catalogs: Path) -> None:
         (["sql", "-f", "/nowhere.sql"], {}, 1, "cannot read /nowhere.sql: No such file"),
         (["sql", "SELECT 1", "-f", "x"], {}, 1, "give one of them"),
         (["sql", "SELECT 1", "--output-format", "xml"], {}, 1, "invalid choice: 'xml'"),
-        (["sql", "SELECT 1", "--catalogs", "/nowhere"], {}, 1, "/nowhere is not a folder"),
+        (["sql", "SELECT 1", "--catalogs", "/nowhere"], {}, 1, "/nowhere is not a directory"),
         (["catalogs", "chek"], {}, 1, "invalid choice: 'chek'"),
         (["sql", "SELECT 1", "--session", "hve.x=1"], {}, 1, "no catalog 'hve'; did you mean 'hive'"),
         (["sql", "SELECT 1", "--profile", "prod"], {"XDG_CONFIG_HOME": "/nowhere"}, 1, "no profile 'prod'"),
@@ -183,7 +183,7 @@ def test_catalogs_add_and_show(tmp_path: Path) -> None:
     )
     again = lakeport(*arguments, "--catalogs", folder)
     assert again.returncode == 1
-    assert b"--replace writes it anew" in again.stderr
+    assert b"--replace overwrites it" in again.stderr
     file = folder / "lake.properties"
     file.write_text(file.read_text() + "hive.metastore.ury=hush-3\n")
     (folder / "broken.properties").write_text("x\n")

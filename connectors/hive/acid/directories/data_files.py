@@ -1,4 +1,4 @@
-"""The data files of the chosen folders of a full ACID table. Driver side; reads side files and a few footers."""
+"""The data files of the chosen directories of a full ACID table. Driver side; reads side files and a few footers."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ DeletesByBucket = dict[int, tuple[DeleteFile, ...]]
 def data_files(
     files: FileSystem, listing: AcidListing, state: AcidState, compacted: frozenset[str], *, row_ids_needed: bool
 ) -> list[AcidFile]:
-    """The files with rows, sorted by path, each with the files of delete events that may be of its rows.
+    """The files with rows, sorted by path, each with the delete files whose events may refer to its rows.
 
     Raises:
-        FileMissingError: A file was cleaned away (code ``HIVE_FILE_CLEANED``).
-        NotSupportedError: A file's name or place is not understood, or row ids are needed of a file without a bucket.
+        FileMissingError: Hive's cleaner removed a file (code ``HIVE_FILE_CLEANED``).
+        NotSupportedError: A file's name or directory is not supported, or row ids are needed for a file without a
+            bucket.
     """
     deletes = _delete_files(listing, state)
     found: list[AcidFile] = []
@@ -60,13 +61,13 @@ def data_files(
 
 @contextmanager
 def cleaned_away(location: str) -> Iterator[None]:
-    """Says of a file that went away after it was listed that Hive's cleaner may have taken it."""
+    """Raises for a file that disappeared after it was listed that Hive's cleaner may have removed it."""
     try:
         yield
     except FileMissingError as error:
         raise FileMissingError(
-            f"a file of {location} went away while it was read, probably by Hive's cleaner after a compaction: "
-            f"{error.message}; run the statement again",
+            f"a file of {location} disappeared while it was read; Hive's cleaner probably removed it after a "
+            f"compaction: {error.message}; run the statement again",
             error_codes.HIVE_FILE_CLEANED,
         ) from error
 
@@ -84,19 +85,19 @@ def _delete_files(listing: AcidListing, state: AcidState) -> DeletesByBucket:
                     info.path,
                     info.size,
                     info.modified_millis,
-                    directory.first,
-                    directory.last,
-                    directory.statement,
-                    directory.name in state.partial,
+                    first=directory.first,
+                    last=directory.last,
+                    statement=directory.statement,
+                    check_write_ids=directory.name in state.partial,
                 )
                 by_bucket.setdefault(bucket_of_file(info.name), []).append(deletes)
     return {bucket: tuple(found) for bucket, found in by_bucket.items()}
 
 
 def _qualified(deletes: Iterable[DeleteFile], directory: AcidDirectory) -> tuple[DeleteFile, ...]:
-    """Delete events that may be of rows of a folder: not those of statements that had ended before it was written.
+    """Delete files that may refer to rows of a directory: not those of statements that ended before it was written.
 
-    Of ranges that compaction merged, statements cannot be told apart, so those are kept
+    Statements inside a range that compaction merged cannot be distinguished, so those files are kept
     (``isQualifiedDeleteDeltaForSplit`` takes a missing statement as 0, which loses them).
     """
     if directory.kind is DirectoryKind.BASE:
@@ -113,7 +114,7 @@ def _qualified(deletes: Iterable[DeleteFile], directory: AcidDirectory) -> tuple
 
 
 def _is_raw(files: FileSystem, content: DirectoryContent, compacted: bool) -> bool:
-    """Whether LOAD DATA or IMPORT put files without ACID columns there (``MetaDataFile.isRawFormat``)."""
+    """Whether LOAD DATA or IMPORT wrote files without ACID columns (``MetaDataFile.isRawFormat``)."""
     named = [info for info in content.files if is_original_name(info.name) and info.size > 0]
     if not named:
         return False
@@ -122,7 +123,7 @@ def _is_raw(files: FileSystem, content: DirectoryContent, compacted: bool) -> bo
     mixed = [info for info in content.files if is_acid_file_name(info.name)]
     if not one_write or mixed:
         raise _unknown_file(named[0], directory)
-    # One file tells of all: a folder is written by one statement.
+    # One file stands for all: one statement writes a directory.
     if has_acid_columns(read_orc_schema(files, named[0].path)):
         raise _unknown_file(named[0], directory)
     return True
@@ -132,8 +133,8 @@ def _check_originals(files: FileSystem, listing: AcidListing) -> None:
     for info in listing.originals:
         if is_acid_file_name(info.name) and has_acid_columns(read_orc_schema(files, info.path)):
             raise NotSupportedError(
-                f"{info.path} has the ACID columns, and lies in no folder of a transaction: expected it in one such as "
-                f"delta_1_1_0000 below {listing.location}; which one nobody tells: move it there, or away",
+                f"{info.path} has the ACID columns, but is in no directory of a transaction: expected it in one such "
+                f"as delta_1_1_0000 below {listing.location}; move it to its directory, or remove it",
                 error_codes.HIVE_ACID_LAYOUT,
             )
 
@@ -142,7 +143,7 @@ def _loaded_files(content: DirectoryContent, deletes: DeletesByBucket) -> Origin
     directory = content.directory
     rows = tuple(info for info in content.files if info.size > 0)
     for info in rows:
-        # A base may hold files of any name, as Hive lists it.
+        # A base may hold files of any name, as Hive lists all of them.
         if directory.kind is not DirectoryKind.BASE and not is_original_name(info.name):
             raise _unknown_file(info, directory)
     qualified = {bucket: _qualified(found, directory) for bucket, found in deletes.items()}
@@ -153,7 +154,7 @@ def _acid_format_files(
     files: FileSystem, content: DirectoryContent, check_write_ids: bool, deletes: DeletesByBucket
 ) -> list[AcidFile]:
     directory = content.directory
-    # Only a batch of transactions of a streaming writer has its files open while some of it is committed.
+    # Only the transaction batch of a streaming writer has files open while a part of it is committed.
     streaming = directory.kind is DirectoryKind.DELTA and directory.first != directory.last and not directory.visibility
     side_files = {info.path: info for info in content.files if is_flush_length_file(info.name)}
     found = []
@@ -196,8 +197,8 @@ def _count_rows(files: FileSystem, path: str) -> int:
 
 def _unknown_file(info: FileInfo, directory: AcidDirectory) -> NotSupportedError:
     return NotSupportedError(
-        f"{info.path} is no file that Hive puts into {directory.name}: expected bucket_N or bucket_N_ATTEMPT with the "
-        "ACID columns, or in a delta or base of one LOAD DATA only files such as 000000_0 without them; it was put "
-        "there by another program: move it away",
+        f"{info.path} is not a file that Hive writes into {directory.name}: expected bucket_N or bucket_N_ATTEMPT with "
+        "the ACID columns, or in a delta or base of one LOAD DATA only files such as 000000_0 without them; another "
+        "program wrote it: move it away",
         error_codes.HIVE_ACID_LAYOUT,
     )

@@ -1,7 +1,7 @@
-"""Whether a version of the past can still be read from a folder. Pure.
+"""Whether an older version can still be read from a location. Pure.
 
-Once a base is visible, Hive's cleaner may delete what is older than it, one folder after the other. So where a base is
-newer than the version asked, what is left is complete only if every committed write id up to the version has a folder.
+Once a base is visible, Hive's cleaner may delete older directories, one after the other. So where a base is newer than
+the version asked for, the rest is complete only if every committed write id up to the version has a directory.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ def check_version(
     origin_known: bool,
     mergeable: bool = False,
 ) -> None:
-    """Refuses a version of the past that a folder cannot give any more.
+    """Refuses an older version that a location can no longer give.
 
     Args:
-        directories: All folders with a name of a transactional table.
-        compacted: Names of bases that hold history, by their marker file.
-        snapshot: With the version asked.
-        state: What was chosen for it.
-        location: The folder that they are in.
-        origin_known: Where no base is left, nothing was there before write id 1. It cannot be known where there are
-            files older than the transactions (some may be gone), nor of an insert-only table, as Hive converts one
+        directories: All directories of the location.
+        compacted: Names of compacted bases, by their marker file.
+        snapshot: What the statement sees, with the version asked for.
+        state: The directories chosen for it.
+        location: Path of the table or partition.
+        origin_known: Where no base is left, there was nothing before write id 1. It cannot be known where files are
+            older than the transactions (some may be missing), nor for an insert-only table, as Hive converts one
             without leaving a gap in its write ids.
-        mergeable: Rows do not tell their write ids, so versions inside of a compacted delta are not told as left.
+        mergeable: Rows hold no write ids, so versions inside a compacted delta do not count as readable.
 
     Raises:
-        InvalidArgumentError: The version is compacted away (code ``HIVE_ACID_HISTORY``); the message says what is
-            left.
+        InvalidArgumentError: The version is compacted away (code ``HIVE_ACID_HISTORY``); the message says which
+            versions are left.
     """
     if snapshot.version is None:
         return
@@ -57,7 +57,7 @@ def check_version(
     if not newer:
         return
     start = 0 if state.base is None else state.base.last
-    # Write id 0 is of files older than the transactions: whether there were any tells no folder.
+    # Write id 0 belongs to files older than the transactions: no directory records whether there were any.
     complete = state.base is not None or (origin_known and snapshot.version > 0)
     told = [one for one in found if one.kind is DirectoryKind.BASE or not (mergeable and one.visibility)]
     if not complete or first_gap(found, start, snapshot.version, snapshot.write_ids) is not None:
@@ -66,8 +66,8 @@ def check_version(
             for first, last in readable_versions(told, compacted, snapshot, origin_known)
         )
         raise InvalidArgumentError(
-            f"version {snapshot.version} of {location} cannot be read any more: {newer[-1].name} has taken over what "
-            f"was written until then, and not every write id has a folder of its own; versions left there: {left}",
+            f"version {snapshot.version} of {location} can no longer be read: {newer[-1].name} has replaced what was "
+            f"written until then, and not every write id has a directory of its own; versions that can be read: {left}",
             error_codes.HIVE_ACID_HISTORY,
         )
 
@@ -75,7 +75,7 @@ def check_version(
 def readable_versions(
     directories: Iterable[AcidDirectory], compacted: frozenset[str], snapshot: AcidSnapshot, origin_known: bool
 ) -> list[tuple[int, int | None]]:
-    """Ranges of versions that a folder can still give, ascending; the last one has no end."""
+    """Ranges of versions that a location can still give, ascending; the last one has no end."""
     found, _ = committed_directories(directories, snapshot.transactions)
     ids = snapshot.write_ids
     bases = sorted({max(one.last, 0) for one in _usable(found, compacted, ids)})
@@ -95,9 +95,9 @@ def readable_versions(
 def part_merged(
     directories: Iterable[AcidDirectory], snapshot: AcidSnapshot
 ) -> tuple[list[AcidDirectory], list[AcidDirectory]]:
-    """Parts the folders of an insert-only table into those that a version can use, and merged ones that it cannot.
+    """Parts the directories of an insert-only table into those a version can use, and merged ones that it cannot.
 
-    Rows of such a table hold no write id, so what compaction merged with later rows cannot be cut.
+    Rows of such a table hold no write id, so what compaction merged with later rows cannot be separated.
     """
     kept: list[AcidDirectory] = []
     merged: list[AcidDirectory] = []
@@ -116,17 +116,17 @@ def check_merged(
     state: AcidState,
     location: str,
 ) -> None:
-    """Refuses a version of an insert-only table of which a compaction left only what it merged with later rows.
+    """Refuses a version of an insert-only table whose rows compaction has merged with later rows.
 
     Args:
         merged: The merged deltas that the version cannot use.
-        directories: The folders that it can.
-        snapshot: With the version asked.
-        state: What was chosen for it.
-        location: The folder that they are in.
+        directories: The directories that it can use.
+        snapshot: What the statement sees, with the version asked for.
+        state: The directories chosen for it.
+        location: Path of the table or partition.
 
     Raises:
-        InvalidArgumentError: A merged delta has taken over rows of the version (code ``HIVE_ACID_HISTORY``).
+        InvalidArgumentError: A merged delta has replaced rows of the version (code ``HIVE_ACID_HISTORY``).
     """
     found, _ = committed_directories(directories, snapshot.transactions)
     base = 0 if state.base is None else state.base.last
@@ -134,14 +134,15 @@ def check_merged(
         version = one.last if snapshot.version is None else snapshot.version
         if first_gap(found, max(base, one.first - 1), version, snapshot.write_ids) is not None:
             raise InvalidArgumentError(
-                f"version {version} of {location} cannot be read any more: {one.name} has merged it with later "
-                f"versions, and rows of an insert-only table do not tell theirs; left there: {one.last} and later",
+                f"version {version} of {location} can no longer be read: {one.name} has merged it with later "
+                f"versions, and rows of an insert-only table hold no write ids; versions that can be read: {one.last} "
+                "and later",
                 error_codes.HIVE_ACID_HISTORY,
             )
 
 
 def first_gap(found: Iterable[AcidDirectory], after: int, last: int, ids: ValidIds) -> int | None:
-    """The first committed id in ``(after, last]`` that no delta holds; ``None`` where none is missing."""
+    """The first committed id in ``(after, last]`` that is in no delta; ``None`` where none is missing."""
     position = max(after, 0) + 1
     for one in sorted(found, key=lambda one: one.first):
         if one.kind is DirectoryKind.BASE or one.last < position:

@@ -1,4 +1,4 @@
-"""A folder's listing, parted into the folders of transactions and what is older than they. Pure."""
+"""The listing of a location, parted into directories of transactions and files older than these. Pure."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from connectors.toolkit.storage.filesystem import FileInfo, is_hidden
 
 __all__ = ["AcidListing", "DirectoryContent", "part_listing"]
 
-# How Hadoop's first connectors for object stores mark an empty folder.
+# How Hadoop's first connectors for object stores mark an empty directory.
 _FOLDER_MARKER = "_$folder$"
 
 
 @dataclass(slots=True)
 class DirectoryContent:
-    """What is in a base, delta or delete delta.
+    """The files of a base, delta or delete delta.
 
     Attributes:
-        directory: The folder.
-        files: Files that are not hidden, also empty ones, sorted by path.
+        directory: The directory.
+        files: Files that are not hidden, including empty ones, sorted by path.
         metadata: Path of its ``_metadata_acid``, or ``None``.
-        nested: Folders of transactions inside of it, by their path from it: copies that a race of two compactions
-            left there (HIVE-25600). What is in them is not in ``files``.
+        nested: Directories of transactions inside it, by relative path: copies that a race of two compactions left
+            (HIVE-25600). Their files are not in ``files``.
     """
 
     directory: AcidDirectory
@@ -36,12 +36,12 @@ class DirectoryContent:
 
 @dataclass(slots=True)
 class AcidListing:
-    """The folder of a transactional table or partition.
+    """The location of a transactional table or partition, as listed.
 
     Attributes:
-        location: The folder.
-        directories: Its bases, deltas and delete deltas by name; also those without any file.
-        originals: Files outside of them, in folders below too, without hidden and empty ones, sorted by path.
+        location: Its path.
+        directories: Its bases, deltas and delete deltas by name, including those without files.
+        originals: Files outside these, at any depth, without hidden and empty ones, sorted by path.
     """
 
     location: str
@@ -49,18 +49,18 @@ class AcidListing:
     originals: list[FileInfo] = field(default_factory=list)
 
     def relative(self, path: str) -> str:
-        """A path as seen from the folder."""
+        """A path relative to the location."""
         return path[len(self.location.rstrip("/")) + 1 :]
 
 
 def part_listing(location: str, found: Iterable[FileInfo]) -> AcidListing:
     """Parts a recursive listing.
 
-    Names that begin with ``_`` or ``.`` are passed over anywhere below ``location``, and nowhere above it. But a
-    folder that holds nothing else is there all the same: the empty base of a TRUNCATE hides what is older.
+    Names that begin with ``_`` or ``.`` are skipped anywhere below ``location``, and nowhere above it. But a
+    directory that holds nothing else still counts: the empty base of a TRUNCATE hides what is older.
 
     Raises:
-        NotSupportedError: A folder's name, or its place, is not understood.
+        NotSupportedError: A directory has a name or parent that is not supported.
     """
     listing = AcidListing(location)
     for info in sorted(found, key=lambda info: info.path):
@@ -103,7 +103,7 @@ def _add_original(listing: AcidListing, info: FileInfo, parts: list[str], is_dir
     for folder in parts if is_directory else parts[:-1]:
         if is_directory_name(folder):
             raise NotSupportedError(
-                f"{listing.location} has the folder {folder} of a transactional table below another folder: "
+                f"{listing.location} has the directory {folder} of a transactional table below another directory: "
                 f"{'/'.join(parts)}; it is a partition that the metastore does not know, or was put there by mistake",
                 error_codes.HIVE_ACID_LAYOUT,
             )

@@ -1,4 +1,4 @@
-"""Which folders of a transactional table a snapshot reads (``AcidUtils.getAcidState``). Pure."""
+"""Which directories of a transactional table a snapshot reads (``AcidUtils.getAcidState``). Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["AcidState", "UnreadDirectory", "UnreadReason", "choose", "committed_
 
 
 class UnreadReason(Enum):
-    """Why a folder or file is not read; the values are sentences without their end."""
+    """Why a directory or file is not read; the values are beginnings of sentences."""
 
     OBSOLETE = "obsolete: its rows are in"
     OPEN = "its transaction was open"
@@ -32,12 +32,12 @@ class UnreadReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class UnreadDirectory(Serializable):
-    """A folder that is not read.
+    """A directory that is not read.
 
     Attributes:
-        directory: The folder.
-        reason: Why.
-        by: The folder that has its rows, where the reason names one.
+        directory: The directory.
+        reason: Why it is not read.
+        by: The directory that has its rows, where the reason names one.
     """
 
     directory: AcidDirectory
@@ -47,13 +47,13 @@ class UnreadDirectory(Serializable):
 
 @dataclass(frozen=True, slots=True)
 class AcidState(Serializable):
-    """The folders to read.
+    """The directories to read.
 
     Attributes:
         base: The base, or ``None``: then files older than the table's transactions are read.
         directories: Deltas and delete deltas, in the order in which Hive chooses them.
-        partial: Names of those of which some write ids are not visible: each row's and each event's has to be checked.
-        unread: Every other folder, in the order of names.
+        partial: Names of directories with write ids that are not visible: each row and event has to be checked.
+        unread: Every other directory, sorted by name.
     """
 
     base: AcidDirectory | None
@@ -63,33 +63,33 @@ class AcidState(Serializable):
 
     @property
     def deltas(self) -> tuple[AcidDirectory, ...]:
-        """Folders of inserted rows."""
+        """Directories of inserted rows."""
         return tuple(one for one in self.directories if one.kind is DirectoryKind.DELTA)
 
     @property
     def delete_deltas(self) -> tuple[AcidDirectory, ...]:
-        """Folders of delete events."""
+        """Directories of delete events."""
         return tuple(one for one in self.directories if one.kind is DirectoryKind.DELETE_DELTA)
 
 
 def choose(
     directories: Iterable[AcidDirectory], compacted: frozenset[str], snapshot: AcidSnapshot, location: str
 ) -> AcidState:
-    """Chooses the folders whose rows together are the table as of the snapshot.
+    """Chooses the directories whose rows together are the table as of the snapshot.
 
     It differs from Hive where Hive is known to be wrong: an open base is never valid (Hive 4 takes one whose id is
     the smallest open one), and of equal ranges only the newest compaction is read (HIVE-29210).
 
     Args:
-        directories: All folders of the table or partition with a name of a transactional table.
-        compacted: Names of bases that hold history, by their marker file; those of Hive 4 are known by their name.
+        directories: All bases, deltas and delete deltas of the table or partition.
+        compacted: Names of compacted bases, by their marker file; those of Hive 4 are known by their name.
         snapshot: What is visible.
-        location: The folder that they are in, for messages.
+        location: Path of the table or partition, for messages.
 
     Raises:
         FileMissingError: The snapshot is older than what compaction has left (``ACID_NOT_ENOUGH_HISTORY``; code
             ``HIVE_FILE_CLEANED``): a new snapshot can be read.
-        NotSupportedError: Two folders claim to be the same.
+        NotSupportedError: Two directories claim to hold the same rows.
     """
     found = sorted(directories, key=lambda one: one.name)
     known, unread = committed_directories(found, snapshot.transactions)
@@ -119,7 +119,7 @@ def choose(
 def committed_directories(
     directories: Iterable[AcidDirectory], transactions: ValidIds
 ) -> tuple[list[AcidDirectory], list[UnreadDirectory]]:
-    """Parts folders into those that are whole, and those of compactions that have not committed (HIVE-20823)."""
+    """Parts directories into complete ones, and those of compactions that have not committed (HIVE-20823)."""
     known, unread = [], []
     for one in directories:
         if one.visibility == 0 or transactions.is_valid(one.visibility):
@@ -134,8 +134,9 @@ def committed_directories(
 def is_usable_base(base: AcidDirectory, compacted: frozenset[str], write_ids: ValidIds) -> bool:
     """Whether a base can be read by write ids (``AcidUtils.isValidBase``).
 
-    One of compaction holds history, so nothing up to its id may be open; one of INSERT OVERWRITE, LOAD or TRUNCATE is
-    as valid as its own id; one of compacted files without any transaction (id of ``Long.MIN_VALUE``) always is.
+    A base of a compaction holds history, so nothing up to its id may be open. A base of INSERT OVERWRITE, LOAD or
+    TRUNCATE is as valid as its own id. A base of compacted files without a transaction (id ``Long.MIN_VALUE``) always
+    is valid.
     """
     if base.last < 0:
         return True
@@ -151,7 +152,7 @@ def _is_compacted(base: AcidDirectory, compacted: frozenset[str]) -> bool:
 def _check_history(
     bases: Sequence[AcidDirectory], compacted: frozenset[str], snapshot: AcidSnapshot, location: str
 ) -> None:
-    # A version of the past has a rule of its own for what was compacted after it.
+    # An older version has a rule of its own for what was compacted after it.
     relevant = [one for one in bases if snapshot.version is None or one.last <= snapshot.version]
     if snapshot.hidden:
         relevant = [one for one in relevant if not is_usable_base(one, compacted, snapshot.write_ids)]
@@ -160,7 +161,7 @@ def _check_history(
         raise FileMissingError(
             f"{location} has been compacted into {oldest.name}, which holds transactions that this statement does not "
             f"see (write ids up to {snapshot.visible.high_watermark}, the smallest open one "
-            f"{snapshot.visible.minimum_open}), and what was there before may be gone; run the statement again",
+            f"{snapshot.visible.minimum_open}), and the directories before it may be missing; run the statement again",
             error_codes.HIVE_FILE_CLEANED,
         )
 
@@ -195,8 +196,8 @@ def _newest(deltas: Iterable[AcidDirectory], unread: list[UnreadDirectory], loca
             continue
         if first.visibility == one.visibility:
             raise NotSupportedError(
-                f"{location} has both {first.name} and {one.name}, which say that they hold the same rows; which of "
-                "them the table has is not known: remove the wrong one",
+                f"{location} has both {first.name} and {one.name}, which by their names hold the same rows; which of "
+                "them belongs to the table is not known: remove the wrong one",
                 error_codes.HIVE_ACID_LAYOUT,
             )
         unread.append(UnreadDirectory(one, UnreadReason.DUPLICATE, first.name))

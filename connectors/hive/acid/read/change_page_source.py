@@ -156,8 +156,8 @@ class ChangePageSource(AcidPageSource):
             dates = np.minimum(dates, self._events.dates(KeyRuns.of(write_ids, buckets, row_ids)))
         came = (write_ids > self._span.after) & (dates > write_ids)
         went = (dates < NEVER) & (dates > write_ids)
-        came &= self._span.tells(write_ids)
-        went &= self._span.tells(dates)
+        came &= self._span.includes(write_ids)
+        went &= self._span.includes(dates)
         if known.dropped is not None:
             came &= ~known.dropped
             went &= ~known.dropped

@@ -19,8 +19,8 @@ from connectors.hive.acid.key_columns import (
     OPERATION,
     acid_columns,
     check_operations,
+    has_current_layout,
     int64_values,
-    tells_version,
 )
 from connectors.hive.acid.key_range import ALL_KEYS, KeyRange, stripe_ranges
 from connectors.hive.acid.valid_ids import ValidIds
@@ -88,7 +88,7 @@ class OpenDeleteFile:
             file = orc.ORCFile(self.source)
             names = acid_columns(file.schema, path)
             wanted = [names[place] for place in KEY]
-            operations = None if tells_version(self.footer) else names[OPERATION]
+            operations = None if has_current_layout(self.footer) else names[OPERATION]
             transactions = names[CURRENT_TRANSACTION] if dated else None
             asked = [*wanted, *(name for name in (operations, transactions) if name)]
             for index, inside in enumerate(stripe_ranges(self.footer)):

@@ -18,8 +18,8 @@ from connectors.hive.acid.key_columns import (
     KEY,
     OPERATION,
     check_operations,
+    has_current_layout,
     int64_values,
-    tells_version,
 )
 from connectors.hive.acid.key_range import KeyRange, stripe_ranges
 from connectors.hive.acid.layout import parse_directory
@@ -134,7 +134,7 @@ class StoredKeys(Keys):
         self._visible = visible
         self._shown = shown
         self._key_names = tuple(names[place] for place in KEY)
-        self._operations = () if tells_version(footer) else (names[OPERATION],)
+        self._operations = () if has_current_layout(footer) else (names[OPERATION],)
         self._transactions = (names[CURRENT_TRANSACTION],) if acid.check_write_ids else ()
         directory = parse_directory(acid.directory)
         self._kind = "delta" if directory is None else directory.kind.value

@@ -23,7 +23,7 @@ from tests.connectors.hive.acid.steps import (
 from tests.connectors.hive.acid.writer import (
     FIRST_WRITE_ID_OF_CONVERTED,
     PRE_ACID_BASE,
-    AcidFolder,
+    AcidLocation,
     Flush,
     InsertOnlyFolder,
     OrcLayout,
@@ -89,7 +89,7 @@ class History:
         snapshots: By number of steps before: those that a reader can still hold, since the cleaner waits for readers.
     """
 
-    folder: AcidFolder
+    folder: AcidLocation
     model: AcidModel = field(default_factory=AcidModel)
     first_write_id: int = 1
     snapshots: dict[int, Snapshot] = field(default_factory=dict)
@@ -186,7 +186,7 @@ class History:
         self._add_range(transaction.write_id, transaction.write_id)
         transaction.end(step.outcome)
 
-    def _statement(self, folder: AcidFolder, write_id: int, statement: Statement, number: int) -> int:
+    def _statement(self, folder: AcidLocation, write_id: int, statement: Statement, number: int) -> int:
         """Returns the number of the next statement."""
         visible = sorted(self.model.visible(self.snapshot().writing(write_id)))
         chosen = [key for place, key in enumerate(visible) if statement.chosen >> (place % 16) & 1]
@@ -329,7 +329,7 @@ class History:
         committed = done.committed or 0
         self.snapshots = {number: one for number, one in self.snapshots.items() if number >= committed}
 
-    def _writer(self, layout: int, attempt: int | None = None) -> AcidFolder:
+    def _writer(self, layout: int, attempt: int | None = None) -> AcidLocation:
         return self.folder.with_layout(_WRITTEN_LAYOUTS[layout % len(_WRITTEN_LAYOUTS)], attempt)
 
     def _rows(self, count: int) -> list[Row]:

@@ -136,7 +136,7 @@ def test_files_whose_names_tell_no_bucket(hive: HiveConnector) -> None:
     """Read as they are; row ids nobody can give them."""
     register(hive, "load_data", {"name": "string"})
     assert scan_table(hive, "s", "t", []).rows.num_rows == 3
-    with pytest.raises(NotSupportedError, match="its name tells no bucket"):
+    with pytest.raises(NotSupportedError, match="its name has no bucket"):
         scan_table(hive, "s", "t", ["$row_id"])
 
 
@@ -156,7 +156,7 @@ def test_a_folder_that_is_gone_is_named(hive: HiveConnector, tmp_path: Path) -> 
     with open_metadata(hive, session) as metadata:
         table = metadata.get_system_table(session, SystemTableName(NAME, "acid"))
         assert table is not None
-        with pytest.raises(FileMissingError, match=r"the folder of table s\.t is not there"):
+        with pytest.raises(FileMissingError, match=r"the directory of table s\.t does not exist"):
             list(table.read(session, TupleDomain.all()))
 
 

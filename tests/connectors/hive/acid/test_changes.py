@@ -25,7 +25,7 @@ from tests.connectors.hive.acid.history import FIELDS, History
 from tests.connectors.hive.acid.model import Snapshot
 from tests.connectors.hive.acid.snapshots import acid_snapshot
 from tests.connectors.hive.acid.steps import Step, original_counts, step_lists
-from tests.connectors.hive.acid.writer import AcidFolder, Row, RowKey
+from tests.connectors.hive.acid.writer import AcidLocation, Row, RowKey
 from tests.connectors.hive.reading import make_session, scan_table
 
 _COLUMNS = ("_commit_version", "_change_type", "$row_id", "k", "v")
@@ -163,7 +163,7 @@ def _k(change: Change) -> int:
 
 
 def _started(home: str, originals: list[int], steps: list[Step]) -> History:
-    history = History(AcidFolder(Path(home, "t"), FIELDS))
+    history = History(AcidLocation(Path(home, "t"), FIELDS))
     history.start(originals)
     for step in steps:
         history.apply(step)

@@ -11,21 +11,21 @@ from hypothesis import given, settings
 
 from connector_spi.errors import ConnectorError
 from connectors.hive import error_codes
-from connectors.hive.acid.directories.directory import acid_files, list_acid_folder
+from connectors.hive.acid.directories.location import acid_files, list_acid_location
 from connectors.hive.acid.file import AcidFile
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.acid.history import FIELDS, History
 from tests.connectors.hive.acid.model import Snapshot
 from tests.connectors.hive.acid.snapshots import acid_snapshot
 from tests.connectors.hive.acid.steps import Step, original_counts, step_lists
-from tests.connectors.hive.acid.writer import AcidFolder, Row, RowKey
+from tests.connectors.hive.acid.writer import AcidLocation, Row, RowKey
 
 
 @settings(max_examples=100)
 @given(originals=original_counts(), steps=step_lists())
 def test_every_snapshot_and_version(originals: list[int], steps: list[Step]) -> None:
     with TemporaryDirectory() as home:
-        history = History(AcidFolder(Path(home, "t"), FIELDS))
+        history = History(AcidLocation(Path(home, "t"), FIELDS))
         history.start(originals)
         for step in steps:
             history.apply(step)
@@ -49,7 +49,7 @@ def _check(history: History, snapshot: Snapshot) -> None:
 
 def _read(history: History, snapshot: Snapshot) -> dict[RowKey, Row]:
     files, asked = FileSystem(), acid_snapshot(snapshot)
-    folder = list_acid_folder(files, str(history.folder.path), asked, insert_only=False)
+    folder = list_acid_location(files, str(history.folder.path), asked, insert_only=False)
     found: dict[RowKey, Row] = {}
     for file in acid_files(files, folder, row_ids_needed=True):
         for key, row in _rows(file, snapshot):

@@ -29,7 +29,7 @@ from tests.connectors.hive.acid.history import FIELDS, History
 from tests.connectors.hive.acid.model import Snapshot
 from tests.connectors.hive.acid.snapshots import acid_snapshot
 from tests.connectors.hive.acid.steps import KNOWN_TRAPS, Step, insert_only_step_lists, original_counts, step_lists
-from tests.connectors.hive.acid.writer import AcidFolder, InsertOnlyFolder, OrcLayout, Row, RowKey, bucket_property
+from tests.connectors.hive.acid.writer import AcidLocation, InsertOnlyFolder, OrcLayout, Row, RowKey, bucket_property
 from tests.connectors.hive.reading import make_session
 
 _GONE = (error_codes.HIVE_ACID_HISTORY, error_codes.HIVE_FILE_CLEANED)
@@ -222,7 +222,7 @@ def test_filters_lose_no_row(
 def test_rows_that_share_a_key_go_together(table: _Table, tmp_path: Path) -> None:
     """Trino wrote keys twice (trinodb/trino 8268, 8452); Hive deletes all rows of a key."""
     rows: dict[int, list[Row]] = {0: [(1, "a"), (2, "b")]}
-    folder = AcidFolder(tmp_path, FIELDS, OrcLayout(stripe_rows=1), attempt=0)
+    folder = AcidLocation(tmp_path, FIELDS, OrcLayout(stripe_rows=1), attempt=0)
     folder.insert(1, rows)
     replace(folder, attempt=1).insert(1, rows)
     first = RowKey(1, bucket_property(0), 0)
@@ -233,7 +233,7 @@ def test_rows_that_share_a_key_go_together(table: _Table, tmp_path: Path) -> Non
 
 
 def _started(home: str, originals: list[int], steps: list[Step] | None = None) -> History:
-    history = History(AcidFolder(Path(home, "t"), FIELDS))
+    history = History(AcidLocation(Path(home, "t"), FIELDS))
     history.start(originals)
     for step in steps or ():
         history.apply(step)

@@ -36,7 +36,7 @@ from tests.connectors.hive.acid.steps import (
     original_counts,
     step_lists,
 )
-from tests.connectors.hive.acid.writer import AcidFolder, InsertOnlyFolder, Row
+from tests.connectors.hive.acid.writer import AcidLocation, InsertOnlyFolder, Row
 from tests.connectors.hive.reading import scan_table
 
 _INSERT = Statement(Verb.INSERT, (3, 2), 0)
@@ -152,7 +152,7 @@ def test_what_compaction_took_over_is_refused(acid_connector: HiveConnector, tmp
     history.apply(_DONE)
     behind = stream.next_batch(None)
     history.apply(_MAJOR)
-    with pytest.raises(InvalidArgumentError, match=r"base_0*3.* has taken over what was written before"):
+    with pytest.raises(InvalidArgumentError, match=r"base_0*3.* has replaced what was written before"):
         stream.read(behind)
     history.apply(_DONE)
     after = stream.next_batch(None)
@@ -172,7 +172,7 @@ def test_where_a_stream_begins() -> None:
     for odd in ("9", "x"):
         with pytest.raises(InvalidArgumentError):
             place(odd)
-    with pytest.raises(InvalidArgumentError, match="the table was made anew"):
+    with pytest.raises(InvalidArgumentError, match="the table was created again"):
         latest_offset(TABLE, ValidIds(3), place("6"), None, None)
     with pytest.raises(NotSupportedError, match="as of a time"):
         initial_offset(TABLE, ids, StreamStart(TableVersion(VersionKind.TIMESTAMP, datetime(2024, 1, 1, tzinfo=UTC))))
@@ -188,4 +188,4 @@ def _inserted(model: AcidModel, write_id: int) -> list[Row]:
 
 
 def _history(home: str, insert_only: bool) -> History:
-    return History((InsertOnlyFolder if insert_only else AcidFolder)(Path(home, "t"), FIELDS))
+    return History((InsertOnlyFolder if insert_only else AcidLocation)(Path(home, "t"), FIELDS))

@@ -89,7 +89,7 @@ def test_a_file_whose_name_tells_no_bucket_turns_pruning_off(hive: HiveConnector
     assert sorted(scan.rows["id"].to_pylist()) == list(range(40))
     assert scan_table(hive, "s", "t", constraint=_ids(7)).summary.files_kept == 4
     assert Counter(scan.rows["$bucket"].to_pylist())[None] == parts[3].num_rows
-    with pytest.raises(CorruptFileError, match=r"loaded\.parquet tells none of the 4 buckets of table s\.t") as caught:
+    with pytest.raises(CorruptFileError, match=r"loaded\.parquet has none of the 4 buckets of table s\.t") as caught:
         scan_table(hive, "s", "t", session=make_session(hive, validate_bucketing=True))
     assert caught.value.code.name == "HIVE_INVALID_BUCKET_FILES"
 

@@ -60,9 +60,9 @@ def test_smaller_batches(metastore: Metastore, tmp_path: Path) -> None:
         return metastore.reads.get_partition_names(table.database, table.name)
 
     with pytest.raises(MetastoreError, match="too many terms"):
-        over(10).add_folders(session, table, folders)
+        over(10).add_locations(session, table, folders)
     assert names() == []
-    over(60).add_folders(session, table, folders)
+    over(60).add_locations(session, table, folders)
     assert sorted(names()) == sorted(f"p={number}" for number in range(450))
     with pytest.raises(MetastoreError, match="too many terms"):
         over(10).drop(table, names())

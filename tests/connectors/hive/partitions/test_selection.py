@@ -196,7 +196,7 @@ def test_a_partition_without_a_folder_is_named_or_ignored(hive: HiveConnector, t
     create_table(hive.metastore, tmp_path, "s", "t", data, ["p"])
     (tmp_path / "s/t/p=x/000000_0").unlink()
     (tmp_path / "s/t/p=x").rmdir()
-    with pytest.raises(FileMissingError, match=r"partition p=x of s\.t is not there: .*p=x") as caught:
+    with pytest.raises(FileMissingError, match=r"partition p=x of s\.t does not exist: .*p=x") as caught:
         scan_table(hive, "s", "t")
     assert caught.value.code.name == "HIVE_MISSING_PARTITION_FOLDER"
     assert scan_table(hive, "s", "t", session=make_session(hive, ignore_absent_partitions=True)).rows.num_rows == 1

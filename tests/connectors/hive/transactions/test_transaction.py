@@ -28,7 +28,7 @@ from connector_spi.errors import (
 from connector_spi.names import SchemaTableName
 from connector_spi.properties import parse_properties
 from connectors.hive import error_codes
-from connectors.hive.acid.directories.metastore_marks import ListedFolder
+from connectors.hive.acid.directories.unknown_ids import UnknownIds
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.hive.connector import HiveConnector, HiveFactory
 from connectors.hive.transaction import HiveTransaction, hive_transaction
@@ -300,7 +300,7 @@ def test_compactions_after_the_snapshot_are_not_read_while_the_lock_is_held(tmp_
     compaction = client.open_transaction("hive", "compactor")
     client.commit(compaction)
     assert not snapshots.protect(ORDERS, snapshot).transactions.is_valid(compaction)
-    snapshots.confirm(ORDERS, ListedFolder("/t", running=(compaction,)))
+    snapshots.confirm(ORDERS, UnknownIds("/t", running=(compaction,)))
 
 
 def test_compactions_after_the_snapshot_are_read_where_their_inputs_may_be_gone(tmp_path: Path) -> None:
@@ -317,10 +317,10 @@ def test_without_a_lock_a_compaction_that_ends_while_folders_are_listed_is_notic
     compaction = client.open_transaction("hive", "compactor")
     snapshot = snapshots.protect(ORDERS, snapshots.snapshot(ORDERS))
     assert not snapshot.transactions.is_valid(compaction)
-    snapshots.confirm(ORDERS, ListedFolder("/t", running=(compaction,)))
+    snapshots.confirm(ORDERS, UnknownIds("/t", running=(compaction,)))
     client.commit(compaction)
     with pytest.raises(FileMissingError, match="read again"):
-        snapshots.confirm(ORDERS, ListedFolder("/t", running=(compaction,)))
+        snapshots.confirm(ORDERS, UnknownIds("/t", running=(compaction,)))
 
 
 @pytest.mark.parametrize("lock", [True, False])
@@ -329,11 +329,11 @@ def test_folders_that_compactions_of_another_metastore_wrote_are_refused(tmp_pat
     client, snapshots = numbering(tmp_path, lock=lock)
     snapshots.protect(ORDERS, snapshots.snapshot(ORDERS))
     newest = client.get_valid_transactions().high_watermark
-    with pytest.raises(NotSupportedError, match=rf"_v{newest + 1:07}\), and the metastore's newest transaction is"):
-        snapshots.confirm(ORDERS, ListedFolder("/t", running=(newest + 1,)))
+    with pytest.raises(NotSupportedError, match=rf"_v{newest + 1:07}\), but the metastore's newest transaction is"):
+        snapshots.confirm(ORDERS, UnknownIds("/t", running=(newest + 1,)))
     compaction = client.open_transaction("hive", "compactor")
     assert compaction == newest + 1
-    snapshots.confirm(ORDERS, ListedFolder("/t", running=(compaction,)))
+    snapshots.confirm(ORDERS, UnknownIds("/t", running=(compaction,)))
     snapshots.end(commit=True)
 
 
@@ -343,13 +343,13 @@ def test_write_ids_that_another_metastore_gave_out_are_refused(tmp_path: Path, l
     client, snapshots = numbering(tmp_path, lock=lock)
     write(client, ORDERS, 3)
     snapshots.protect(ORDERS, snapshots.snapshot(ORDERS))
-    snapshots.confirm(ORDERS, ListedFolder("/t", newest=3))
-    with pytest.raises(NotSupportedError, match=r"/t holds write id 4, and the highest .* shop\.orders is 3") as caught:
-        snapshots.confirm(ORDERS, ListedFolder("/t", newest=4))
+    snapshots.confirm(ORDERS, UnknownIds("/t", newest=3))
+    with pytest.raises(NotSupportedError, match=r"/t holds write id 4, but the highest .* shop\.orders is 3") as caught:
+        snapshots.confirm(ORDERS, UnknownIds("/t", newest=4))
     assert caught.value.code == error_codes.HIVE_ACID_LAYOUT
     # A writer of this metastore that came after the snapshot.
     write(client, ORDERS)
-    snapshots.confirm(ORDERS, ListedFolder("/t", newest=4))
+    snapshots.confirm(ORDERS, UnknownIds("/t", newest=4))
     snapshots.end(commit=True)
 
 

@@ -55,5 +55,5 @@ def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_something_else_called_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, "No Java runtime present")))
-    with pytest.raises(ExternalError, match="did not say a version"):
+    with pytest.raises(ExternalError, match="printed no version"):
         check_java()

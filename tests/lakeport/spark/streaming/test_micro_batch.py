@@ -192,9 +192,9 @@ def test_a_batch_is_let_go_of_though_the_next_trigger_is_far(streams: Streams) -
     ("options", "words"),
     [
         ({"startingVersion": "9"}, "has no version '9'"),
-        ({"startingVersion": "1", "startingTimestamp": "2024-01-01"}, "both say where to begin"),
+        ({"startingVersion": "1", "startingTimestamp": "2024-01-01"}, "both set the start"),
         ({"maxBytesPerTrigger": "many"}, "expected such as 128m"),
-        ({"startingTimestamp": "soon"}, "expected such as 2024-01-31"),
+        ({"startingTimestamp": "soon"}, "expected a time such as 2024-01-31"),
         ({"no.such.option": "1"}, "no.such.option"),
     ],
 )

@@ -87,9 +87,9 @@ def test_bounds_filters_and_what_explain_says(warehouse: Warehouse) -> None:
 
 def test_what_is_refused(warehouse: Warehouse) -> None:
     for text, words in (
-        ("acid_major_clean CHANGES FROM VERSION 1", "changes left there: after version 6"),
+        ("acid_major_clean CHANGES FROM VERSION 1", "changes that can be read: after version 6"),
         ("acid_flat CHANGES FROM VERSION 6", "has no version '6': expected a write id from 0 to 5"),
-        ("acid_flat CHANGES FROM TIMESTAMP '2024-01-01'", "does not keep when a write id was committed"),
+        ("acid_flat CHANGES FROM TIMESTAMP '2024-01-01'", "does not record when a write id was committed"),
         (
             "acid_flat CHANGES FROM VERSION 1 WITH (computeUpdates = 'true')",
             "tells an update as a delete and an insert",

@@ -24,7 +24,7 @@ from connectors.hive.acid.key_range import Key
 from connectors.hive.acid.read.dated_deletes import NEVER, DatedDeletes
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.acid.test_delete_set import KEYS, runs
-from tests.connectors.hive.acid.writer import AcidFolder, Flush, RowKey
+from tests.connectors.hive.acid.writer import AcidLocation, Flush, RowKey
 from tests.connectors.hive.table_writer import create_table, write_file
 
 NAME = SchemaTableName("s", "t")
@@ -112,7 +112,7 @@ def test_an_overwritten_insert_only_table(hive: HiveConnector, tmp_path: Path) -
     assert told(hive, 4) == later
     deletes = TupleDomain({"_change_type": Domain.single_value(pa.string(), "delete")})
     assert told(hive, 4, domain=deletes) == later[1:]
-    with pytest.raises(InvalidArgumentError, match="changes left there: after version 2") as met:
+    with pytest.raises(InvalidArgumentError, match="changes that can be read: after version 2") as met:
         told(hive, 1)
     assert met.value.code == error_codes.HIVE_ACID_HISTORY
 
@@ -133,7 +133,7 @@ def test_merged_insert_only_deltas(hive: HiveConnector, tmp_path: Path) -> None:
 
 
 def test_a_row_that_one_write_id_inserts_and_deletes_is_no_change(hive: HiveConnector, tmp_path: Path) -> None:
-    folder = AcidFolder(made(hive, tmp_path, 2, insert_only=False), "id:int")
+    folder = AcidLocation(made(hive, tmp_path, 2, insert_only=False), "id:int")
     folder.insert(1, {0: [(1,), (2,)]}, 0)
     folder.delete(1, [RowKey(1, BUCKET_0, 0)], 1)
     folder.delete(2, [RowKey(1, BUCKET_0, 1)], 0)
@@ -141,7 +141,7 @@ def test_a_row_that_one_write_id_inserts_and_deletes_is_no_change(hive: HiveConn
 
 
 def test_a_row_that_two_deleted_went_once(hive: HiveConnector, tmp_path: Path) -> None:
-    folder = AcidFolder(made(hive, tmp_path, 4, (2,), insert_only=False), "id:int")
+    folder = AcidLocation(made(hive, tmp_path, 4, (2,), insert_only=False), "id:int")
     keys = list(folder.insert(1, {0: [(1,)]}))
     for write_id in (4, 3, 2):
         folder.delete(write_id, keys)
@@ -150,7 +150,7 @@ def test_a_row_that_two_deleted_went_once(hive: HiveConnector, tmp_path: Path) -
 
 
 def test_more_deletes_than_memory_are_refused(hive: HiveConnector, tmp_path: Path) -> None:
-    folder = AcidFolder(made(hive, tmp_path, 2, insert_only=False), "id:int")
+    folder = AcidLocation(made(hive, tmp_path, 2, insert_only=False), "id:int")
     folder.delete(2, list(folder.insert(1, {0: [(number,) for number in range(100)]})))
     with pytest.raises(ResourceError, match="max_delete_memory allows; raise it, or ask for the changes of fewer"):
         told(hive, max_delete_memory="1kB")
@@ -158,7 +158,7 @@ def test_more_deletes_than_memory_are_refused(hive: HiveConnector, tmp_path: Pat
 
 
 def test_an_overwrite_inside_of_a_batch_is_refused(hive: HiveConnector, tmp_path: Path) -> None:
-    folder = AcidFolder(made(hive, tmp_path, 4, insert_only=False), "id:int")
+    folder = AcidLocation(made(hive, tmp_path, 4, insert_only=False), "id:int")
     folder.stream(0, [Flush(1, [(1,)]), Flush(2, [(2,)]), Flush(3, [(3,)])])
     folder.overwrite(2, {0: [(4,)]})
     with pytest.raises(NotSupportedError, match="base_0000002 replaced everything while delta_0000001_0000003 was"):
@@ -167,7 +167,7 @@ def test_an_overwrite_inside_of_a_batch_is_refused(hive: HiveConnector, tmp_path
 
 def test_changes_of_a_plain_table_are_refused(hive: HiveConnector, tmp_path: Path) -> None:
     create_table(hive.metastore, tmp_path, "s", "t", pa.table({"id": [1]}))
-    with pytest.raises(NotSupportedError, match=r"changes of s\.t cannot be told: it is not transactional"):
+    with pytest.raises(NotSupportedError, match=r"changes of s\.t cannot be read: it is not transactional"):
         told(hive)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from connector_spi.errors import CorruptFileError, FileMissingError, InvalidArgumentError, NotSupportedError
 from connectors.hive import error_codes
-from connectors.hive.acid.directories.directory import AcidFolder, acid_files, insert_only_files, list_acid_folder
-from connectors.hive.acid.directories.entries import folder_entries
-from connectors.hive.acid.directories.metastore_marks import ListedFolder
+from connectors.hive.acid.directories.entries import acid_entries
+from connectors.hive.acid.directories.location import AcidLocation, acid_files, insert_only_files, list_acid_location
+from connectors.hive.acid.directories.unknown_ids import UnknownIds
 from connectors.hive.acid.file import AcidFile, SyntheticKeys
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -187,14 +187,14 @@ def test_folders_of_two_kinds_of_files_are_refused(tmp_path: Path) -> None:
     write_flat_file(tmp_path / "delta_1_1" / "000000_0", "k:int", [(1,)])
     _put(tmp_path, "delta_1_1/bucket_00000")
 
-    with pytest.raises(NotSupportedError, match="000000_0 is no file that Hive puts into delta_1_1"):
+    with pytest.raises(NotSupportedError, match="000000_0 is not a file that Hive writes into delta_1_1"):
         _files(tmp_path)
 
 
 def test_acid_files_called_as_originals_are_refused(tmp_path: Path) -> None:
     write_acid_file(tmp_path / "delta_1_1" / "000000_0", "k:int", inserts([RowKey(1, bucket_property(0), 0)], [(1,)]))
 
-    with pytest.raises(NotSupportedError, match="000000_0 is no file that Hive puts into delta_1_1"):
+    with pytest.raises(NotSupportedError, match="000000_0 is not a file that Hive writes into delta_1_1"):
         _files(tmp_path)
 
 
@@ -230,8 +230,8 @@ def test_insert_only_folders_have_files_of_any_name(tmp_path: Path) -> None:
 def test_insert_only_folders_have_no_deletes(tmp_path: Path, path: str) -> None:
     _put(tmp_path, path)
 
-    with pytest.raises(NotSupportedError, match=r"insert-only.*which none has") as caught:
-        list_acid_folder(FILES, str(tmp_path), EVERYTHING, insert_only=True)
+    with pytest.raises(NotSupportedError, match=r"insert-only.*which insert-only tables do not have") as caught:
+        list_acid_location(FILES, str(tmp_path), EVERYTHING, insert_only=True)
 
     assert caught.value.code is error_codes.HIVE_ACID_LAYOUT
 
@@ -241,7 +241,7 @@ def test_files_with_row_ids_lie_in_folders_of_transactions(tmp_path: Path) -> No
     write_flat_file(tmp_path / "bucket_00000", "k:int", [(1,)])
     assert _names(tmp_path) == ["bucket_00000"]
     write_acid_file(tmp_path / "bucket_00001", "k:int", inserts([RowKey(2, 0, 0)], [(1,)]))
-    with pytest.raises(NotSupportedError, match=r"bucket_00001 has the ACID columns.*move it there, or away"):
+    with pytest.raises(NotSupportedError, match=r"bucket_00001 has the ACID columns.*move it to its directory"):
         _names(tmp_path)
 
 
@@ -268,7 +268,7 @@ def test_versions_of_insert_only_tables_are_cut_between_folders(tmp_path: Path) 
     (tmp_path / "delta_2_2_0000").rmdir()
     assert _insert_only_names(tmp_path, version=1) == ["delta_1_1_0000/a"]
     assert _insert_only_names(tmp_path, aborted, version=2) == ["delta_1_1_0000/a"]
-    with pytest.raises(InvalidArgumentError, match=r"delta_1_3_v9 has merged it.*left there: 3 and later$") as caught:
+    with pytest.raises(InvalidArgumentError, match=r"delta_1_3_v9 has merged it.*can be read: 3 and later$") as caught:
         _insert_only_names(tmp_path, version=2)
     assert caught.value.code is error_codes.HIVE_ACID_HISTORY
 
@@ -277,7 +277,7 @@ def test_versions_left_of_insert_only_tables_are_those_between_folders(tmp_path:
     _put(tmp_path, "base_1/a", "delta_2_2_0000/b", "delta_3_4_v9/c", "base_6/d")
 
     assert _insert_only_names(tmp_path, ValidIds(6), version=4) == ["base_1/a", "delta_2_2_0000/b", "delta_3_4_v9/c"]
-    with pytest.raises(InvalidArgumentError, match="left there: 1 to 2, 6 and later"):
+    with pytest.raises(InvalidArgumentError, match="versions that can be read: 1 to 2, 6 and later"):
         _insert_only_names(tmp_path, ValidIds(6), version=5)
 
 
@@ -290,7 +290,7 @@ def test_insert_only_folders_that_are_visible_in_part_are_refused(tmp_path: Path
 
 def test_a_folder_that_is_not_there_is_missing(tmp_path: Path) -> None:
     with pytest.raises(FileMissingError) as caught:
-        list_acid_folder(FILES, f"{tmp_path}/no", EVERYTHING, insert_only=False)
+        list_acid_location(FILES, f"{tmp_path}/no", EVERYTHING, insert_only=False)
 
     assert caught.value.code is not error_codes.HIVE_FILE_CLEANED
 
@@ -317,7 +317,7 @@ def test_every_part_of_a_folder_is_told_with_its_reason(tmp_path: Path) -> None:
         ValidIds(6, open=(6,), aborted=(4,), minimum_open=6), ValidIds(12, open=(12,), minimum_open=12)
     )
 
-    entries = folder_entries(_list(tmp_path, snapshot))
+    entries = acid_entries(_list(tmp_path, snapshot))
 
     told = {one.path: (one.kind, one.in_snapshot, one.reason) for one in entries}
     assert told == {
@@ -343,8 +343,8 @@ def test_what_a_snapshot_has_not_come_to_is_told(tmp_path: Path, high_watermark:
     """Also what a version of the past leaves out is known to the snapshot."""
     _put(tmp_path, "delta_7_7_0000/bucket_00000", "base_3_v12/bucket_00000", "delta_2_2_0000/bucket_00000")
     snapshot = AcidSnapshot(ValidIds(high_watermark), ValidIds(11), version=2)
-    listed = ListedFolder.of(_list(tmp_path, snapshot))
-    assert listed == ListedFolder(str(tmp_path), newest, (12,))
+    listed = UnknownIds.of(_list(tmp_path, snapshot))
+    assert listed == UnknownIds(str(tmp_path), newest, (12,))
 
 
 def _put(root: Path, *names: str, size: int = 9) -> None:
@@ -358,8 +358,8 @@ def _mark(base: Path, data_format: str) -> None:
     (base / "_metadata_acid").write_text(json.dumps({"thisFileVersion": "0", "dataFormat": data_format}))
 
 
-def _list(root: Path, snapshot: AcidSnapshot = EVERYTHING) -> AcidFolder:
-    return list_acid_folder(FILES, str(root), snapshot, insert_only=False)
+def _list(root: Path, snapshot: AcidSnapshot = EVERYTHING) -> AcidLocation:
+    return list_acid_location(FILES, str(root), snapshot, insert_only=False)
 
 
 def _files(root: Path, snapshot: AcidSnapshot = EVERYTHING) -> list[AcidFile]:
@@ -379,5 +379,5 @@ def _deletes(root: Path) -> dict[str, list[str]]:
 
 def _insert_only_names(root: Path, write_ids: ValidIds | None = None, version: int | None = None) -> list[str]:
     snapshot = AcidSnapshot(write_ids or ValidIds(4), ALL_VALID, version)
-    folder = list_acid_folder(FILES, str(root), snapshot, insert_only=True)
+    folder = list_acid_location(FILES, str(root), snapshot, insert_only=True)
     return [info.path.removeprefix(f"{root}/") for info in insert_only_files(folder)]

@@ -16,7 +16,7 @@ from pyarrow import orc, parquet
 
 from connector_spi.errors import InvalidArgumentError
 from connectors.hive import error_codes
-from connectors.hive.acid.directories.directory import AcidFolder, acid_files, insert_only_files, list_acid_folder
+from connectors.hive.acid.directories.location import AcidLocation, acid_files, insert_only_files, list_acid_location
 from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -121,13 +121,15 @@ def test_a_version_is_what_hive_read_then(case: str, version: int, then: str) ->
     ],
 )
 def test_a_version_that_compaction_took_is_refused(case: str, version: int, left: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=f"version {version} of .*/{case}/.*left there: {left}$") as caught:
+    with pytest.raises(
+        InvalidArgumentError, match=f"version {version} of .*/{case}/.*versions that can be read: {left}$"
+    ) as caught:
         _folders(require_corpus() / case, insert_only=False, version=version)
 
     assert caught.value.code is error_codes.HIVE_ACID_HISTORY
 
 
-def _folders(root: Path, *, insert_only: bool, version: int | None = None) -> list[AcidFolder]:
+def _folders(root: Path, *, insert_only: bool, version: int | None = None) -> list[AcidLocation]:
     dump = json.loads((root / "metastore.json").read_text())
     snapshot = AcidSnapshot(
         ValidIds.parse_write_ids(dump["valid_write_id_list"]), ValidIds.parse_transactions(dump["valid_txn_list"])
@@ -138,7 +140,7 @@ def _folders(root: Path, *, insert_only: bool, version: int | None = None) -> li
     if dump["table"]["partitionKeys"] and not dump["partitions"]:
         locations = []
     return [
-        list_acid_folder(FILES, location.replace("${TABLE}", str(root / "table")), snapshot, insert_only=insert_only)
+        list_acid_location(FILES, location.replace("${TABLE}", str(root / "table")), snapshot, insert_only=insert_only)
         for location in locations
     ]
 

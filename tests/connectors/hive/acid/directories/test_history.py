@@ -53,7 +53,9 @@ def test_versions_that_are_complete_can_be_read(names: str, version: int) -> Non
     ],
 )
 def test_versions_that_may_lack_rows_are_refused(names: str, version: int, left: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=f"version {version} of s3://b/t.*left there: {left}$") as caught:
+    with pytest.raises(
+        InvalidArgumentError, match=f"version {version} of s3://b/t.*versions that can be read: {left}$"
+    ) as caught:
         _check(names, version)
 
     assert caught.value.code is error_codes.HIVE_ACID_HISTORY
@@ -62,7 +64,7 @@ def test_versions_that_may_lack_rows_are_refused(names: str, version: int, left:
 def test_what_was_there_before_the_first_write_id_must_be_known() -> None:
     _check("delta_1_1 base_5_v10", 1)
 
-    with pytest.raises(InvalidArgumentError, match=r"left there: 5 and later$"):
+    with pytest.raises(InvalidArgumentError, match=r"versions that can be read: 5 and later$"):
         _check("delta_1_1 base_5_v10", 1, origin_known=False)
 
 

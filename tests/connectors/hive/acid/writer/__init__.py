@@ -1,7 +1,7 @@
 """Writes transactional tables of Hive as Hive's writers do, by its documented layout; knows nothing of our reader."""
 
 from tests.connectors.hive.acid.writer.arrow_files import write_arrow_deletes, write_arrow_inserts
-from tests.connectors.hive.acid.writer.folder import AcidFolder, EmptyKind, Flush, InsertOnlyFolder
+from tests.connectors.hive.acid.writer.folder import AcidLocation, EmptyKind, Flush, InsertOnlyFolder
 from tests.connectors.hive.acid.writer.names import (
     FIRST_WRITE_ID_OF_CONVERTED,
     PRE_ACID_BASE,
@@ -29,7 +29,7 @@ from tests.connectors.hive.acid.writer.orc_files import (
 __all__ = [
     "FIRST_WRITE_ID_OF_CONVERTED",
     "PRE_ACID_BASE",
-    "AcidFolder",
+    "AcidLocation",
     "EmptyKind",
     "Event",
     "Flush",

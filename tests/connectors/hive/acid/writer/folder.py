@@ -30,7 +30,7 @@ from tests.connectors.hive.acid.writer.orc_files import (
     write_streaming_file,
 )
 
-__all__ = ["AcidFolder", "EmptyKind", "Flush", "InsertOnlyFolder"]
+__all__ = ["AcidLocation", "EmptyKind", "Flush", "InsertOnlyFolder"]
 
 EmptyKind = Literal["version", "truncated", "flat file", "zero bytes"]
 """What lies in a base without rows: the version marker, the metastore's marker of TRUNCATE (Hive 4), a file of no rows
@@ -51,7 +51,7 @@ class Flush:
 
 
 @dataclass(frozen=True, slots=True)
-class AcidFolder:
+class AcidLocation:
     """The folder of a transactional table or partition.
 
     Every method returns the keys of the rows that it wrote, with the rows.
@@ -68,7 +68,7 @@ class AcidFolder:
     layout: OrcLayout = field(default_factory=OrcLayout)
     attempt: int | None = None
 
-    def with_layout(self, layout: OrcLayout, attempt: int | None) -> AcidFolder:
+    def with_layout(self, layout: OrcLayout, attempt: int | None) -> AcidLocation:
         """The same folder, written in another way."""
         return replace(self, layout=layout, attempt=attempt)
 
@@ -244,7 +244,7 @@ class AcidFolder:
             (directory / "_orc_acid_version").write_text("2")
 
 
-class InsertOnlyFolder(AcidFolder):
+class InsertOnlyFolder(AcidLocation):
     """The folder of an insert-only table: its files have no keys and no markers; there are no deletes."""
 
     def _write_events(self, name: str, events: Iterable[Event], attempt: int | None) -> None:

@@ -92,7 +92,7 @@ def original_keys(files: Mapping[str, int], write_id: int = 0, statement: int = 
     keys: dict[str, Sequence[RowKey]] = {}
     for path in sorted(files):
         match = _ORIGINAL.fullmatch(path.rpartition("/")[2])
-        assert match is not None, f"{path} tells no bucket"
+        assert match is not None, f"{path} has no bucket"
         bucket = int(match[1])
         first = passed.get(bucket, 0)
         passed[bucket] = first + files[path]

@@ -10,7 +10,7 @@ import pyorc
 import pytest
 
 from tests.connectors.hive.acid.writer import (
-    AcidFolder,
+    AcidLocation,
     Event,
     Flush,
     OrcLayout,
@@ -56,7 +56,7 @@ def test_files_are_as_hives(tmp_path: Path, name: str) -> None:
 
 def test_markers_of_compaction_are_as_hives(tmp_path: Path) -> None:
     real = require_corpus() / "acid_major/table/base_0000006_v0000258"
-    folder = AcidFolder(tmp_path, _FIELDS)
+    folder = AcidLocation(tmp_path, _FIELDS)
     folder.major_compaction(6, {RowKey(1, bucket_property(0), 0): (1, "a")}, 258)
     made = tmp_path / real.name
     assert sorted(path.name for path in made.iterdir()) == sorted(path.name for path in real.iterdir())
@@ -66,7 +66,7 @@ def test_markers_of_compaction_are_as_hives(tmp_path: Path) -> None:
 
 def test_side_files_tell_the_ends_of_transactions(tmp_path: Path) -> None:
     real = require_corpus() / "acid_streaming_open/table/delta_0000002_0000006"
-    folder = AcidFolder(tmp_path, _FIELDS)
+    folder = AcidLocation(tmp_path, _FIELDS)
     rows = [[(1, "a"), (2, "b")], [(3, "c")], []]
     flushes = [Flush(write_id, values) for write_id, values in enumerate(rows, 2)]
     folder.stream(0, flushes, unflushed=[(9, "lost")], closed=False)
@@ -115,7 +115,7 @@ def test_keys_of_original_files_are_hives() -> None:
 
 
 def test_statements_of_a_transaction(tmp_path: Path) -> None:
-    folder = AcidFolder(tmp_path, _FIELDS, attempt=0)
+    folder = AcidLocation(tmp_path, _FIELDS, attempt=0)
     first = folder.insert(5, {0: [(1, "a")], 2: [(2, "b"), (3, "c")]}, statement=0)
     second = folder.insert(5, {2: [(4, "d")]}, statement=1)
     assert set(first) == {RowKey(5, 536870912, 0), RowKey(5, 537001984, 0), RowKey(5, 537001984, 1)}
@@ -146,7 +146,7 @@ def test_statements_of_a_transaction(tmp_path: Path) -> None:
 )
 def test_stripes_strides_and_key_indexes(tmp_path: Path, key_index: str, told: bytes | None) -> None:
     layout = OrcLayout(stripe_rows=2, stride=0, key_index=key_index)  # type: ignore[arg-type]
-    folder = AcidFolder(tmp_path, _FIELDS, layout)
+    folder = AcidLocation(tmp_path, _FIELDS, layout)
     folder.insert(1, {0: [(1, "a"), (2, "b"), (3, "c")]})
     path = tmp_path / "delta_0000001_0000001_0000" / "bucket_00000"
     with path.open("rb") as file:
@@ -158,7 +158,7 @@ def test_stripes_strides_and_key_indexes(tmp_path: Path, key_index: str, told: b
 
 
 def test_files_of_a_compaction_by_query(tmp_path: Path) -> None:
-    folder = AcidFolder(tmp_path, _FIELDS, OrcLayout(query_compacted=True))
+    folder = AcidLocation(tmp_path, _FIELDS, OrcLayout(query_compacted=True))
     folder.minor_compaction(1, 2, [Event(RowKey(1, bucket_property(0), 0), 1, (1, "a"))])
     assert _files(tmp_path) == {"delta_0000001_0000002/bucket_00000"}
     with (tmp_path / "delta_0000001_0000002" / "bucket_00000").open("rb") as file:

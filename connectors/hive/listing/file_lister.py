@@ -1,4 +1,4 @@
-"""The data files of a table's or partition's folder. Driver side; I/O is the listing alone."""
+"""The data files of a table's or partition's location. Driver side; its only I/O is the listing."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from connectors.hive.acid.layout import is_directory_name
 from connectors.hive.listing.cache import ListingCache, ListingPolicy
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, is_hidden
 
-__all__ = ["FolderLister", "file_ranges", "missing_folder"]
+__all__ = ["FileLister", "file_ranges", "missing_location"]
 
 _TOLERANCE = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class FolderLister:
-    """Lists the data files of folders.
+class FileLister:
+    """Lists the data files of locations of tables that are not transactional.
 
     Attributes:
         files: Storage.
-        recursive: Files in folders below belong to the folder, too.
-        ignore_absent: A folder that is not there has no files.
-        cache: Listings that are kept.
+        recursive: Files in subdirectories belong to the location.
+        ignore_absent: Take a missing location as empty.
+        cache: Cached listings.
     """
 
     files: FileSystem
@@ -35,19 +35,19 @@ class FolderLister:
     def data_files(self, location: str, table: SchemaTableName, partition: str) -> list[FileInfo]:
         """Files with rows, sorted by path.
 
-        Empty files and all whose name, or the name of a folder between them and ``location``, begins with ``_`` or
-        ``.`` are left out, as Hive does; names above ``location`` do not matter.
+        Empty files are left out. So are files whose name, or a directory between them and ``location``, begins with
+        ``_`` or ``.``, as in Hive; names above ``location`` do not matter.
 
         Raises:
-            FileMissingError: The folder is not there (code ``HIVE_MISSING_PARTITION_FOLDER``).
-            NotSupportedError: The folder is laid out as one of a transactional table.
+            FileMissingError: The location is missing (code ``HIVE_MISSING_PARTITION_FOLDER``).
+            NotSupportedError: The location has the layout of a transactional table.
         """
         try:
             found = self.cache.list(table, location, self.recursive, lambda: self.files.list(location, self.recursive))
         except FileMissingError as error:
             if self.ignore_absent:
                 return []
-            raise missing_folder(location, table, partition) from error
+            raise missing_location(location, table, partition) from error
         kept = []
         for info in found:
             parts = info.path[len(location.rstrip("/")) + 1 :].split("/")
@@ -61,9 +61,9 @@ class FolderLister:
 
 
 def file_ranges(size: int, max_bytes: int) -> list[tuple[int, int]]:
-    """Cuts a file into ranges of at most about ``max_bytes``: first byte and bytes of each, in order.
+    """Cuts a file into ranges of about ``max_bytes``: offset and length of each, in order.
 
-    A last range of less than a tenth is joined to the one before it (``FileInputFormat.SPLIT_SLOP``).
+    A last range shorter than a tenth of it is joined to the one before (``FileInputFormat.SPLIT_SLOP``).
     """
     ranges = []
     start = 0
@@ -75,11 +75,11 @@ def file_ranges(size: int, max_bytes: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def missing_folder(location: str, table: SchemaTableName, partition: str) -> FileMissingError:
-    """The error for the folder of a table, or of a partition where ``partition`` names one, that is not there."""
+def missing_location(location: str, table: SchemaTableName, partition: str) -> FileMissingError:
+    """The error for the missing location of a table, or of a partition where ``partition`` names one."""
     what = f"partition {partition} of {table}" if partition else f"table {table}"
     return FileMissingError(
-        f"the folder of {what} is not there: {location}; restore it, drop the partition, or set "
+        f"the directory of {what} does not exist: {location}; restore it, drop the partition, or set "
         "hive.ignore-absent-partitions=true to take it as empty",
         error_codes.HIVE_MISSING_PARTITION_FOLDER,
     )
@@ -89,8 +89,8 @@ def _check_layout(folders: list[str], location: str, table: SchemaTableName) -> 
     for folder in folders:
         if is_directory_name(folder):
             raise NotSupportedError(
-                f"{location} holds the folder {folder} of a transactional table, but the metastore does not say that "
-                f"{table} is transactional; which of its rows are valid is not known: correct the table's property "
+                f"{location} holds the directory {folder} of a transactional table, but {table} is not transactional "
+                "in the metastore; which of its rows are valid is not known: correct the table's property "
                 "'transactional'",
                 error_codes.HIVE_ACID_LAYOUT,
             )

@@ -1,6 +1,6 @@
-"""Tells streams that a batch is over as soon as Spark says so: until then its files are kept by locks.
+"""Notifies streams when Spark has finished a batch, so that they release the locks on its files.
 
-A stream hears of it from Spark anyway, but only with the next trigger, which may be hours away.
+Spark calls ``commit`` on the stream anyway, but only with the next trigger, which may be hours away.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.transactions.cleanup import CLEANUP
 
-__all__ = ["know_session", "reads_batch"]
+__all__ = ["observe_session", "reads_batch"]
 
 _LISTENER = "org.apache.spark.sql.streaming.PythonStreamingQueryListener"
 # StreamExecution.QUERY_ID_KEY and MicroBatchExecution.BATCH_ID_KEY: of the thread that runs a query.
@@ -31,33 +31,33 @@ _batches: WeakKeyDictionary[TableStream, tuple[str, int, str]] = WeakKeyDictiona
 
 
 class StreamListenerProxy(Proxy):
-    """Hears of every batch of a session's queries, in a thread of Spark's own."""
+    """Receives the events of all queries of a session, in a thread of Spark's."""
 
     class Java:
         implements: ClassVar[list[str]] = [_LISTENER]
 
     def onQueryStarted(self, event: JavaObject) -> None:
-        """A query begins: nothing is read yet."""
+        """Does nothing: a query begins, and nothing is read yet."""
 
     def onQueryProgress(self, event: JavaObject) -> None:
-        """A batch is done."""
+        """A batch is finished."""
         progress = event.progress()
         _ended(str(progress.id().toString()), int(progress.batchId()))
 
     def onQueryIdle(self, event: JavaObject) -> None:
-        """A trigger found nothing new."""
+        """Does nothing: a trigger found no new rows."""
 
     def onQueryTerminated(self, event: JavaObject) -> None:
-        """A query has ended; its streams were stopped."""
+        """Does nothing: a query has ended, and its streams were stopped."""
 
 
-def know_session(spark: SparkSession) -> None:
-    """Has a session listened to as soon as a stream of ours runs: queries tell the session that started them."""
+def observe_session(spark: SparkSession) -> None:
+    """Observes a session once a Lakeport stream runs: a query sends its events to the session that started it."""
     _sessions.add(spark)
 
 
 def reads_batch(jvm: Jvm, stream: TableStream, end: str) -> None:
-    """To be called in the thread that runs a query, when it plans to read the batch that ends at ``end``."""
+    """Call in the thread that runs a query, when it plans the batch that ends at ``end``."""
     query, batch = (jvm.context.getLocalProperty(key) for key in (_QUERY_ID, _BATCH_ID))
     if query is None or batch is None:
         return
@@ -76,13 +76,13 @@ def _listen(jvm: Jvm, spark: SparkSession) -> None:
         made = jvm.cls(_LISTENER + "Wrapper")(StreamListenerProxy(jvm))
         spark._jsparkSession.streams().addListener(made)
     except Py4JError:
-        # A session of a Spark that is gone.
+        # The session belongs to a Spark that was stopped.
         return
 
 
 def _ended(query: str, batch: int) -> None:
     for stream, (reader, read, end) in list(_batches.items()):
-        # An event may come when the next batch is read already.
+        # An event may come while the next batch is being read.
         if reader == query and read <= batch:
             _batches.pop(stream, None)
             # Spark's thread, which serves all of its listeners, must not wait for a metastore.

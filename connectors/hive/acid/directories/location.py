@@ -1,4 +1,4 @@
-"""The folder of a transactional table or partition, listed and judged by a snapshot. Driver side."""
+"""The location of a transactional table or partition, listed and evaluated by a snapshot. Driver side."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from connectors.hive.acid.valid_ids import AcidSnapshot, RangeValidity, ValidIds
 from connectors.toolkit.orc.reader import read_orc_schema
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
-__all__ = ["AcidFolder", "acid_files", "insert_only_files", "list_acid_folder"]
+__all__ = ["AcidLocation", "acid_files", "insert_only_files", "list_acid_location"]
 
 _METADATA_VERSION = "0"
 _COMPACTED = "compacted"
 _ORC = b"ORC"
-# What the metastore leaves of TRUNCATE, and of a partition that was dropped without a lock: empty, and no history.
+# What the metastore writes for TRUNCATE, and for a partition dropped without a lock: an empty base without history.
 _EMPTIED = ("truncated", "dropped")
 
 
 @dataclass(frozen=True, slots=True)
-class AcidFolder:
-    """What a folder holds, and what of it is read.
+class AcidLocation:
+    """A location as listed, and the part of it that a snapshot reads.
 
     Attributes:
-        location: The folder.
-        insert_only: It is of an insert-only table.
-        snapshot: What it is judged by.
-        listing: All of it.
-        compacted: Names of bases that hold history, by their marker file.
-        state: What of it the snapshot reads.
+        location: Path of the table or partition.
+        insert_only: Whether the table is insert-only.
+        snapshot: What the statement sees.
+        listing: Everything in the location.
+        compacted: Names of compacted bases, by their marker file.
+        state: The directories that the snapshot reads.
     """
 
     location: str
@@ -54,14 +54,14 @@ class AcidFolder:
     state: AcidState
 
 
-def list_acid_folder(files: FileSystem, location: str, snapshot: AcidSnapshot, *, insert_only: bool) -> AcidFolder:
-    """Lists a folder once, and chooses what of it the snapshot reads.
+def list_acid_location(files: FileSystem, location: str, snapshot: AcidSnapshot, *, insert_only: bool) -> AcidLocation:
+    """Lists a location once, and chooses the directories that the snapshot reads.
 
     Raises:
-        FileMissingError: The folder is not there; with the code ``HIVE_FILE_CLEANED``, something in it went away
-            while it was listed, or is older than what compaction has left: list again with a new snapshot.
-        InvalidArgumentError: The snapshot's version cannot be read any more (code ``HIVE_ACID_HISTORY``).
-        NotSupportedError: The folder is laid out in a way that is not understood (code ``HIVE_ACID_LAYOUT``).
+        FileMissingError: The location is missing. With the code ``HIVE_FILE_CLEANED``: a file in it disappeared
+            during the listing, or compaction has removed what the snapshot needs; list again with a new snapshot.
+        InvalidArgumentError: The snapshot's version can no longer be read (code ``HIVE_ACID_HISTORY``).
+        NotSupportedError: The location has a layout that is not supported (code ``HIVE_ACID_LAYOUT``).
     """
     listing = part_listing(location, _list(files, location))
     contents = listing.directories.values()
@@ -79,28 +79,28 @@ def list_acid_folder(files: FileSystem, location: str, snapshot: AcidSnapshot, *
         check_merged(merged, directories, snapshot, state, location)
         _check_whole(state, snapshot.visible, location)
         state = replace(state, unread=(*state.unread, *(UnreadDirectory(one, UnreadReason.LATER) for one in merged)))
-    return AcidFolder(location, insert_only, snapshot, listing, compacted, state)
+    return AcidLocation(location, insert_only, snapshot, listing, compacted, state)
 
 
-def acid_files(files: FileSystem, folder: AcidFolder, *, row_ids_needed: bool) -> list[AcidFile]:
-    """The data files of a full ACID folder, sorted by path, with the delete files that may be of their rows.
+def acid_files(files: FileSystem, listed: AcidLocation, *, row_ids_needed: bool) -> list[AcidFile]:
+    """The data files of a full ACID location, sorted by path, with the delete files that may refer to their rows.
 
     Args:
         files: Storage: footers of original files are read, each once, where row ids are needed for them.
-        folder: What was listed.
+        listed: The location.
         row_ids_needed: Row ids are selected, so files without them need synthetic ones in any case.
 
     Raises:
-        FileMissingError: A file was cleaned away (code ``HIVE_FILE_CLEANED``): list again with a new snapshot.
-        NotSupportedError: A file's name or place is not understood, or row ids are needed of a file whose name tells
-            no bucket.
+        FileMissingError: Hive's cleaner removed a file (code ``HIVE_FILE_CLEANED``): list again with a new snapshot.
+        NotSupportedError: A file's name or directory is not supported, or row ids are needed for a file whose name
+            has no bucket.
     """
-    return data_files(files, folder.listing, folder.state, folder.compacted, row_ids_needed=row_ids_needed)
+    return data_files(files, listed.listing, listed.state, listed.compacted, row_ids_needed=row_ids_needed)
 
 
-def insert_only_files(folder: AcidFolder) -> list[FileInfo]:
-    """The data files of an insert-only folder, of any format, sorted by path."""
-    state, listing = folder.state, folder.listing
+def insert_only_files(listed: AcidLocation) -> list[FileInfo]:
+    """The data files of an insert-only location, of any format, sorted by path."""
+    state, listing = listed.state, listed.listing
     chosen = [*([] if state.base is None else [state.base]), *state.deltas]
     found = [info for one in chosen for info in listing.directories[one.name].files if info.size > 0]
     if state.base is None:
@@ -131,7 +131,7 @@ def _is_marked_compacted(files: FileSystem, content: DirectoryContent) -> bool:
         ) from error
     if version != _METADATA_VERSION or data_format not in (_COMPACTED, *_EMPTIED):
         raise NotSupportedError(
-            f"{content.metadata} is of version {version} and tells of {data_format!r} data: expected version "
+            f"{content.metadata} has version {version} and the data format {data_format!r}: expected version "
             f"{_METADATA_VERSION}, and one of {', '.join((_COMPACTED, *_EMPTIED))}",
             error_codes.HIVE_ACID_LAYOUT,
         )
@@ -144,13 +144,13 @@ def _check_insert_only(files: FileSystem, listing: AcidListing) -> None:
         if content.directory.kind is DirectoryKind.DELETE_DELTA:
             raise _not_insert_only(listing, f"{name} holds deletes")
         for nested in content.nested:
-            # A copy that a race of two compactions left (HIVE-25600) has its folder's own name.
+            # A copy that a race of two compactions left (HIVE-25600) has the name of its parent directory.
             if nested != name:
-                raise _not_insert_only(listing, f"{name}/{nested} lies inside of another such folder")
+                raise _not_insert_only(listing, f"{name}/{nested} is nested in another such directory")
         for info in content.files:
             if is_flush_length_file(info.name) and is_acid_file_name(info.name.removesuffix(FLUSH_LENGTH_SUFFIX)):
-                raise _not_insert_only(listing, f"{name}/{info.name} is of a streaming writer of full ACID files")
-        # Rows of such files would come with NULL in all columns. One file tells of all: one statement wrote them.
+                raise _not_insert_only(listing, f"{name}/{info.name} belongs to a streaming writer of full ACID files")
+        # Rows of such files would be NULL in all columns. One file stands for all: one statement wrote them.
         named = next((info for info in content.files if is_acid_file_name(info.name) and info.size > 0), None)
         if named is not None and _has_acid_columns(files, named.path, listing.location):
             raise _not_insert_only(listing, f"{name}/{named.name} has the columns of full ACID files")
@@ -164,9 +164,9 @@ def _has_acid_columns(files: FileSystem, path: str, location: str) -> bool:
 
 
 def _check_whole(state: AcidState, write_ids: ValidIds, location: str) -> None:
-    """Rows of an insert-only table hold no write id, so a folder is visible as a whole or not at all.
+    """Checks that each directory is visible as a whole: rows of an insert-only table hold no write id.
 
-    Compaction has left out the rows of aborted transactions.
+    Compaction leaves out the rows of aborted transactions.
     """
     unaborted = replace(write_ids, aborted=())
     for one in state.directories:
@@ -174,14 +174,15 @@ def _check_whole(state: AcidState, write_ids: ValidIds, location: str) -> None:
         if one.name in state.partial and not whole:
             raise NotSupportedError(
                 f"{location}/{one.name} is of an insert-only table, and only some of its write ids are visible; its "
-                "rows do not tell theirs: expected a folder of one write id, or of a compaction of ended transactions",
+                "rows hold no write ids: expected a directory of one write id, or of a compaction of ended "
+                "transactions",
                 error_codes.HIVE_ACID_LAYOUT,
             )
 
 
 def _not_insert_only(listing: AcidListing, what: str) -> NotSupportedError:
     return NotSupportedError(
-        f"{listing.location} is of an insert-only table, and {what}, which none has; correct the table's property "
-        "'transactional_properties', or move the folder away",
+        f"{listing.location} belongs to an insert-only table, but {what}, which insert-only tables do not have; "
+        "correct the table's property 'transactional_properties', or move the directory away",
         error_codes.HIVE_ACID_LAYOUT,
     )
