@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value, ValueSet
-from connectors.toolkit.parquet.bloom_filters import xxh64
+from connectors.toolkit.codecs.xxhash import xxh64
 from connectors.toolkit.parquet.reader import parquet_page_source
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.toolkit.reads import whole_file
