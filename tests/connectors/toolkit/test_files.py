@@ -14,16 +14,11 @@ from pyarrow import orc
 
 from connector_spi.errors import CorruptFileError, ExternalError, FileMissingError, StorageError
 from connector_spi.handles import ColumnHandle
+from connector_spi.partition_names import escape_path_name, unescape_path_name
 from connector_spi.predicate import Value
 from connectors.toolkit.orc.reader import orc_page_source, read_orc_schema
 from connectors.toolkit.parquet.reader import parquet_page_source, read_parquet_schema
-from connectors.toolkit.partition_values import (
-    constant_array,
-    escape_path_name,
-    parse_partition_path,
-    partition_value,
-    unescape_path_name,
-)
+from connectors.toolkit.partition_values import constant_array, parse_partition_path, partition_value
 from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.toolkit.reads import Reader, whole_file
