@@ -64,6 +64,7 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.page_source import PageSource, PageSourceProvider
+from connector_spi.partition_names import DEFAULT_PARTITION, escape_path_name, unescape_path_name
 from connector_spi.predicate import (
     DEFAULT_SIMPLIFY_THRESHOLD,
     AllOrNoneValueSet,
@@ -103,6 +104,7 @@ __all__ = [
     "CHANGE_TYPE",
     "COMMIT_TIMESTAMP",
     "COMMIT_VERSION",
+    "DEFAULT_PARTITION",
     "DEFAULT_SIMPLIFY_THRESHOLD",
     "SPI_VERSION",
     "AllOrNoneValueSet",
@@ -201,6 +203,7 @@ __all__ = [
     "data_size_property",
     "duration_property",
     "enum_property",
+    "escape_path_name",
     "from_json",
     "integer_property",
     "is_counting",
@@ -213,5 +216,6 @@ __all__ = [
     "string_list_property",
     "string_property",
     "to_json",
+    "unescape_path_name",
     "with_change_columns",
 ]

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from connector_spi.errors import ConnectorError
+from connector_spi.partition_names import DEFAULT_PARTITION, unescape_path_name
 from connector_spi.predicate import Domain, Range, Value, ValueSet
-from connectors.toolkit.partition_values import DEFAULT_PARTITION, partition_value, unescape_path_name
+from connectors.toolkit.partition_values import partition_value
 
 __all__ = ["PartitionPaths"]
 

@@ -10,46 +10,23 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 import pyarrow as pa
 
 from connector_spi.errors import ErrorCode, ErrorType, ExternalError
+from connector_spi.partition_names import DEFAULT_PARTITION, unescape_path_name
 from connector_spi.predicate import Value
 
 __all__ = [
-    "DEFAULT_PARTITION",
     "constant_array",
     "constant_batch",
-    "escape_path_name",
     "parse_partition_path",
     "partition_value",
-    "unescape_path_name",
 ]
-
-DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-"""Stands for NULL in a partition's path. Read as NULL for every type of key, as Spark and Trino do.
-
-Hive itself returns the text for a key of type string.
-"""
 
 _BAD_PARTITION_VALUE = ErrorCode("BAD_PARTITION_VALUE", ErrorType.EXTERNAL)
 """The text of a partition value does not fit the type of its key. Rename or drop the partition."""
-# FileUtils.charToEscape of Hive: '{' is escaped and '}' is not.
-_TO_ESCAPE = frozenset(map(chr, range(1, 0x20))) | frozenset("\"#%'*/:=?\\\x7f{[]^")
-_ESCAPED = re.compile("%([0-9A-Fa-f]{2})")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?Infinity|NaN")
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _TIMESTAMP = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?)?")
 _INTEGER_BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
-
-
-def escape_path_name(text: str) -> str:
-    """Escapes a key or value for a folder's name; an empty text becomes ``DEFAULT_PARTITION``."""
-    if not text:
-        return DEFAULT_PARTITION
-    return "".join(f"%{ord(char):02X}" if char in _TO_ESCAPE else char for char in text)
-
-
-def unescape_path_name(text: str) -> str:
-    """Undoes ``escape_path_name``; a ``%`` without two hexadecimal digits behind it stays."""
-    return _ESCAPED.sub(lambda match: chr(int(match.group(1), 16)), text)
 
 
 def parse_partition_path(path: str) -> tuple[tuple[str, str], ...]:
@@ -73,6 +50,9 @@ def parse_partition_path(path: str) -> tuple[tuple[str, str], ...]:
 
 def partition_value(text: str | None, arrow: pa.DataType, where: str) -> Value | None:
     """Types the text of a partition key.
+
+    ``DEFAULT_PARTITION`` is NULL for every type of key, as in Spark and Trino. Hive itself returns the text for a key
+    of type string.
 
     Args:
         text: Unescaped; ``None`` and ``DEFAULT_PARTITION`` are NULL.

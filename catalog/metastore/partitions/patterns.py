@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from catalog.metastore.model import FieldSchema
-from catalog.metastore.partitions.names import DEFAULT_PARTITION
+from connector_spi.partition_names import DEFAULT_PARTITION
 from connector_spi.predicate import Domain
 
 if TYPE_CHECKING:

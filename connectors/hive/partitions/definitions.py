@@ -12,7 +12,7 @@ from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.definitions import location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Partition, StorageDescriptor, Table
-from catalog.metastore.partitions.names import DEFAULT_PARTITION, make_partition_name, parse_partition_name
+from catalog.metastore.partitions.names import make_partition_name, parse_partition_name
 from connector_spi.errors import (
     FileMissingError,
     InvalidArgumentError,
@@ -23,6 +23,7 @@ from connector_spi.errors import (
 )
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import PartitionDefinition
+from connector_spi.partition_names import DEFAULT_PARTITION
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
 from connectors.hive.definitions.table_formats import is_hudi_entry, is_transactional, table_location

@@ -11,16 +11,17 @@ import pyarrow as pa
 
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import FieldSchema, Partition
-from catalog.metastore.partitions.names import parse_partition_name, unescape_path_name
+from catalog.metastore.partitions.names import parse_partition_name
 from catalog.metastore.types import hive_type_text
 from connector_spi.errors import ExternalError, MetastoreError
 from connector_spi.handles import ColumnHandle
+from connector_spi.partition_names import DEFAULT_PARTITION, unescape_path_name
 from connector_spi.predicate import Domain, TupleDomain, Value
 from connectors.hive import error_codes
 from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.schema.text_types import TextRule, apply_text_rule
-from connectors.toolkit.partition_values import DEFAULT_PARTITION, partition_value
+from connectors.toolkit.partition_values import partition_value
 from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.type_adaptation import adaptation
 

@@ -12,13 +12,14 @@ import pyarrow as pa
 from catalog.metastore.model import FieldSchema
 from catalog.metastore.types import hive_type_text
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connector_spi.partition_names import DEFAULT_PARTITION
 from connectors.hive import error_codes
 from connectors.hive.acid.key_columns import has_acid_columns
 from connectors.hive.acid.layout import is_acid_file_name
 from connectors.hive.registration.transactional_discovery import AcidDirectories, find_acid_directories, table_schema
 from connectors.toolkit.orc.reader import read_orc_schema
 from connectors.toolkit.parquet.reader import read_parquet_schema
-from connectors.toolkit.partition_values import DEFAULT_PARTITION, parse_partition_path
+from connectors.toolkit.partition_values import parse_partition_path
 from connectors.toolkit.schema.time_conventions import INT96
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, is_hidden, join_path
 

@@ -10,7 +10,7 @@ from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_HFILE, HUDI_UNSUPPORTED_HFILE
 from connectors.toolkit.storage.byte_source import ByteSource
 
-__all__ = ["GZIP", "NO_COMPRESSION", "HFileBlock", "check_codec", "damaged", "read_block", "read_vint"]
+__all__ = ["GZIP", "NO_COMPRESSION", "HFileBlock", "check_codec", "damaged", "read_block"]
 
 GZIP = 1
 NO_COMPRESSION = 2
@@ -80,29 +80,6 @@ def check_codec(codec: int, path: str) -> None:
             "hoodie.hfile.compression.algorithm to GZ and let Hudi compact it",
             HUDI_UNSUPPORTED_HFILE,
         )
-
-
-def read_vint(data: bytes, at: int) -> tuple[int, int]:
-    """Reads Hadoop's number of variable length (WritableUtils.readVLong).
-
-    Returns:
-        The number, and where it ends.
-
-    Raises:
-        ValueError: The data ends in it.
-    """
-    first = int.from_bytes(data[at : at + 1], "big", signed=True)
-    at += 1
-    if at > len(data):
-        raise ValueError("the data ends where a number is expected")
-    if first >= -112:
-        return first, at
-    negative = first < -120
-    length = -120 - first if negative else -112 - first
-    if at + length > len(data):
-        raise ValueError("the data ends in a number")
-    number = int.from_bytes(data[at : at + length], "big")
-    return (~number if negative else number), at + length
 
 
 def damaged(path: str, what: str) -> CorruptFileError:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from connectors.hudi.hfile.block import damaged, read_block, read_vint
+from connectors.hudi.hfile.block import damaged, read_block
 from connectors.hudi.hfile.trailer import parse_file_info, read_trailer
+from connectors.toolkit.codecs.hadoop_vints import read_vint
 from connectors.toolkit.storage.byte_source import ByteSource
 
 __all__ = ["HFile"]

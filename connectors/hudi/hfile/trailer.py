@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from connector_spi.errors import NotSupportedError
 from connectors.hudi.error_codes import HUDI_UNSUPPORTED_HFILE
 from connectors.hudi.hfile.block import check_codec, damaged
+from connectors.toolkit.codecs.varints import message_fields, read_varint
 from connectors.toolkit.storage.byte_source import ByteSource
 
 __all__ = ["HFileTrailer", "parse_file_info", "read_trailer"]
@@ -56,8 +56,8 @@ def read_trailer(source: ByteSource, path: str) -> HFileTrailer:
             f"{path}: an HFile of version {version & 0xFFFFFF}, expected {_MAJOR_VERSION}", HUDI_UNSUPPORTED_HFILE
         )
     try:
-        length, at = _varint(data, len(_MAGIC))
-        fields = dict(_fields(data[at : at + length]))
+        length, at = read_varint(data, len(_MAGIC))
+        fields = dict(message_fields(data[at : at + length]))
     except ValueError as error:
         raise damaged(path, f"its trailer: {error}") from error
     if 13 in fields:
@@ -84,45 +84,14 @@ def parse_file_info(data: bytes, path: str) -> dict[str, bytes]:
     try:
         if not data.startswith(_INFO_MAGIC):
             raise ValueError(f"it begins with {data[:4]!r}, expected {_INFO_MAGIC!r}")
-        length, at = _varint(data, len(_INFO_MAGIC))
+        length, at = read_varint(data, len(_INFO_MAGIC))
         entries = {}
-        for number, entry in _fields(data[at : at + length]):
+        for number, entry in message_fields(data[at : at + length]):
             if number == 1 and isinstance(entry, bytes):
-                pair = dict(_fields(entry))
+                pair = dict(message_fields(entry))
                 key, value = pair.get(1, b""), pair.get(2, b"")
                 if isinstance(key, bytes) and isinstance(value, bytes):
                     entries[key.decode("utf-8")] = value
         return entries
     except ValueError as error:
         raise damaged(path, f"its file info: {error}") from error
-
-
-def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Numbers and values of a message's fields: of varints and byte strings."""
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        if tag & 7 == 0:
-            number, at = _varint(data, at)
-            yield tag >> 3, number
-        elif tag & 7 == 2:
-            length, at = _varint(data, at)
-            if at + length > len(data):
-                raise ValueError(f"a field of {length} bytes is cut off")
-            yield tag >> 3, data[at : at + length]
-            at += length
-        else:
-            raise ValueError(f"a field of wire type {tag & 7}")
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    number = 0
-    for shift in range(0, 70, 7):
-        if at >= len(data):
-            raise ValueError("a number is cut off")
-        byte = data[at]
-        at += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, at
-    raise ValueError("a number of more than 10 bytes")

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_SCHEMA
+from connectors.toolkit.avro.primitives import PRIMITIVES, TIMESTAMPS
 
 __all__ = ["COMMIT_TIME", "META_COLUMNS", "PARTITION_PATH", "RECORD_KEY", "arrow_schema", "table_schema"]
 
@@ -30,24 +31,11 @@ META_COLUMNS = (
 )
 """The columns that Hudi writes before the user's, all of type string."""
 
-_PRIMITIVES = {
-    "null": pa.null(),
-    "boolean": pa.bool_(),
-    "int": pa.int32(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "bytes": pa.binary(),
-    "string": pa.string(),
-}
 _LOGICAL = {
     ("int", "date"): pa.date32(),
     ("int", "time-millis"): pa.time32("ms"),
     ("long", "time-micros"): pa.time64("us"),
-    ("long", "timestamp-millis"): pa.timestamp("ms", "UTC"),
-    ("long", "timestamp-micros"): pa.timestamp("us", "UTC"),
-    ("long", "local-timestamp-millis"): pa.timestamp("ms"),
-    ("long", "local-timestamp-micros"): pa.timestamp("us"),
+    **{("long", name): arrow for name, arrow in TIMESTAMPS.items()},
     ("string", "uuid"): pa.string(),
 }
 
@@ -135,7 +123,7 @@ class _Reader:
             return self._by_name(schema, namespace, path)
         definition = cast(Json, schema)
         kind = definition["type"]
-        if not isinstance(kind, str) or ("logicalType" not in definition and kind in _PRIMITIVES):
+        if not isinstance(kind, str) or ("logicalType" not in definition and kind in PRIMITIVES):
             return self.type(kind, namespace, path)
         made = self._logical(definition, kind, path) or self._complex(definition, kind, namespace, path)
         if "name" in definition:
@@ -149,8 +137,8 @@ class _Reader:
         return self.type(others[0], namespace, path)
 
     def _by_name(self, name: str, namespace: str, path: str) -> pa.DataType:
-        if name in _PRIMITIVES:
-            return _PRIMITIVES[name]
+        if name in PRIMITIVES:
+            return PRIMITIVES[name]
         for full in (name, f"{namespace}.{name}"):
             if full in self._named:
                 return self._named[full]

@@ -22,6 +22,7 @@ from connectors.toolkit.avro.container import AvroBlock
 from connectors.toolkit.avro.errors import AVRO_ERRORS
 from connectors.toolkit.avro.schema import AvroRecordSchema, Json, is_wide_union
 from connectors.toolkit.avro.values import branch_name, restore, storage_type
+from connectors.toolkit.codecs.varints import zigzag_bytes
 
 __all__ = ["decode_avro_blocks"]
 
@@ -147,15 +148,7 @@ def _least_bytes(node: Json) -> int:
 
 
 def _container(schema: str, count: int, data: bytes) -> bytes:
-    parts = [b"Obj\x01", _zigzag(2)]
+    parts = [b"Obj\x01", zigzag_bytes(2)]
     for entry in (b"avro.schema", schema.encode(), b"avro.codec", b"null"):
-        parts += [_zigzag(len(entry)), entry]
-    return b"".join([*parts, b"\0", _SYNC, _zigzag(count), _zigzag(len(data)), data, _SYNC])
-
-
-def _zigzag(number: int) -> bytes:
-    value, out = number << 1, bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
+        parts += [zigzag_bytes(len(entry)), entry]
+    return b"".join([*parts, b"\0", _SYNC, zigzag_bytes(count), zigzag_bytes(len(data)), data, _SYNC])

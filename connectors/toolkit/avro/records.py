@@ -25,6 +25,7 @@ from polars.exceptions import PanicException
 from connectors.toolkit.avro.errors import AVRO_ERRORS
 from connectors.toolkit.avro.schema import AvroRecordSchema, Json, is_simple_union
 from connectors.toolkit.avro.values import restore, storage_type
+from connectors.toolkit.codecs.varints import zigzag_bytes
 
 __all__ = [
     "AvroRecords",
@@ -279,22 +280,13 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
 
 def _container(pieces: Sequence[AvroRecords], plain: _PlainSchema) -> bytes:
     entries = ((b"avro.schema", plain.text.encode()), (b"avro.codec", b"null"))
-    header = [b"Obj\x01", _zigzag(len(entries))]
+    header = [b"Obj\x01", zigzag_bytes(len(entries))]
     for key, value in entries:
-        header += [_zigzag(len(key)), key, _zigzag(len(value)), value]
-    parts: list[bytes | pa.Buffer] = [*header, _zigzag(0), _SYNC]
+        header += [zigzag_bytes(len(key)), key, zigzag_bytes(len(value)), value]
+    parts: list[bytes | pa.Buffer] = [*header, zigzag_bytes(0), _SYNC]
     for piece in pieces:
-        parts += [_zigzag(piece.count), _zigzag(len(piece.body)), piece.body, _SYNC]
+        parts += [zigzag_bytes(piece.count), zigzag_bytes(len(piece.body)), piece.body, _SYNC]
     return b"".join(parts)
-
-
-def _zigzag(number: int) -> bytes:
-    value, out = number << 1, bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
 
 
 def _check_lengths(records: AvroRecords, lengths: np.ndarray) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from itertools import count
 from typing import cast
 
+from connectors.toolkit.avro.primitives import PRIMITIVES
+
 __all__ = [
     "FULL_NAME",
     "AvroRecordSchema",
@@ -22,8 +24,8 @@ FULL_NAME = "full name"
 """Where a type that had a name has it: its own name only tells it from others."""
 Json = str | list["Json"] | dict[str, "Json"] | int | bool | float | None
 
-_PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 _NAMED = frozenset({"record", "error", "enum", "fixed"})
+_KINDS = _NAMED | {"array", "map"} | PRIMITIVES.keys()
 
 
 class AvroRecordSchema:
@@ -111,10 +113,10 @@ class _Inliner:
         if isinstance(node, list):
             return [self.inline(branch, namespace) for branch in node]
         if isinstance(node, str):
-            return node if node in _PRIMITIVES else self._by_name(node, namespace)
+            return node if node in PRIMITIVES else self._by_name(node, namespace)
         definition = cast(dict[str, Json], node)
         kind = definition["type"]
-        if not isinstance(kind, str) or (kind not in _PRIMITIVES | _NAMED | {"array", "map"}):
+        if not isinstance(kind, str) or kind not in _KINDS:
             return self.inline(kind, namespace)
         if kind in _NAMED:
             full, inner = _full_name(definition, namespace)

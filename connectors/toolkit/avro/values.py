@@ -8,17 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connectors.toolkit.avro.primitives import PRIMITIVES
 from connectors.toolkit.avro.schema import Json, is_wide_union, union_branch, union_branches
 
 __all__ = ["branch_name", "decimals", "restore", "storage_type"]
 
 _STORAGE = {
-    "null": pa.null(),
-    "boolean": pa.bool_(),
-    "int": pa.int32(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
+    **PRIMITIVES,
     "bytes": pa.large_binary(),
     "string": pa.large_string(),
     "enum": pa.int32(),

@@ -15,6 +15,7 @@ import pyarrow as pa
 from connector_spi.errors import CorruptFileError
 from connectors.toolkit.codecs.lzo import decompress_lzo
 from connectors.toolkit.codecs.streams import MAX_BLOCK_BYTES, STEP, ExactReader, Readable
+from connectors.toolkit.codecs.varints import read_varint
 
 __all__ = ["arrow_parts", "decompress_lz4", "framed_parts"]
 
@@ -25,6 +26,7 @@ _LZ4_HEADER = _LZ4_FRAME + b"\x60\x70\x73"
 _LZ4_CHUNK = 1 << 22
 # The longest match of Snappy makes 64 bytes from 2, and a chunk of LZ4 grows by 255 at most.
 _SNAPPY_GROWTH = 32
+_SNAPPY_LENGTH_BITS = 35
 
 
 def framed_parts(file: Readable, codec: str, where: str, step: int) -> Iterator[bytes]:
@@ -130,7 +132,7 @@ def _looks_hadoop(head: bytes) -> bool:
         return len(head) == 4 or len(head) >= 8
     if len(head) < 9:
         return False
-    chunk, (size, _) = int.from_bytes(head[4:8], "big"), _varint(head[8:])
+    chunk, (size, _) = int.from_bytes(head[4:8], "big"), read_varint(head, 8, _SNAPPY_LENGTH_BITS)
     # Snappy needs 32 + n + n/6 bytes at most (MaxCompressedLength).
     return 0 < size <= block and chunk <= 32 + size + size // 6 and size <= chunk * _SNAPPY_GROWTH + 64
 
@@ -149,7 +151,7 @@ def _snappy_frames(source: ExactReader) -> Iterator[bytes]:
 
 
 def _snappy(chunk: bytes, most: int, where: str) -> bytes:
-    size, header = _varint(chunk)
+    size, header = read_varint(chunk, 0, _SNAPPY_LENGTH_BITS)
     if size > most or size > len(chunk) * _SNAPPY_GROWTH + 64:
         raise CorruptFileError(f"{where} has a Snappy chunk of {len(chunk)} bytes that claims {size}, where {most} fit")
     if size == 0:
@@ -158,12 +160,3 @@ def _snappy(chunk: bytes, most: int, where: str) -> bytes:
         return b""
     part: bytes = pa.Codec("snappy").decompress(chunk, decompressed_size=size, asbytes=True)
     return part
-
-
-def _varint(data: bytes) -> tuple[int, int]:
-    value = 0
-    for at, byte in enumerate(data[:5]):
-        value |= (byte & 0x7F) << 7 * at
-        if byte < 0x80:
-            return value, at + 1
-    raise ValueError("no Snappy length")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
-from connectors.toolkit.orc.wire import decompress, message_fields, read_varint
+from connectors.toolkit.codecs.varints import message_fields, read_varint
+from connectors.toolkit.orc.wire import decompress
 
 __all__ = ["OrcFooter", "OrcStripe", "OrcType", "read_orc_footer", "read_writer_zone"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from connectors.toolkit.codecs.varints import message_fields, unzigzag
 from connectors.toolkit.orc.footer import OrcFooter, read_writer_zone
-from connectors.toolkit.orc.wire import message_fields
 
 __all__ = ["has_modern_times", "is_of_utc"]
 
@@ -68,4 +68,4 @@ def _is_modern(footer: OrcFooter, number: int) -> bool:
 def _signed(value: int | bytes) -> int:
     if isinstance(value, bytes):
         raise ValueError("expected a number")
-    return (value >> 1) ^ -(value & 1)
+    return unzigzag(value)

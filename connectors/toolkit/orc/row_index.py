@@ -14,9 +14,10 @@ from datetime import date, timedelta
 import pyarrow as pa
 
 from connector_spi.predicate import Domain, Value
+from connectors.toolkit.codecs.varints import message_fields, unzigzag
 from connectors.toolkit.orc.footer import OrcFooter, OrcStripe
-from connectors.toolkit.orc.wire import decompress, message_fields
-from connectors.toolkit.read.arrow_filter import ColumnBounds, may_match
+from connectors.toolkit.orc.wire import decompress
+from connectors.toolkit.read.pruning import ColumnBounds, may_match
 
 __all__ = ["IndexedColumn", "murmur64", "row_groups_may_match"]
 
@@ -146,7 +147,7 @@ def _bounds(statistics: bytes, rows: int, kind: pa.DataType, hybrid: bool) -> Co
 def _numbers(message: int | bytes | None) -> tuple[Value | None, Value | None]:
     if not isinstance(message, bytes):
         return None, None
-    told = {key: (value >> 1) ^ -(value & 1) for key, value in message_fields(message) if isinstance(value, int)}
+    told = {key: unzigzag(value) for key, value in message_fields(message) if isinstance(value, int)}
     return told.get(1), told.get(2)
 
 

@@ -20,8 +20,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
+from connectors.toolkit.codecs.varints import message_fields
 from connectors.toolkit.orc.footer import OrcFooter
-from connectors.toolkit.orc.wire import decompress, message_fields
+from connectors.toolkit.orc.wire import decompress
 
 __all__ = ["UnionSlots", "asked_unions", "read_union_slots"]
 

@@ -1,17 +1,17 @@
-"""What an ORC file is made of: streams of compressed chunks, and protobuf messages (ORC v1 spec, "Compression")."""
+"""What an ORC file is made of: streams of compressed chunks (ORC v1 spec, "Compression")."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
 from connectors.toolkit.codecs.hadoop_frames import decompress_lz4
 from connectors.toolkit.codecs.lzo import decompress_lzo
+from connectors.toolkit.codecs.varints import read_varint
 
-__all__ = ["decompress", "message_fields", "read_varint"]
+__all__ = ["decompress"]
 
 
 def decompress(raw: bytes, codec: str, block_size: int) -> bytes:
@@ -26,41 +26,6 @@ def decompress(raw: bytes, codec: str, block_size: int) -> bytes:
         position += 3 + (header >> 1)
         parts.append(chunk if header & 1 else _decompress_chunk(chunk, codec, block_size))
     return b"".join(parts)
-
-
-def message_fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Field numbers and values of a protobuf message."""
-    position = 0
-    while position < len(message):
-        key, position = read_varint(message, position)
-        kind = key & 7
-        if kind == 0:
-            number, position = read_varint(message, position)
-            yield key >> 3, number
-            continue
-        length, position = (
-            (8, position) if kind == 1 else (4, position) if kind == 5 else read_varint(message, position)
-        )
-        if kind not in (1, 2, 5) or position + length > len(message):
-            raise ValueError("not a protobuf message")
-        yield key >> 3, message[position : position + length]
-        position += length
-
-
-def read_varint(message: bytes, position: int) -> tuple[int, int]:
-    """A number of a message, and the position behind it.
-
-    Raises:
-        IndexError: The message ends before.
-    """
-    number = shift = 0
-    while True:
-        byte = message[position]
-        position += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, position
-        shift += 7
 
 
 def _decompress_chunk(chunk: bytes, codec: str, block_size: int) -> bytes:

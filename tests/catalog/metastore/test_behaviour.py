@@ -12,8 +12,8 @@ import pytest
 from catalog.metastore import error_codes
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import ColumnStatistics, FieldSchema, Partition, StorageDescriptor, Table
-from catalog.metastore.partitions.names import DEFAULT_PARTITION
 from connector_spi.errors import MetastoreError, SchemaNotFoundError, TableNotFoundError
+from connector_spi.partition_names import DEFAULT_PARTITION
 from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
 from tests.catalog.metastore.objects import STORAGE, add_partitions, new_database, new_table
 

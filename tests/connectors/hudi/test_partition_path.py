@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connector_spi.partition_names import escape_path_name
 from connector_spi.predicate import Domain, Range, Value, ValueSet
 from connectors.hudi.partition_path import PartitionPaths
-from connectors.toolkit.partition_values import escape_path_name
 
 TEXT = pa.string()
 

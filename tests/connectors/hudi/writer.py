@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from connector_spi.partition_names import DEFAULT_PARTITION, escape_path_name
 from connectors.hudi.schema.table_schema import META_COLUMNS
-from connectors.toolkit.partition_values import DEFAULT_PARTITION, escape_path_name
 
 _STAT = {
     "type": "record",

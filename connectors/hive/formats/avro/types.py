@@ -11,6 +11,7 @@ from typing import cast
 import pyarrow as pa
 
 from connector_spi.errors import NotSupportedError
+from connectors.toolkit.avro.primitives import PRIMITIVES, TIMESTAMPS
 from connectors.toolkit.avro.schema import Json, is_wide_union, union_branch, union_branches
 from connectors.toolkit.schema.union_structs import is_union_struct
 
@@ -19,24 +20,7 @@ __all__ = ["PLACE", "natural_type", "union_place"]
 PLACE = "place"
 """Where a type of the file says which type of the table's union it is, null not counted (``avro_shapes.renamed``)."""
 
-_SIMPLE = {
-    "boolean": pa.bool_(),
-    "int": pa.int32(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "bytes": pa.binary(),
-    "string": pa.string(),
-    "enum": pa.string(),
-    "fixed": pa.binary(),
-    "null": pa.null(),
-}
-_UNITS = {
-    "timestamp-millis": pa.timestamp("ms", "UTC"),
-    "timestamp-micros": pa.timestamp("us", "UTC"),
-    "local-timestamp-millis": pa.timestamp("ms"),
-    "local-timestamp-micros": pa.timestamp("us"),
-}
+_SIMPLE = {**PRIMITIVES, "enum": pa.string(), "fixed": pa.binary()}
 
 
 def natural_type(node: Json, target: pa.DataType, where: str) -> pa.DataType:
@@ -136,7 +120,7 @@ def _leaf(kind: str, node: Mapping[str, Json], target: pa.DataType) -> pa.DataTy
     logical = str(node.get("logicalType", ""))
     if kind == "long" and pa.types.is_timestamp(target):
         # Hive takes any long as milliseconds; others write microseconds, and say so.
-        return _UNITS.get(logical, _UNITS["timestamp-millis"])
+        return TIMESTAMPS.get(logical, TIMESTAMPS["timestamp-millis"])
     if kind == "int" and pa.types.is_date(target):
         return pa.date32()
     if kind in ("bytes", "fixed") and logical == "decimal" and not pa.types.is_binary(target):

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from connectors.hive.formats.vints import read_vints, vint_sizes
 from connectors.toolkit.avro.values import decimals
 from connectors.toolkit.cells import Bytes, Positions, gather_cells, texts
+from connectors.toolkit.codecs.hadoop_vints import read_vints, vint_sizes
 from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.value_casts import leaf_cast
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hive.formats.sequence.sync_marks import ESCAPE, SYNC_BYTES, HeaderReader, find_mark
-from connectors.hive.formats.vints import read_vint, vint_chain
 from connectors.toolkit.cells import Bytes, Positions
 from connectors.toolkit.codecs.hadoop_codecs import codec_of_class, decompress_block
+from connectors.toolkit.codecs.hadoop_vints import read_vint, vint_chain
 from connectors.toolkit.storage.byte_source import ByteSource
 
 __all__ = ["MAX_GROUP_ROWS", "ColumnCells", "RcGroup", "RcHeader", "rc_groups", "read_rc_header"]

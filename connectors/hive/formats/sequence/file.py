@@ -15,9 +15,9 @@ import pyarrow as pa
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hive.formats.sequence.records import MAX_RECORD_BYTES, record_windows
 from connectors.hive.formats.sequence.sync_marks import ESCAPE, SYNC_BYTES, HeaderReader, find_mark
-from connectors.hive.formats.vints import read_vint, read_vints, vint_chain
 from connectors.toolkit.cells import Bytes, Positions, gather_cells
 from connectors.toolkit.codecs.hadoop_codecs import codec_of_class, decompress_block
+from connectors.toolkit.codecs.hadoop_vints import read_vint, read_vints, vint_chain
 from connectors.toolkit.storage.byte_source import ByteSource
 
 __all__ = ["SequenceHeader", "read_sequence_header", "sequence_values"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from connector_spi.errors import CorruptFileError
-from connectors.hive.formats.vints import read_vint
+from connectors.toolkit.codecs.hadoop_vints import read_vint
 from connectors.toolkit.storage.byte_source import ByteSource
 
 __all__ = ["ESCAPE", "SYNC_BYTES", "HeaderReader", "find_mark", "marks_in"]

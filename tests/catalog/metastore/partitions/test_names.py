@@ -10,14 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.metastore.partitions.names import (
-    DEFAULT_PARTITION,
-    make_partition_name,
-    parse_partition_name,
-    prune_partition_names,
-    unescape_path_name,
-)
+from catalog.metastore.partitions.names import make_partition_name, parse_partition_name, prune_partition_names
 from connector_spi.errors import MetastoreError
+from connector_spi.partition_names import DEFAULT_PARTITION, unescape_path_name
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
 
 

@@ -13,8 +13,9 @@ import pytest
 from catalog.metastore.embedded.metastore import EmbeddedMetastore
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
 from catalog.metastore.model import FieldSchema
-from catalog.metastore.partitions.names import DEFAULT_PARTITION, make_partition_name
+from catalog.metastore.partitions.names import make_partition_name
 from catalog.metastore.partitions.patterns import MAX_PATTERNS, partition_patterns
+from connector_spi.partition_names import DEFAULT_PARTITION
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
 from tests.catalog.metastore.objects import add_partitions, new_table
 from tests.hms import HiveMetastoreServer

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
-from connectors.hudi.hfile.block import read_vint
 from connectors.hudi.hfile.reader import HFile
 from connectors.toolkit.avro.records import read_avro_dicts
+from connectors.toolkit.codecs.hadoop_vints import read_vint
 from connectors.toolkit.storage.byte_source import MemorySource
 from tests.connectors.hudi.hfile.writer import hfile
 from tests.paths import CORPUS, TABLES

@@ -7,8 +7,8 @@ import pytest
 from connectors.hudi.metadata_table.keys import (
     column_stats_key,
     partition_stats_key,
-    xxh64,
 )
+from connectors.toolkit.codecs.xxhash import xxh64
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.hive.formats.lazy.binary_serde import LazyBinaryRowSerDe
 from connectors.hive.formats.row_serde import RowLayout
-from connectors.hive.formats.vints import read_vint, read_vints, vint_chain
+from connectors.toolkit.codecs.hadoop_vints import read_vint, read_vints, vint_chain
 from connectors.toolkit.schema.union_structs import union_struct
 from tests.connectors.hive.formats.hadoop_writer import lazy_binary_row, vint
 

@@ -63,11 +63,11 @@ def vint_chain(data: Bytes) -> Positions:
     begins[0] = True
     known = 0
     while True:
-        places = np.flatnonzero(begins)
-        if len(places) == known:
+        found = np.flatnonzero(begins)
+        if len(found) == known:
             break
-        known = len(places)
-        begins[jump[places]] = True
+        known = len(found)
+        begins[jump[found]] = True
         jump = jump[jump]
     starts = np.flatnonzero(begins[:size])
     if starts[-1] + sizes[starts[-1]] != size:
@@ -83,11 +83,11 @@ def read_vint(data: bytes | memoryview, at: int) -> tuple[int, int]:
     """
     if at >= len(data):
         raise ValueError("a number behind the end of the data")
-    first = data[at]
-    size = int(_SIZES[first])
-    if size == 1:
-        return int(_SIGNED[first]), at + 1
-    if at + size > len(data):
+    first = data[at] - 256 if data[at] > 127 else data[at]
+    if first >= -112:
+        return first, at + 1
+    end = at + 1 + (-120 - first if first < -120 else -112 - first)
+    if end > len(data):
         raise ValueError("a number goes on behind the end of the data")
-    value = int.from_bytes(data[at + 1 : at + size], "big")
-    return (~value if _COMPLEMENT[first] else value), at + size
+    value = int.from_bytes(data[at + 1 : end], "big")
+    return (~value if first < -120 else value), end
