@@ -64,7 +64,6 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.page_source import PageSource, PageSourceProvider
-from connector_spi.plain_data import PlainData, from_json, to_json
 from connector_spi.predicate import (
     DEFAULT_SIMPLIFY_THRESHOLD,
     AllOrNoneValueSet,
@@ -94,6 +93,7 @@ from connector_spi.properties import (
 )
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connector_spi.statistics import ColumnStatistics, TableStatistics
@@ -142,7 +142,6 @@ __all__ = [
     "PageSource",
     "PageSourceProvider",
     "PartitionDefinition",
-    "PlainData",
     "Plugin",
     "Procedure",
     "ProcedureArgument",
@@ -156,6 +155,7 @@ __all__ = [
     "ScanSummary",
     "SchemaNotFoundError",
     "SchemaTableName",
+    "Serializable",
     "SortedRangeSet",
     "Split",
     "SplitManager",

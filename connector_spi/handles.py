@@ -1,6 +1,6 @@
 """What the engine carries around without looking inside.
 
-All of it is PlainData: equal after a pickle and after JSON, without secrets (invariant I2).
+All of it is Serializable: equal after a pickle and after JSON, without secrets (invariant I2).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["ColumnHandle", "NativeFile", "Split", "TableHandle"]
 
 
-class TableHandle(PlainData):
+class TableHandle(Serializable):
     """A table at one snapshot, with everything that was pushed into it.
 
     The snapshot is fixed when ``ConnectorMetadata.get_table_handle`` makes the handle (invariant I1).
@@ -26,7 +26,7 @@ class TableHandle(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnHandle(PlainData):
+class ColumnHandle(Serializable):
     """A column of a table, or the part of a nested column that a query uses.
 
     Attributes:
@@ -40,7 +40,7 @@ class ColumnHandle(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class NativeFile(PlainData):
+class NativeFile(Serializable):
     """A range of a data file whose rows are the table's rows as they stand: no deletes, logs or coercions.
 
     The engine may read it natively, with a reader of its own. A time without zone is the number in the file, taken for
@@ -65,7 +65,7 @@ class NativeFile(PlainData):
     constants: tuple[tuple[str, object], ...] = ()
 
 
-class Split(PlainData):
+class Split(Serializable):
     """One piece of a scan: what one page source reads. Subclasses are frozen, slotted dataclasses."""
 
     __slots__ = ()

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from connector_spi.errors import InvalidArgumentError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["CatalogSchemaTableName", "SchemaTableName", "SystemTableName", "parse_name", "quote_identifier"]
 
@@ -64,7 +64,7 @@ def parse_name(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaTableName(PlainData):
+class SchemaTableName(Serializable):
     """A table inside a catalog.
 
     Attributes:
@@ -80,7 +80,7 @@ class SchemaTableName(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogSchemaTableName(PlainData):
+class CatalogSchemaTableName(Serializable):
     """A table by its full name."""
 
     catalog: str
@@ -97,7 +97,7 @@ class CatalogSchemaTableName(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class SystemTableName(PlainData):
+class SystemTableName(Serializable):
     """A table about a table, written ``orders$partitions``.
 
     Attributes:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from connector_spi.names import SchemaTableName
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["ColumnMetadata", "TableMetadata"]
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnMetadata(PlainData):
+class ColumnMetadata(Serializable):
     """A column.
 
     Attributes:
@@ -35,7 +35,7 @@ class ColumnMetadata(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class TableMetadata(PlainData):
+class TableMetadata(Serializable):
     """A table.
 
     Attributes:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from connector_spi.errors import InternalError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["ConnectorSession"]
 
 
 @dataclass(frozen=True, slots=True)
-class ConnectorSession(PlainData):
+class ConnectorSession(Serializable):
     """One query's facts; it travels to the tasks.
 
     Attributes:

@@ -9,15 +9,15 @@ from types import TracebackType
 
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.handles import ColumnHandle, Split, TableHandle
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain
+from connector_spi.serializable import Serializable
 from connector_spi.session import ConnectorSession
 
 __all__ = ["ListSplitSource", "ScanSummary", "SplitManager", "SplitSource"]
 
 
 @dataclass(frozen=True, slots=True)
-class ScanSummary(PlainData):
+class ScanSummary(Serializable):
     """What a scan skipped, for ``EXPLAIN``; ``None`` is unknown.
 
     Attributes:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate import Value
+from connector_spi.serializable import Serializable
 
 __all__ = ["ColumnStatistics", "TableStatistics"]
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnStatistics(PlainData):
+class ColumnStatistics(Serializable):
     """Statistics of a column; ``None`` is unknown.
 
     Attributes:
@@ -30,7 +30,7 @@ class ColumnStatistics(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class TableStatistics(PlainData):
+class TableStatistics(Serializable):
     """Statistics of what a handle would read; ``None`` is unknown, never zero.
 
     Attributes:

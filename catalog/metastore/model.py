@@ -12,7 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from catalog.metastore.table_access import TableAccess
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = [
     "ColumnStatistics",
@@ -28,7 +28,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Parameters(PlainData, Mapping[str, str]):
+class Parameters(Serializable, Mapping[str, str]):
     """Properties of a database, table, partition or SerDe: an immutable, hashable mapping of text to text.
 
     Equal to any mapping with the same entries. Make it with ``Parameters.of``.
@@ -70,7 +70,7 @@ class Parameters(PlainData, Mapping[str, str]):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldSchema(PlainData):
+class FieldSchema(Serializable):
     """A column or partition key.
 
     Attributes:
@@ -85,7 +85,7 @@ class FieldSchema(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class SortColumn(PlainData):
+class SortColumn(Serializable):
     """One column of a table's SORTED BY."""
 
     name: str
@@ -93,7 +93,7 @@ class SortColumn(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class SerDeInfo(PlainData):
+class SerDeInfo(Serializable):
     """The Java class that reads and writes rows, and its settings.
 
     Attributes:
@@ -108,7 +108,7 @@ class SerDeInfo(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class StorageDescriptor(PlainData):
+class StorageDescriptor(Serializable):
     """Where and how the rows of a table or of one partition lie.
 
     Attributes:
@@ -139,7 +139,7 @@ class StorageDescriptor(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class Database(PlainData):
+class Database(Serializable):
     """A database, which the SPI calls a schema.
 
     Attributes:
@@ -158,7 +158,7 @@ class Database(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class Table(PlainData):
+class Table(Serializable):
     """A table or a view.
 
     Attributes:
@@ -196,7 +196,7 @@ class Table(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class Partition(PlainData):
+class Partition(Serializable):
     """One partition of a table.
 
     Attributes:
@@ -218,7 +218,7 @@ class Partition(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnStatistics(PlainData):
+class ColumnStatistics(Serializable):
     """What ANALYZE found of one column, in a table or in one partition. ``None`` is "not known".
 
     Statistics may be older than the data: they serve estimates, never pruning.

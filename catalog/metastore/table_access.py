@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["ACCESS_PREFIX", "TableAccess"]
 
@@ -17,7 +17,7 @@ _WORDS = {1: "none", 2: "read only", 4: "write only", 8: "read and write"}
 
 
 @dataclass(frozen=True, slots=True)
-class TableAccess(PlainData):
+class TableAccess(Serializable):
     """What this client may do with a table, and what the table asks of those who do (HIVE-21663).
 
     Releases before Hive 4, and metastores without the translation layer, tell none of it.

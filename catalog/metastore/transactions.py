@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = [
     "NO_MINIMUM",
@@ -25,7 +25,7 @@ NO_MINIMUM = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class ValidTransactions(PlainData):
+class ValidTransactions(Serializable):
     """Which transactions a reader may see: all up to the high watermark, but the open and the aborted ones.
 
     Attributes:
@@ -53,7 +53,7 @@ class ValidTransactions(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class ValidWriteIds(PlainData):
+class ValidWriteIds(Serializable):
     """Which write ids of one table a reader may see: all up to the high watermark, but the open and aborted ones.
 
     Attributes:
@@ -114,7 +114,7 @@ class LockState(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class LockComponent(PlainData):
+class LockComponent(Serializable):
     """One thing to lock.
 
     Attributes:
@@ -142,7 +142,7 @@ class LockComponent(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class LockedObject(PlainData):
+class LockedObject(Serializable):
     """The answer to a request for locks.
 
     Attributes:
@@ -155,7 +155,7 @@ class LockedObject(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldLock(PlainData):
+class HeldLock(Serializable):
     """One line of what ``SHOW LOCKS`` shows: a lock on one thing, held or waited for.
 
     Attributes:

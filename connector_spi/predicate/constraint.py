@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate.tuple_domain import TupleDomain
+from connector_spi.serializable import Serializable
 
 __all__ = ["Constraint"]
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint(PlainData):
+class Constraint(Serializable):
     """The filter of a query, as far as it can be said.
 
     Attributes:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate.value_set import ValueSet
 from connector_spi.predicate.values import Value
+from connector_spi.serializable import Serializable
 
 __all__ = ["DEFAULT_SIMPLIFY_THRESHOLD", "Domain"]
 
@@ -18,7 +18,7 @@ DEFAULT_SIMPLIFY_THRESHOLD = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Domain(PlainData):
+class Domain(Serializable):
     """The values that a column may hold.
 
     All operations are exact but ``simplify``, which may add values.

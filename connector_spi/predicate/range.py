@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from connector_spi.errors import InternalError, InvalidArgumentError
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate import cuts
 from connector_spi.predicate.values import Comparability, Value, comparability, normalize
+from connector_spi.serializable import Serializable
 
 __all__ = ["Range"]
 
 
 @dataclass(frozen=True, slots=True)
-class Range(PlainData):
+class Range(Serializable):
     """The values from ``low`` to ``high`` of an orderable type.
 
     Floats follow Spark: NaN is equal to itself and above every number, and -0.0 is 0.0. So a range that is unbounded

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 import pyarrow as pa
 
 from connector_spi.errors import InvalidArgumentError
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate.domain import DEFAULT_SIMPLIFY_THRESHOLD, Domain
+from connector_spi.serializable import Serializable
 
 __all__ = ["TupleDomain"]
 
@@ -19,7 +19,7 @@ D = TypeVar("D", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class TupleDomain(PlainData, Generic[C]):
+class TupleDomain(Serializable, Generic[C]):
     """Rows where each column of a few is in its domain: domains joined by AND.
 
     Columns that are not named may hold anything. Equal, with equal hashes, whatever the order of the columns.

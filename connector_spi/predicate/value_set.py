@@ -9,10 +9,10 @@ from typing import ClassVar, TypeVar
 import pyarrow as pa
 
 from connector_spi.errors import InternalError, InvalidArgumentError
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate.cuts import Cut
 from connector_spi.predicate.range import Range
 from connector_spi.predicate.values import Comparability, Value, comparability
+from connector_spi.serializable import Serializable
 
 __all__ = ["SHOWN", "ValueSet", "listing", "require_same_type"]
 
@@ -24,7 +24,7 @@ SetT = TypeVar("SetT", bound="ValueSet")
 _IMPLEMENTATIONS: dict[Comparability, type[ValueSet]] = {}
 
 
-class ValueSet(PlainData, ABC):
+class ValueSet(Serializable, ABC):
     """Values of one type; null is a matter of Domain.
 
     Made by ``none``, ``all``, ``of`` and ``of_ranges``, which choose the class by the type's comparability. All

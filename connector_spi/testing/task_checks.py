@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from connector_spi.plain_data import PlainData, from_json, to_json
 from connector_spi.predicate import Domain, TupleDomain
+from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.testing.base import ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import ReferenceQuery, ReferenceScan
@@ -54,7 +54,7 @@ class TaskChecks(ConformanceBase):
         assert splits
         for sent in (scan.table, *scan.handles.values(), *splits, scan.query.session, scan.remaining, summary):
             assert pickle.loads(pickle.dumps(sent)) == sent
-            back = from_json(to_json(sent), PlainData)
+            back = from_json(to_json(sent), Serializable)
             assert back == sent
             assert type(back) is type(sent)
             assert hash(back) == hash(sent)

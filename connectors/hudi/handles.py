@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain, Value
+from connector_spi.serializable import Serializable
 from connectors.hudi.partition_path import PartitionPaths
 from connectors.hudi.schema.history import SchemaHistory
 from connectors.hudi.table_config import TableConfig
@@ -47,7 +47,7 @@ HIDDEN_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class WriteRange(PlainData):
+class WriteRange(Serializable):
     """What an incremental query reads.
 
     Attributes:
@@ -68,7 +68,7 @@ class WriteRange(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class IndexUse(PlainData):
+class IndexUse(Serializable):
     """What of the metadata table a query uses, as far as the table has it and it is valid.
 
     Attributes:
@@ -154,7 +154,7 @@ class HudiTableHandle(TableHandle):
 
 
 @dataclass(frozen=True, slots=True)
-class LogFile(PlainData):
+class LogFile(Serializable):
     """A log file of a slice.
 
     Attributes:
@@ -167,7 +167,7 @@ class LogFile(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFile(PlainData):
+class SourceFile(Serializable):
     """The file that holds the rows of a skeleton file, which are in the same order.
 
     Attributes:

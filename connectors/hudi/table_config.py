@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.hudi.error_codes import (
     HUDI_BAD_PROPERTIES,
     HUDI_NOT_A_HUDI_TABLE,
@@ -53,7 +53,7 @@ _TIMESTAMP_KEYS = ("hoodie.keygen.timebased.", "hoodie.deltastreamer.keygen.time
 
 
 @dataclass(frozen=True, slots=True)
-class TableConfig(PlainData):
+class TableConfig(Serializable):
     """The table's properties that a reader needs.
 
     Attributes:

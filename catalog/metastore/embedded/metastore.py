@@ -32,7 +32,7 @@ from catalog.metastore.embedded.sqlite_store import SqliteStore
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, StorageDescriptor, Table
 from catalog.metastore.partitions.names import in_batches, prune_partition_names
 from connector_spi.errors import MetastoreError
-from connector_spi.plain_data import to_json
+from connector_spi.serializable import to_json
 
 if TYPE_CHECKING:
     from connector_spi.predicate import TupleDomain

@@ -19,7 +19,7 @@ from catalog.metastore.model import (
 )
 from catalog.metastore.partitions.names import in_batches, make_partition_name
 from connector_spi.errors import SchemaNotFoundError, TableNotFoundError
-from connector_spi.plain_data import from_json, to_json
+from connector_spi.serializable import from_json, to_json
 
 __all__ = [
     "NAMES_AT_ONCE",

@@ -12,8 +12,8 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeRange, ChangeType
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate import Value
+from connector_spi.serializable import Serializable
 from connectors.hive.acid.delete_set import Int64s, Mask
 from connectors.hive.acid.file import DeleteFile
 from connectors.hive.acid.valid_ids import MAX_ID, ValidIds
@@ -32,7 +32,7 @@ CHANGE_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeSpan(PlainData):
+class ChangeSpan(Serializable):
     """The committed write ids whose changes are asked for.
 
     Attributes:
@@ -70,7 +70,7 @@ class ChangeSpan(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class RowChanges(PlainData):
+class RowChanges(Serializable):
     """What may have become of the rows of a file of a full ACID table.
 
     Attributes:
@@ -83,7 +83,7 @@ class RowChanges(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange(PlainData):
+class FileChange(Serializable):
     """What became of all rows of a file of an insert-only table at once.
 
     Attributes:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["AcidFile", "DeleteFile", "SyntheticKeys"]
 
 
 @dataclass(frozen=True, slots=True)
-class SyntheticKeys(PlainData):
+class SyntheticKeys(Serializable):
     """Row ids of a file that has none: row n of it is ``(write_id, bucket_property, first_row_id + n)``.
 
     Attributes:
@@ -25,7 +25,7 @@ class SyntheticKeys(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteFile(PlainData):
+class DeleteFile(Serializable):
     """A file of delete events for one bucket.
 
     Attributes:
@@ -48,7 +48,7 @@ class DeleteFile(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class AcidFile(PlainData):
+class AcidFile(Serializable):
     """A data file of a full ACID table.
 
     In a delta, rows whose operation is not 0 are of the older layout (ACID v1, without delete deltas) and have to be

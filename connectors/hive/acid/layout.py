@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.hive import error_codes
 
 __all__ = [
@@ -53,7 +53,7 @@ class DirectoryKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class AcidDirectory(PlainData):
+class AcidDirectory(Serializable):
     """A folder of a transactional table, by its name.
 
     Attributes:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from connector_spi.errors import InvalidArgumentError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["ALL_VALID", "MAX_ID", "AcidSnapshot", "RangeValidity", "ValidIds"]
 
@@ -27,7 +27,7 @@ class RangeValidity(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class ValidIds(PlainData):
+class ValidIds(Serializable):
     """Ids that are committed for a reader: those up to a high watermark that are neither open nor aborted.
 
     One class serves transactions and the write ids of one table. Ids above the high watermark are dropped from the
@@ -152,7 +152,7 @@ ALL_VALID = ValidIds(MAX_ID)
 
 
 @dataclass(frozen=True, slots=True)
-class AcidSnapshot(PlainData):
+class AcidSnapshot(Serializable):
     """What one statement sees of one transactional table.
 
     Attributes:

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate import Domain, TupleDomain, Value
+from connector_spi.serializable import Serializable
 from connectors.hive.buckets.hashes import bucket_numbers, has_bucket_hash, hash_column, join_hashes
 
 __all__ = ["BUCKET_EXECUTION", "VALIDATE_BUCKETING", "BucketCheck", "Bucketing", "file_buckets", "wanted_buckets"]
@@ -47,7 +47,7 @@ class BucketCheck(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bucketing(PlainData):
+class Bucketing(Serializable):
     """How rows were dealt out to files.
 
     Attributes:

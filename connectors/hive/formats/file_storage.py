@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["FileStorage", "by_position"]
 
@@ -12,7 +12,7 @@ _BY_POSITION = {"orc": "orc.force.positional.evolution", "parquet": "parquet.col
 
 
 @dataclass(frozen=True, slots=True)
-class FileStorage(PlainData):
+class FileStorage(Serializable):
     """The classes that Hive would read the files with, and what they are told.
 
     Attributes:

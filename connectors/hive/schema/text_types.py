@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.toolkit.schema.type_adaptation import map_nested
 
 __all__ = ["TextRule", "apply_text_rule", "stored_text_rule", "text_rule"]
@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[^<>,:()`]+|[<>,:()])")
 
 
 @dataclass(frozen=True, slots=True)
-class TextRule(PlainData):
+class TextRule(Serializable):
     """What happens to values of a type.
 
     Attributes:

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.optional.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain
+from connector_spi.serializable import Serializable
 from connectors.hudi.handles import HudiSplit, HudiTableHandle, LogFile
 
 __all__ = ["CHANGE_COLUMNS", "FEED_COLUMNS", "ChangedWrite", "HudiChangeSplit", "HudiChangesHandle"]
@@ -30,7 +30,7 @@ FEED_COLUMNS: tuple[tuple[str, pa.DataType], ...] = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedWrite(PlainData):
+class ChangedWrite(Serializable):
     """A write whose changes are read.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["BaseFileName", "LogFileName", "looks_like_data", "parse_base_file_name", "parse_log_file_name"]
 
@@ -16,7 +16,7 @@ _EXTERNAL_MARK = "_hudiext"
 
 
 @dataclass(frozen=True, slots=True)
-class BaseFileName(PlainData):
+class BaseFileName(Serializable):
     """``<file id>_<write token>_<instant>.<format>``.
 
     Attributes:
@@ -33,7 +33,7 @@ class BaseFileName(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class LogFileName(PlainData):
+class LogFileName(Serializable):
     """``.<file id>_<instant>.log.<version>_<write token>[.cdc]``.
 
     Attributes:

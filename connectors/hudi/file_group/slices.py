@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from connector_spi.errors import CorruptFileError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.hudi.error_codes import HUDI_DUPLICATE_BASE_FILE, HUDI_UNKNOWN_FILE_NAME
 from connectors.hudi.file_group.names import (
     BaseFileName,
@@ -30,7 +30,7 @@ _Attach = Callable[[Collection["DataFile"], Mapping[str, "DataFile"], TimelineVi
 
 
 @dataclass(frozen=True, slots=True)
-class DataFile(PlainData):
+class DataFile(Serializable):
     """A base or log file on storage.
 
     Attributes:
@@ -47,7 +47,7 @@ class DataFile(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class FileSlice(PlainData):
+class FileSlice(Serializable):
     """One state of a file group: a base file and the logs written onto it.
 
     Attributes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from connector_spi.errors import NotSupportedError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 
 __all__ = ["MERGE_MEMORY", "MergeConfig", "MergeMode", "PartialUpdates", "is_merge_property", "merge_config"]
@@ -44,7 +44,7 @@ class PartialUpdates(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class MergeConfig(PlainData):
+class MergeConfig(Serializable):
     """How rows of one key are merged.
 
     Attributes:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.hudi.error_codes import HUDI_SCHEMA_ON_READ
 from connectors.hudi.schema.evolution import EvolvedColumn, evolve
 from connectors.hudi.schema.internal_schema import InternalSchema, parse_internal_schema, parse_schema_history
@@ -24,7 +24,7 @@ _UNVERSIONED = frozenset({*META_COLUMNS, "_hoodie_operation", "_hoodie_is_delete
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaHistory(PlainData):
+class SchemaHistory(Serializable):
     """The versions of a table with schema on read.
 
     Attributes:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from connector_spi.errors import CorruptFileError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
 from connectors.hudi.timeline.avro_record import container_record
 from connectors.toolkit.avro.errors import AVRO_ERRORS
@@ -20,7 +20,7 @@ _KEEP_SCHEMA = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})
 
 
 @dataclass(frozen=True, slots=True)
-class WriteStat(PlainData):
+class WriteStat(Serializable):
     """One file that a write made.
 
     Attributes:
@@ -47,7 +47,7 @@ class WriteStat(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class CommitMetadata(PlainData):
+class CommitMetadata(Serializable):
     """The metadata of a commit, deltacommit or replacecommit.
 
     Attributes:

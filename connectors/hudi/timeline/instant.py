@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["KNOWN_ACTIONS", "WRITE_ACTIONS", "Instant", "InstantState", "parse_instant"]
 
@@ -42,7 +42,7 @@ class InstantState(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Instant(PlainData):
+class Instant(Serializable):
     """One file of the timeline.
 
     Attributes:

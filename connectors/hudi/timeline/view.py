@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.hudi.timeline.instant import WRITE_ACTIONS, Instant, InstantState
 
 __all__ = ["TimelineView", "committed_test", "timeline_view"]
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineView(PlainData):
+class TimelineView(Serializable):
     """The writes that were complete when the query began; fixed in the table handle (invariant I1).
 
     Attributes:

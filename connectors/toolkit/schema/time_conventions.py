@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["INT96", "TimeConventions", "parquet_conventions", "rebase_dates", "rebase_timestamps"]
 
@@ -28,7 +28,7 @@ _DAY_MICROS = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class TimeConventions(PlainData):
+class TimeConventions(Serializable):
     """What a file's footer says of its dates and timestamps.
 
     Attributes:

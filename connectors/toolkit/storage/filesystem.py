@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from connector_spi.errors import ConnectorError, FileMissingError, StorageError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.toolkit.storage.object_directories import find_object, list_folder
 from connectors.toolkit.storage.remote_storage import (
     StorageKind,
@@ -37,7 +37,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?")
 
 
 @dataclass(frozen=True, slots=True)
-class FileInfo(PlainData):
+class FileInfo(Serializable):
     """A file or folder on storage.
 
     Attributes:
@@ -59,7 +59,7 @@ class FileInfo(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class FileSystem(PlainData):
+class FileSystem(Serializable):
     """Storage by the scheme of each path.
 
     Attributes:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import InternalError
-from connector_spi.plain_data import to_json
+from connector_spi.serializable import to_json
 from lakeport.spark.bridge.errors import as_java
 from lakeport.spark.bridge.jvm import Jvm
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 
 __all__ = ["Aggregate", "AggregateFunction", "first_state", "largest_sum", "result", "whole_pieces"]
 
@@ -38,7 +38,7 @@ class AggregateFunction(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(PlainData):
+class Aggregate(Serializable):
     """One aggregate of one column.
 
     Attributes:

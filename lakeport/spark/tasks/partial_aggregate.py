@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from lakeport.spark.tasks.aggregate_states import Aggregate, first_state, largest_sum, result, whole_pieces
 
 __all__ = ["PartialAggregation", "PartialAggregator"]
@@ -24,7 +24,7 @@ _WORTH_IT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class PartialAggregation(PlainData):
+class PartialAggregation(Serializable):
     """What tasks aggregate before Spark does.
 
     Attributes:

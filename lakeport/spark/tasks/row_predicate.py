@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate import Value
+from connector_spi.serializable import Serializable
 from lakeport.arrow.filters import compare
 
 __all__ = ["Comparison", "InList", "Junction", "Negation", "NullTest", "RowPredicate", "TextTest", "Truth"]
@@ -21,7 +21,7 @@ __all__ = ["Comparison", "InList", "Junction", "Negation", "NullTest", "RowPredi
 _TEXT_TESTS = {"STARTS_WITH": pc.starts_with, "ENDS_WITH": pc.ends_with, "CONTAINS": pc.match_substring}
 
 
-class RowPredicate(PlainData):
+class RowPredicate(Serializable):
     """A condition on a row. Subclasses are frozen, slotted dataclasses."""
 
     __slots__ = ()

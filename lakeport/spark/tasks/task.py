@@ -11,9 +11,9 @@ import pyarrow as pa
 from connector_spi.errors import ConnectorError, ErrorType
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSourceProvider
-from connector_spi.plain_data import PlainData
 from connector_spi.predicate import TupleDomain
 from connector_spi.scan_counters import count
+from connector_spi.serializable import Serializable
 from connector_spi.session import ConnectorSession
 from lakeport.spark.tasks.counters import TaskCounters, counted
 from lakeport.spark.tasks.partial_aggregate import PartialAggregation, PartialAggregator
@@ -26,7 +26,7 @@ _GATHERED_ROWS = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
-class TaskWork(PlainData):
+class TaskWork(Serializable):
     """What a task does with the rows that it reads, in this order.
 
     Attributes:

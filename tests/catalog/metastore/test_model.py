@@ -10,7 +10,7 @@ import pytest
 
 from catalog.metastore.model import ColumnStatistics, Parameters, Partition, Table
 from catalog.metastore.transactions import LockComponent, LockLevel, LockType, ValidTransactions, ValidWriteIds
-from connector_spi.plain_data import PlainData, from_json, to_json
+from connector_spi.serializable import Serializable, from_json, to_json
 from tests.catalog.metastore.objects import STORAGE
 
 
@@ -26,7 +26,7 @@ from tests.catalog.metastore.objects import STORAGE
         LockComponent("d", "t", "p=1", LockType.SHARED_WRITE),
     ],
 )
-def test_values_are_equal_after_travelling(value: PlainData) -> None:
+def test_values_are_equal_after_travelling(value: Serializable) -> None:
     assert pickle.loads(pickle.dumps(value)) == value
     assert from_json(to_json(value), type(value)) == value
     assert hash(pickle.loads(pickle.dumps(value))) == hash(value)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import InvalidArgumentError
-from connector_spi.plain_data import from_json, to_json
 from connector_spi.predicate import Domain, Range, ValueSet
+from connector_spi.serializable import from_json, to_json
 from tests.connector_spi.predicate.model import OPAQUE, Universe, domains, universes
 
 Case = tuple[Universe, list[tuple[Domain, frozenset[int | None]]]]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import InternalError, InvalidArgumentError
-from connector_spi.plain_data import from_json, to_json
 from connector_spi.predicate import Range
+from connector_spi.serializable import from_json, to_json
 from tests.connector_spi.predicate.model import RangeModel, Universe, ordered_universes, ranges
 
 NAN = float("nan")

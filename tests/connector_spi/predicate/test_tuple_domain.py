@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.handles import ColumnHandle, TableHandle
-from connector_spi.plain_data import from_json, to_json
 from connector_spi.predicate import Constraint, Domain, Range, TupleDomain, ValueSet
+from connector_spi.serializable import from_json, to_json
 from tests.connector_spi.predicate.model import Places, Universe, domains
 
 SMALL = Universe("int32", pa.int32(), tuple(range(5)), (1, 3))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import InternalError, InvalidArgumentError
-from connector_spi.plain_data import from_json, to_json
 from connector_spi.predicate import AllOrNoneValueSet, EquatableValueSet, Range, SortedRangeSet, ValueSet
+from connector_spi.serializable import from_json, to_json
 from tests.connector_spi.predicate.model import OPAQUE, UUIDS, Places, Universe, universes, value_sets
 
 Case = tuple[Universe, list[tuple[ValueSet, Places]]]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import InvalidArgumentError
-from connector_spi.plain_data import from_json, to_json
+from connector_spi.serializable import from_json, to_json
 from connectors.hive.acid.valid_ids import ALL_VALID, MAX_ID, AcidSnapshot, RangeValidity, ValidIds
 
 NONE, SOME, ALL = RangeValidity.NONE, RangeValidity.SOME, RangeValidity.ALL

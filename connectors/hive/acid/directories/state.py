@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from connector_spi.errors import FileMissingError, NotSupportedError
-from connector_spi.plain_data import PlainData
+from connector_spi.serializable import Serializable
 from connectors.hive import error_codes
 from connectors.hive.acid.layout import AcidDirectory, DirectoryKind
 from connectors.hive.acid.valid_ids import AcidSnapshot, RangeValidity, ValidIds
@@ -31,7 +31,7 @@ class UnreadReason(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadDirectory(PlainData):
+class UnreadDirectory(Serializable):
     """A folder that is not read.
 
     Attributes:
@@ -46,7 +46,7 @@ class UnreadDirectory(PlainData):
 
 
 @dataclass(frozen=True, slots=True)
-class AcidState(PlainData):
+class AcidState(Serializable):
     """The folders to read.
 
     Attributes:

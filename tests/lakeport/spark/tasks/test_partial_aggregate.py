@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from connector_spi.plain_data import from_json, to_json
+from connector_spi.serializable import from_json, to_json
 from lakeport.spark.tasks.aggregate_states import Aggregate, AggregateFunction
 from lakeport.spark.tasks.partial_aggregate import PartialAggregation, PartialAggregator
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connector_spi.plain_data import from_json, to_json
 from connector_spi.predicate import Value
+from connector_spi.serializable import from_json, to_json
 from lakeport.spark.tasks.row_predicate import (
     Comparison,
     InList,

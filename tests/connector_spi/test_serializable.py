@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import InternalError, InvalidArgumentError
-from connector_spi.plain_data import PlainData, from_json, to_json
+from connector_spi.serializable import Serializable, from_json, to_json
 
 
 class Color(Enum):
@@ -32,7 +32,7 @@ class Magic(bytes, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Box(PlainData):
+class Box(Serializable):
     content: object
 
 
@@ -42,7 +42,7 @@ class BigBox(Box):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured(PlainData):
+class Measured(Serializable):
     text: str
     size: int = field(init=False)
 
@@ -54,7 +54,7 @@ class Measured(PlainData):
 
 class Outer:
     @dataclass(frozen=True, slots=True)
-    class Inner(PlainData):
+    class Inner(Serializable):
         value: int
 
 
@@ -158,7 +158,7 @@ def test_a_base_class_may_be_expected() -> None:
 
 @pytest.mark.parametrize("value", [[1], {1}, object(), bytearray(b"a"), pa.array([1]), 1j, Box], ids=repr)
 def test_what_is_not_plain_is_refused(value: object) -> None:
-    with pytest.raises(InternalError, match="is not plain data"):
+    with pytest.raises(InternalError, match="is not serializable"):
         to_json(Box((value,)))
 
 

@@ -15,19 +15,19 @@ import pyarrow as pa
 
 from connector_spi.errors import ConnectorError, InternalError
 
-__all__ = ["PlainData", "from_json", "to_json"]
+__all__ = ["Serializable", "from_json", "to_json"]
 
-PlainDataT = TypeVar("PlainDataT", bound="PlainData")
+SerializableT = TypeVar("SerializableT", bound="Serializable")
 
-_SUBCLASSES: list[type[PlainData]] = []
-_BY_NAME: dict[str, type[PlainData]] = {}
+_SUBCLASSES: list[type[Serializable]] = []
+_BY_NAME: dict[str, type[Serializable]] = {}
 
 
-class PlainData:
+class Serializable:
     """Base of the frozen, slotted dataclasses that travel.
 
     Fields hold only: None, bool, int, float, str, bytes, Decimal, date, datetime, time, timedelta, enums and
-    PlainData classes, Arrow data types and schemas, and tuples, frozensets and dicts of these.
+    Serializable classes, Arrow data types and schemas, and tuples, frozensets and dicts of these.
     Every subclass is known by ``module:qualified name``, so that JSON can name only classes that are already
     imported: reading JSON never imports code.
     """
@@ -43,7 +43,7 @@ class PlainData:
 
 
 def to_json(value: object) -> str:
-    """Writes a value made of PlainData as JSON text.
+    """Writes a value made of Serializable as JSON text.
 
     Raises:
         InternalError: The value, or something in it, is not plain.
@@ -51,7 +51,7 @@ def to_json(value: object) -> str:
     return json.dumps(_encode(value), separators=(",", ":"), allow_nan=True)
 
 
-def from_json(text: str, expected: type[PlainDataT]) -> PlainDataT:
+def from_json(text: str, expected: type[SerializableT]) -> SerializableT:
     """Reads what ``to_json`` wrote.
 
     Args:
@@ -97,11 +97,11 @@ def _encode(value: object) -> object:
         return items
     if isinstance(value, dict):
         return _tagged("map", [[_encode(key), _encode(item)] for key, item in value.items()])
-    if isinstance(value, PlainData) and dataclasses.is_dataclass(value):
+    if isinstance(value, Serializable) and dataclasses.is_dataclass(value):
         fields = [field.name for field in dataclasses.fields(value) if field.init]
         content = {name: _encode(getattr(value, name)) for name in fields}
         return {"@": "data", "class": _name_of(type(value)), "v": content}
-    raise InternalError(f"a {type(value).__qualname__} is not plain data and cannot travel: {value!r:.80}")
+    raise InternalError(f"a {type(value).__qualname__} is not serializable and cannot travel: {value!r:.80}")
 
 
 def _decode(value: object) -> object:
@@ -122,7 +122,7 @@ def _decode(value: object) -> object:
     return _READERS[tag](content)
 
 
-def _class_of(name: str) -> type[PlainData]:
+def _class_of(name: str) -> type[Serializable]:
     cls = _BY_NAME.get(name)
     if cls is None:
         # Also where another thread has just forgotten the names, since it imports a class.
