@@ -16,12 +16,7 @@ from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.view import TimelineView
 
 __all__ = [
-    "FILE_MODIFIED_TIME",
-    "FILE_SIZE",
-    "HIDDEN_COLUMNS",
     "LOG_ONLY",
-    "PARTITION",
-    "PATH",
     "HudiSplit",
     "HudiTableHandle",
     "IndexUse",
@@ -32,18 +27,6 @@ __all__ = [
 
 LOG_ONLY = "log"
 """The format of a split without a base file."""
-
-PATH = "$path"
-PARTITION = "$partition"
-FILE_SIZE = "$file_size"
-FILE_MODIFIED_TIME = "$file_modified_time"
-HIDDEN_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
-    (PATH, pa.string()),
-    (PARTITION, pa.string()),
-    (FILE_SIZE, pa.int64()),
-    (FILE_MODIFIED_TIME, pa.timestamp("us", "UTC")),
-)
-"""Columns that every row has and ``SELECT *`` leaves out: name and type."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,19 +24,25 @@ from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
 from connectors.hudi.changes.handles import FEED_COLUMNS, HudiChangesHandle
+from connectors.hudi.changes.options import with_read_options
+from connectors.hudi.changes.planning import changes_handle
 from connectors.hudi.config import READ_OPTIMIZED, index_use
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
-from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle, IndexUse
+from connectors.hudi.handles import HudiTableHandle, IndexUse
+from connectors.hudi.hidden_columns import HIDDEN_COLUMNS
+from connectors.hudi.metadata_table.opening import usable_metadata_table
+from connectors.hudi.planning.planner import plan_table
 from connectors.hudi.read_options import STREAM_START, parse_read_options
 from connectors.hudi.registration.register import register_table
 from connectors.hudi.registration.registered_table import hudi_location, is_read_optimized, keys_shown_last
 from connectors.hudi.schema.table_schema import PARTITION_PATH, RECORD_KEY
+from connectors.hudi.snapshots.opening import newest_snapshot, snapshot_as_of, snapshot_of
 from connectors.hudi.snapshots.schema_commits import read_schema_history
 from connectors.hudi.snapshots.snapshot import HudiSnapshot, trimmed
 from connectors.hudi.statistics.column_statistics import exact_column_statistics
 from connectors.hudi.statistics.table_statistics import scan_statistics
-from connectors.hudi.streaming import initial_offset, latest_offset
+from connectors.hudi.streaming import batch_handle, initial_offset, latest_offset
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -94,7 +100,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         table = self._metastore.get_table(name.schema, name.table)
         if table is None:
             return None
-        return self._handle(session, name, table, self._transaction.open(hudi_location(table, self._files)))
+        return self._handle(session, name, table, newest_snapshot(self._transaction, hudi_location(table, self._files)))
 
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
@@ -104,7 +110,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if table is None:
             return None
         location = hudi_location(table, self._files)
-        snapshot = self._transaction.open_at(location, version, session.time_zone)
+        snapshot = snapshot_as_of(self._transaction, location, version, session.time_zone)
         # What the metastore knows of partitions is of today.
         return replace(self._handle(session, name, table, snapshot), metastore_partitions=False)
 
@@ -113,7 +119,8 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
     ) -> HudiTableHandle | HudiChangesHandle:
         """Under the names that Hudi's own data source has."""
         handle = _hudi(table)
-        return self._transaction.with_options(handle, parse_read_options(handle.name, options), session.time_zone)
+        read_options = parse_read_options(handle.name, options)
+        return with_read_options(self._transaction, handle, read_options, session.time_zone)
 
     def get_changes(
         self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
@@ -122,7 +129,9 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         handle = self.get_table_handle(session, name)
         if handle is None:
             return None
-        changes = self._transaction.changes(replace(handle, read_optimized=False), change_range, session.time_zone)
+        merged = replace(handle, read_optimized=False)
+        snapshot = snapshot_of(self._transaction, merged)
+        changes = changes_handle(snapshot, merged, change_range, session.time_zone)
         self.get_table_metadata(session, changes)
         return TableChanges(changes, row_id=_row_id(handle), pairs_updates=True)
 
@@ -152,7 +161,8 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         handle = self.get_table_handle(session, name)
         if handle is None:
             return None
-        made = self._transaction.stream_batch(handle, start, end, session.time_zone, changes=changes)
+        snapshot = snapshot_of(self._transaction, handle)
+        made = batch_handle(snapshot, handle, start, end, session.time_zone, changes=changes)
         self.get_table_metadata(session, made)
         return made
 
@@ -211,12 +221,12 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         handle = _hudi(table)
         if handle.constraint.is_none:
             return TableStatistics(0, 0)
-        plan = self._transaction.plan(handle, handle.constraint)
+        plan = plan_table(self._transaction, handle, handle.constraint)
         if handle.written_in is not None:
             files = (file for file_slice in plan.slices for file in data_files(file_slice))
             return TableStatistics(size_bytes=sum(file.size for file in files))
-        snapshot = self._transaction.snapshot(handle)
-        return scan_statistics(snapshot, plan, self._transaction.metadata_table(handle))
+        snapshot = snapshot_of(self._transaction, handle)
+        return scan_statistics(snapshot, plan, usable_metadata_table(self._transaction, handle))
 
     def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         """With the columns that the metadata table tells exactly."""
@@ -226,10 +236,10 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         handle = _hudi(table)
         if handle.constraint.is_none or handle.written_in is not None or not handle.indexes.column_stats:
             return found
-        metadata = self._transaction.metadata_table(handle)
+        metadata = usable_metadata_table(self._transaction, handle)
         if metadata is None:
             return found
-        plan = self._transaction.plan(handle, handle.constraint)
+        plan = plan_table(self._transaction, handle, handle.constraint)
         return replace(found, columns=exact_column_statistics(metadata, plan, handle.schema))
 
     def list_partitions(
@@ -239,7 +249,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if constraint.is_none:
             return ()
         columns = {ColumnHandle(key, domain.type): domain for key, domain in dict(constraint.domains or {}).items()}
-        plan = self._transaction.plan(handle, TupleDomain.with_column_domains(columns))
+        plan = plan_table(self._transaction, handle, TupleDomain.with_column_domains(columns))
         return [self._key_values(handle, partition.path) for partition in plan.partitions if partition.slices]
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
@@ -263,7 +273,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
 
     def _newest(self, name: SchemaTableName) -> HudiSnapshot | None:
         table = self._metastore.get_table(name.schema, name.table)
-        return None if table is None else self._transaction.open(hudi_location(table, self._files))
+        return None if table is None else newest_snapshot(self._transaction, hudi_location(table, self._files))
 
     def _handle(
         self, session: ConnectorSession, name: SchemaTableName, table: Table, snapshot: HudiSnapshot

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pyarrow as pa
@@ -12,21 +11,14 @@ import pyarrow as pa
 from connector_spi.errors import InternalError, NotSupportedError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
-from connector_spi.predicate import TupleDomain, Value
+from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connectors.hudi.changes.feed_page_source import ChangeFeedPageSource
 from connectors.hudi.changes.handles import HudiChangesHandle, HudiChangeSplit
 from connectors.hudi.changes.page_source import ChangePageSource, GroupChanges
 from connectors.hudi.error_codes import HUDI_BOOTSTRAP, HUDI_PARTITION_VALUE
-from connectors.hudi.handles import (
-    FILE_MODIFIED_TIME,
-    FILE_SIZE,
-    HIDDEN_COLUMNS,
-    PARTITION,
-    PATH,
-    HudiSplit,
-    HudiTableHandle,
-)
+from connectors.hudi.handles import HudiSplit, HudiTableHandle
+from connectors.hudi.hidden_columns import HIDDEN_NAMES, hidden_values
 from connectors.hudi.merge.config import MERGE_MEMORY
 from connectors.hudi.read.bootstrap_page_source import StitchedPageSource
 from connectors.hudi.read.commit_time_filter import WrittenInPageSource
@@ -43,10 +35,7 @@ from connectors.toolkit.read.file_page_source import FilePageSource
 from connectors.toolkit.schema.column_sources import ColumnSource, find_column
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["HudiPageSourceProvider", "hidden_values"]
-
-_HIDDEN_NAMES = frozenset(name for name, _ in HIDDEN_COLUMNS)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+__all__ = ["HudiPageSourceProvider"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +207,7 @@ class _FileCheck:
         if self.table.history is not None:
             self.table.history.check_names(self.split.base_instant, schema.names, self.split.path)
         for column in self.used:
-            if column.name not in _HIDDEN_NAMES:
+            if column.name not in HIDDEN_NAMES:
                 self._check(column, find_column(schema, column.name), schema)
         return {}
 
@@ -233,13 +222,3 @@ class _FileCheck:
                 f"'{self.split.partition}' does not tell its value for certain; leave the column out",
                 HUDI_PARTITION_VALUE,
             )
-
-
-def hidden_values(split: HudiSplit) -> dict[str, Value | None]:
-    """Values of the hidden columns of a split's rows, by name."""
-    return {
-        PATH: split.path,
-        PARTITION: split.partition,
-        FILE_SIZE: split.file_size,
-        FILE_MODIFIED_TIME: _EPOCH + timedelta(milliseconds=split.modified_millis),
-    }

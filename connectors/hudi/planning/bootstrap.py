@@ -15,7 +15,7 @@ from connectors.hudi.error_codes import HUDI_BAD_HFILE, HUDI_BOOTSTRAP
 from connectors.hudi.file_group.slices import DataFile, FileSlice
 from connectors.hudi.handles import SourceFile
 from connectors.hudi.hfile.reader import HFile
-from connectors.hudi.planning.scan import ScanPlan
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.hudi.timeline.avro_record import container_record
 from connectors.toolkit.avro.errors import AVRO_ERRORS
@@ -31,7 +31,7 @@ _BASE_PATH = "hoodie.bootstrap.base.path"
 Json = Mapping[str, object]
 
 
-def bootstrap_sources(snapshot: HudiSnapshot, plan: ScanPlan) -> dict[str, SourceFile]:
+def bootstrap_sources(snapshot: HudiSnapshot, plan: FileSlicePlan) -> dict[str, SourceFile]:
     """The original files of the skeleton files of a scan, by path of the skeleton.
 
     Raises:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from connector_spi.errors import FileMissingError, NotSupportedError
 from connector_spi.predicate import Domain
@@ -26,54 +26,14 @@ from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.merge.config import merge_config
 from connectors.hudi.metadata_table.listing import MetadataListing
 from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors, open_metadata_table
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan, PartitionSlices
 from connectors.hudi.planning.listing import PartitionWalk
 from connectors.hudi.planning.missing_files import check_later_writes, check_written_files, check_written_logs
 from connectors.hudi.planning.row_counts import noted_rows
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.toolkit.storage.filesystem import FileInfo
 
-__all__ = ["PartitionSlices", "ScanPlan", "check_readable", "plan_scan", "slices_of", "with_modified_times"]
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionSlices:
-    """The file slices that a partition's rows are in.
-
-    Attributes:
-        path: Path of the partition, relative to the table.
-        slices: By file group id.
-    """
-
-    path: str
-    slices: tuple[FileSlice, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScanPlan:
-    """What a scan reads.
-
-    Attributes:
-        partitions: By path.
-        pruned: Partitions left out by their paths or statistics; ``None`` where whole folders were left out whose
-            number of partitions is not known.
-        skipped: File slices left out by what the metadata table knows of them.
-        notes: On the way in which they were found, for ``EXPLAIN``.
-    """
-
-    partitions: tuple[PartitionSlices, ...]
-    pruned: int | None
-    skipped: int = 0
-    notes: tuple[str, ...] = ()
-
-    @property
-    def slices(self) -> Iterator[FileSlice]:
-        """All file slices, in order."""
-        return (file_slice for partition in self.partitions for file_slice in partition.slices)
-
-    @property
-    def base_files(self) -> Iterator[DataFile]:
-        """All base files, in order."""
-        return (file_slice.base for file_slice in self.slices if file_slice.base is not None)
+__all__ = ["check_readable", "plan_scan", "slices_of", "with_modified_times"]
 
 
 def plan_scan(
@@ -82,7 +42,7 @@ def plan_scan(
     domains: Mapping[str, Domain],
     pool: ThreadPoolExecutor,
     metadata: Callable[[], MetadataTable] | None = None,
-) -> ScanPlan:
+) -> FileSlicePlan:
     """Finds the file slices of a scan: by the metadata table where that is on and valid, else on storage.
 
     Args:
@@ -107,18 +67,18 @@ def plan_scan(
     fields = {name: domain for name, domain in domains.items() if name in table.config.partition_fields}
     walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, fields, pool)
     slices = _slices(snapshot, table, dict(sorted(walk.partitions())), walk.keeps)
-    return ScanPlan(tuple(PartitionSlices(*item) for item in slices.items()), walk.pruned, notes=notes)
+    return FileSlicePlan(tuple(PartitionSlices(*item) for item in slices.items()), walk.pruned, notes=notes)
 
 
 def _plan_by_metadata_table(
     snapshot: HudiSnapshot, table: HudiTableHandle, domains: Mapping[str, Domain], metadata: MetadataTable
-) -> ScanPlan:
+) -> FileSlicePlan:
     listing = MetadataListing(metadata, table, domains)
     slices = _slices(snapshot, table, listing.files(snapshot.location), listing.keeps)
     kept = listing.keep_slices(slices)
     kept = listing.keep_located(kept, lambda every: _row_count(snapshot, table, metadata, every))
     emptied = sum(1 for path, part in slices.items() if part and not kept[path])
-    return ScanPlan(
+    return FileSlicePlan(
         tuple(PartitionSlices(path, kept.get(path, ())) for path in sorted({*kept, *listing.skipped})),
         listing.pruned + emptied,
         sum(map(len, slices.values())) - sum(map(len, kept.values())),
@@ -180,7 +140,7 @@ def slices_of(
     )
 
 
-def with_modified_times(snapshot: HudiSnapshot, plan: ScanPlan, pool: ThreadPoolExecutor) -> ScanPlan:
+def with_modified_times(snapshot: HudiSnapshot, plan: FileSlicePlan, pool: ThreadPoolExecutor) -> FileSlicePlan:
     """The plan with the modification times of the files that were not met on storage: the metadata table has none.
 
     Raises:
@@ -214,7 +174,7 @@ def with_modified_times(snapshot: HudiSnapshot, plan: ScanPlan, pool: ThreadPool
     )
 
 
-def check_readable(snapshot: HudiSnapshot, table: HudiTableHandle, plan: ScanPlan) -> None:
+def check_readable(snapshot: HudiSnapshot, table: HudiTableHandle, plan: FileSlicePlan) -> None:
     """Refuses what a scan would read wrong.
 
     Raises:

@@ -11,13 +11,13 @@ from connectors.hudi.metadata_table.records import ColumnStats
 from connectors.hudi.metadata_table.skipping import COLUMN_STATS, FileColumn, column_stats
 from connectors.hudi.metadata_table.stat_values import column_bounds
 from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors
-from connectors.hudi.planning.scan import ScanPlan
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan
 
 __all__ = ["exact_column_statistics"]
 
 
 def exact_column_statistics(
-    metadata: MetadataTable, plan: ScanPlan, schema: pa.Schema
+    metadata: MetadataTable, plan: FileSlicePlan, schema: pa.Schema
 ) -> tuple[tuple[str, ColumnStatistics], ...]:
     """Share of NULLs, smallest and largest value of the columns of which the index tells them of all rows for certain.
 
