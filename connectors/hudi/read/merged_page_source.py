@@ -137,7 +137,7 @@ class MergedPageSource(PageSource):
         return scan.blocks
 
     def _events(self, blocks: tuple[LogBlock, ...], logs: SliceLogs, columns: MergeColumns) -> EventStore:
-        compact = None if columns.partial else partial(deciding_events, columns=columns)
+        compact = partial(deciding_events, columns=columns) if columns.may_compact else None
         store = EventStore(self._input.memory, sum(block.content_length for block in blocks), compact)
         part_bytes = min(decoded_bytes(self._input.memory), PART_BYTES)
         with ExitStack() as stack:

@@ -49,7 +49,7 @@ def read_schema_history(snapshot: HudiSnapshot, schema: pa.Schema) -> SchemaHist
     made = SchemaHistory(snapshot.location, query, tuple(noted), tuple(versions), history)
     config = snapshot.config
     merge = merge_config(config.version, dict(config.properties), snapshot.location) if config.merge_on_read else None
-    named = () if merge is None else (*merge.key_fields, *merge.ordering_fields, merge.delete_field)
+    named = () if merge is None else (*merge.key_fields, *merge.rules.ordering_fields, merge.rules.delete_field)
     made.check(schema, filter(None, (*config.partition_fields, *named)), config.partition_fields)
     return made
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from connector_spi.errors import NotSupportedError
-from connectors.hudi.merge.ordering import as_table_type, is_default, ordering_keys
+from connectors.hudi.merge.ordering import as_table_type, binlog_keys, is_default, ordering_keys
 
 # Each list ascends, as Java has it; NULL stands before all.
 ASCENDING: list[tuple[pa.DataType, list[object]]] = [
@@ -56,7 +56,7 @@ def test_several_fields_compare_one_after_the_other() -> None:
 
 def test_positions_of_binlogs_compare_as_numbers() -> None:
     texts = pa.array(["mysql-bin.9.4", "mysql-bin.9.30", "mysql-bin.10.1", "10.2"])
-    keys = ordering_keys([texts], "table", binlog=True)
+    keys = binlog_keys([texts])
     assert keys.take(np.array([1, 2, 3])).greater(keys.take(np.array([0, 1, 2]))).all()
 
 
