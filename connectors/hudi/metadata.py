@@ -53,8 +53,8 @@ __all__ = ["HudiMetadata"]
 class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
     """Tables of a metastore, as far as they are Hudi's.
 
-    All tables of a schema are listed, since telling their kind would ask for each; one of another kind is refused
-    when it is used.
+    All tables of a schema are listed, since their kind is known only after a call for each; one of another kind is
+    refused when it is used.
 
     Args:
         metastore: The metastore.
@@ -88,8 +88,8 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         database = self._metastore.get_database(schema)
         if database is None:
             return {}
-        told = {"comment": database.description, "location": database.location}
-        return {key: value for key, value in told.items() if value}
+        properties = {"comment": database.description, "location": database.location}
+        return {key: value for key, value in properties.items() if value}
 
     def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
         if not self.schema_exists(session, schema):
@@ -125,7 +125,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
     def get_changes(
         self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
     ) -> TableChanges | None:
-        """Between instants; a row is told by its record key and partition path."""
+        """Between instants; a row is identified by its record key and partition path."""
         handle = self.get_table_handle(session, name)
         if handle is None:
             return None
@@ -177,8 +177,8 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
             ColumnMetadata(field.name, field.type, hidden=field.name.lower() in self._columns_to_hide)
             for field in handle.schema
         ]
-        places = {name: place for place, name in enumerate(handle.keys_last)}
-        shown.sort(key=lambda column: (column.hidden, places.get(column.name.lower(), -1)))
+        positions = {name: position for position, name in enumerate(handle.keys_last)}
+        shown.sort(key=lambda column: (column.hidden, positions.get(column.name.lower(), -1)))
         shown += [ColumnMetadata(name, arrow, nullable=False, hidden=True) for name, arrow in HIDDEN_COLUMNS]
         config = handle.config
         properties = {
@@ -229,7 +229,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         return scan_statistics(snapshot, plan, usable_metadata_table(self._transaction, handle))
 
     def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        """With the columns that the metadata table tells exactly."""
+        """With the columns of which the metadata table has exact statistics."""
         found = self.get_table_statistics(session, table)
         if isinstance(table, HudiChangesHandle):
             return found
@@ -253,16 +253,16 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         return [self._key_values(handle, partition.path) for partition in plan.partitions if partition.slices]
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
-        """Registers the Hudi table at the location, as ``register_table`` does: the table itself tells all else."""
+        """Registers the Hudi table at the location, as ``register_table`` does: the rest is read from the table."""
         if definition.location is None or definition.provider not in (None, "hudi"):
             raise InvalidArgumentError(
                 f"CREATE TABLE {definition.name} in a catalog of the hudi connector is for a table that is there: say "
                 "USING hudi LOCATION and its folder"
             )
-        told = definition.columns or definition.properties or definition.storage or definition.comment
-        if told or definition.partitioned_by:
+        says_more = definition.columns or definition.properties or definition.storage or definition.comment
+        if says_more or definition.partitioned_by:
             raise InvalidArgumentError(
-                f"CREATE TABLE {definition.name} says more than the LOCATION of a Hudi table, which tells its columns, "
+                f"CREATE TABLE {definition.name} says more than the LOCATION of a Hudi table, which has its columns, "
                 "partitions and properties itself"
             )
         metastore = self.metastore.as_user(session.user)
@@ -303,21 +303,21 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         unknown = [key for key in keys if key not in values]
         if unknown:
             raise NotSupportedError(
-                f"the path of partition '{path}' of {handle.name} does not tell the value of {', '.join(unknown)} for "
-                f"certain; select the values from the table, or the paths from `{handle.name.table}$partitions`",
+                f"the path of partition '{path}' of {handle.name} leaves the value of {', '.join(unknown)} in "
+                f"doubt; select the values from the table, or the paths from `{handle.name.table}$partitions`",
                 HUDI_PARTITION_VALUE,
             )
         return tuple(values[key] for key in keys)
 
 
 def _keys(handle: HudiTableHandle) -> tuple[str, ...]:
-    """The partition fields, where the partitions' paths tell their values; else the table shows none."""
+    """The partition fields, where the partitions' paths give their values; else the table shows none."""
     paths = handle.partition_paths
     return tuple(name for name, _ in paths.fields) if paths.tells_values else ()
 
 
 def _row_id(handle: HudiTableHandle) -> tuple[str, ...]:
-    """The columns that tell a row; none where there are none."""
+    """The columns that identify a row; none where there are none."""
     config = handle.config
     if config.populate_meta_fields:
         return (RECORD_KEY, PARTITION_PATH)

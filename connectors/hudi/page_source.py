@@ -219,6 +219,6 @@ class _FileCheck:
         elif column.name not in self.constants and column.name in self.table.config.partition_fields:
             raise NotSupportedError(
                 f"{self.split.path} lacks the partition column '{column.name}', and the partition's path "
-                f"'{self.split.partition}' does not tell its value for certain; leave the column out",
+                f"'{self.split.partition}' leaves its value in doubt; leave the column out",
                 HUDI_PARTITION_VALUE,
             )

@@ -147,7 +147,7 @@ def parse_table_config(properties: Mapping[str, str], location: str) -> TableCon
 
     Args:
         properties: Parsed ``hoodie.properties``.
-        location: The table's folder, for messages.
+        location: The table's directory, for messages.
 
     Raises:
         NotSupportedError: A version, layout or format that is not understood.

@@ -63,8 +63,8 @@ def incremental_handle(
     """
     if not table.config.populate_meta_fields:
         raise NotSupportedError(
-            f"{table.name} has no meta columns (hoodie.populate.meta.fields is false), without which nobody can tell "
-            "when a row was written; read its snapshot",
+            f"{table.name} has no meta columns (hoodie.populate.meta.fields is false), without which it is "
+            "unknown when a row was written; read its snapshot",
             HUDI_NO_META_FIELDS,
         )
     asked = asked_writes(snapshot, table, options, session_zone)

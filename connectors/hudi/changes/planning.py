@@ -1,8 +1,8 @@
 """What writes changed in a table, row by row. Driver side.
 
-A change is told by the file group's slices before and after the write, or by the log of changes that the table keeps
+A change is found by the file group's slices before and after the write, or by the log of changes that the table keeps
 (HoodieCDCExtractor). Writes that only move rows, such as clustering, change nothing. Logs of keys alone (OP_KEY_ONLY),
-or of the row before (DATA_BEFORE), are not read: what they lack is in the slices, whose comparison tells all they do.
+or of the row before (DATA_BEFORE), are not read: what they lack is in the slices, whose comparison finds as much.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def changes_handle(
 def feed_handle(
     snapshot: HudiSnapshot, table: HudiTableHandle, options: HudiReadOptions, session_zone: str
 ) -> HudiChangesHandle:
-    """The changes of a range of writes as Hudi's own change feed tells them (CDCRelation).
+    """The changes of a range of writes as Hudi's own change feed has them (CDCRelation).
 
-    Hudi has it of tables with ``hoodie.table.cdc.enabled`` alone; file slices tell as much of every other.
+    Hudi has it of tables with ``hoodie.table.cdc.enabled`` alone; file slices say as much of every other.
 
     Args:
         snapshot: The table at its newest write, its timeline listed.
@@ -127,14 +127,14 @@ def plan_changes(
     by_logs: bool,
     pool: ThreadPoolExecutor,
 ) -> list[GroupChange]:
-    """Finds what has to be read to tell the changes.
+    """Finds what has to be read to find the changes.
 
     Args:
         snapshot: The table at the view of the handle.
         changes: The handle.
         domains: Filter by partition field; only prunes.
         by_logs: Logs of changes may be read where there are some; they lack the meta columns.
-        pool: Folders are listed in it.
+        pool: Directories are listed in it.
 
     Raises:
         InvalidArgumentError: A file of the range was cleaned; says what is left.
@@ -272,7 +272,7 @@ def _records_changes(properties: Mapping[str, str]) -> bool:
 
 def _cleaned(snapshot: HudiSnapshot, changes: HudiChangesHandle, what: str) -> InvalidArgumentError:
     return InvalidArgumentError(
-        f"the {changes.words} of {changes.table.name} cannot be told any more: {what}, since Hudi's cleaner removed "
+        f"the {changes.words} of {changes.table.name} cannot be read any more: {what}, since Hudi's cleaner removed "
         f"it; {what_is_left(snapshot)}; read from a later instant",
         HUDI_CLEANED,
     )

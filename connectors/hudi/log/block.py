@@ -108,7 +108,7 @@ class LogBlock:
 
     @property
     def schema(self) -> str | None:
-        """Avro schema of the rows, as JSON; of a delete block, of the table's rows where it is told."""
+        """Avro schema of the rows, as JSON; of a delete block, of the table's rows where it is recorded."""
         return self.headers.get(HeaderKey.SCHEMA)
 
     @property

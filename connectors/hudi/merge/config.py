@@ -80,7 +80,7 @@ def merge_config(version: int, properties: Mapping[str, str], location: str) -> 
     Args:
         version: Table version.
         properties: Of ``hoodie.properties``; those of ``is_merge_property`` suffice.
-        location: The table's folder, for messages.
+        location: The table's directory, for messages.
 
     Raises:
         NotSupportedError: The rows are merged by code that is not known here; names it.

@@ -120,7 +120,7 @@ class _Written:
         found = {column.name: at for column, at in zip(columns.read, positions, strict=True) if at is not None}
         markers = {_IS_DELETED, _OPERATION, columns.config.rules.delete_field}
         asked = {written.names[at] for at in found.values()} | {name for name in written.names if name in markers}
-        # A table without columns would not tell how many rows there are.
+        # A table without columns would lose the number of rows.
         return cls(frozenset(asked or written.names[:1]), frozenset(found))
 
 

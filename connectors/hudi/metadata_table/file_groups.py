@@ -99,7 +99,7 @@ class MetadataFileGroups:
         return frozenset(block.instant_time for item in self._slices for block, _ in self._blocks(item.logs))
 
     def look_up(self, wanted: Wanted) -> Layers:
-        """All that is told of some keys.
+        """All that is recorded of some keys.
 
         Args:
             wanted: The keys.
@@ -152,7 +152,7 @@ class MetadataFileGroups:
         every = (block for log in logs for block in parse_log_blocks(MemorySource(fetched[log.path]), log.path))
         scan = scan_log_blocks(every, is_committed=self._is_valid, latest_instant=_ANY_INSTANT)
         if scan.corrupt:
-            # Hudi passes over them; what they held cannot be told.
+            # Hudi passes over them; what they held is unknown.
             broken = scan.corrupt[0]
             raise CorruptFileError(f"{broken.where}: {broken.reason}", HUDI_BAD_LOG_FILE)
         for block in scan.blocks:

@@ -39,7 +39,7 @@ metadata_errors = (ConnectorError, ValueError, KeyError, TypeError, IndexError, 
 
 
 class UnusableMetadataTableError(ValueError):
-    """The metadata table does not tell what a query needs; says why."""
+    """The metadata table lacks what a query needs; says why."""
 
 
 class MetadataTable:
@@ -97,7 +97,7 @@ class MetadataTable:
 
         Raises:
             UnusableMetadataTableError: It cannot be read.
-            ConnectorError: Its folder cannot be listed.
+            ConnectorError: Its directory cannot be listed.
         """
         found = self._partitions.get(name)
         if found is None:
@@ -139,8 +139,8 @@ class MetadataTable:
         for instant in self._later_than(oldest):
             commit = read_commit_metadata(snapshot.files, snapshot.location, self._config, instant)
             for stat in commit.stats:
-                folder, _, file = (stat.path or "").rpartition("/")
-                if folder == name and file not in names:
+                directory, _, file = (stat.path or "").rpartition("/")
+                if directory == name and file not in names:
                     raise UnusableMetadataTableError(f"{stat.path}, which {instant.requested} wrote, is missing")
 
     def _later_than(self, base: str) -> list[Instant]:

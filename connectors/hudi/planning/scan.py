@@ -29,7 +29,7 @@ from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors,
 from connectors.hudi.planning.file_slice_plan import FileSlicePlan, PartitionSlices
 from connectors.hudi.planning.listing import PartitionWalk
 from connectors.hudi.planning.missing_files import check_later_writes, check_written_files, check_written_logs
-from connectors.hudi.planning.row_counts import noted_rows
+from connectors.hudi.planning.row_counts import recorded_rows
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.toolkit.storage.filesystem import FileInfo
 
@@ -49,7 +49,7 @@ def plan_scan(
         snapshot: The table, at the handle's view.
         table: Says what of the snapshot is read.
         domains: Filter by column; only prunes.
-        pool: Folders are listed in it, many at once.
+        pool: Directories are listed in it, many at once.
         metadata: Opens the metadata table; may raise any of ``metadata_errors``.
 
     Raises:
@@ -62,7 +62,7 @@ def plan_scan(
             opened = metadata() if metadata is not None else open_metadata_table(snapshot, pool)
             return _plan_by_metadata_table(snapshot, table, domains, opened)
         except metadata_errors as error:
-            # Whatever is wrong with it, storage tells the truth.
+            # Whatever is wrong with it, storage has the truth.
             notes = (f"metadata table not used: {error}",)
     fields = {name: domain for name, domain in domains.items() if name in table.config.partition_fields}
     walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, fields, pool)
@@ -103,14 +103,14 @@ def _slices(
 def _row_count(
     snapshot: HudiSnapshot, table: HudiTableHandle, metadata: MetadataTable, listed: Mapping[str, list[FileInfo]]
 ) -> int | None:
-    """The rows of a table; ``None`` where that cannot be told without reading."""
+    """The rows of a table; ``None`` where that is unknown without reading."""
     if table.config.merge_on_read and table.read_optimized:
         return None
     slices = {path: slices_of(snapshot, path, contents, False) for path, contents in listed.items()}
     if any(item.base is None or item.logs for part in slices.values() for item in part):
         return None
     files = [(path, item.base) for path, part in slices.items() for item in part if item.base is not None]
-    rows = noted_rows(snapshot, metadata, files)
+    rows = recorded_rows(snapshot, metadata, files)
     return sum(rows.values()) if len(rows) == len(files) else None
 
 
@@ -120,7 +120,7 @@ def slices_of(
     """The slices of a partition that a query reads.
 
     Raises:
-        CorruptFileError: The partition's files do not tell which of them count.
+        CorruptFileError: It is in doubt which of the partition's files count.
     """
     data = parse_listing((info.path, info.size, info.modified_millis) for info in contents)
     replaced = snapshot.replaced().get(path, frozenset())

@@ -140,7 +140,7 @@ class StitchedPageSource(PageSource):
             elif column.name in self._table.config.partition_fields:
                 raise NotSupportedError(
                     f"{self._source.path} lacks the partition column '{column.name}', and the partition's path "
-                    f"'{self._split.partition}' does not tell its value for certain; leave the column out",
+                    f"'{self._split.partition}' leaves its value in doubt; leave the column out",
                     HUDI_PARTITION_VALUE,
                 )
         return found

@@ -44,7 +44,7 @@ def register_table_procedure(metastore: MetastoreClient, writer: MetastoreWriter
         arguments=(
             ProcedureArgument("schema_name", pa.string(), "Schema to register the table in."),
             ProcedureArgument("table_name", pa.string(), "Name to give the table."),
-            ProcedureArgument("table_location", pa.string(), "The table's folder, which holds .hoodie."),
+            ProcedureArgument("table_location", pa.string(), "The table's directory, which holds .hoodie."),
         ),
         result=_RESULT,
         function=register,

@@ -75,9 +75,9 @@ def hudi_location(table: Table, files: FileSystem) -> str:
 def is_read_optimized(table: Table) -> bool:
     """Whether the metastore's object of a merge-on-read table stands for its base files alone, as ``t_ro`` does."""
     for parameters in (table.storage.serde.parameters, table.parameters):
-        told = parameters.get(_AS_READ_OPTIMIZED, "").strip().lower()
-        if told in ("true", "false"):
-            return told == "true"
+        text = parameters.get(_AS_READ_OPTIMIZED, "").strip().lower()
+        if text in ("true", "false"):
+            return text == "true"
     return table.storage.input_format in _BASE_FILE_FORMATS
 
 

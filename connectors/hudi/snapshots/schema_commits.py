@@ -27,7 +27,7 @@ def read_schema_history(snapshot: HudiSnapshot, schema: pa.Schema) -> SchemaHist
         schema: Its columns.
 
     Returns:
-        ``None`` where columns are told by their names, as in most tables.
+        ``None`` where columns are found by their names, as in most tables.
 
     Raises:
         NotSupportedError: The history cannot be read right.
@@ -55,7 +55,7 @@ def read_schema_history(snapshot: HudiSnapshot, schema: pa.Schema) -> SchemaHist
 
 
 def _check_without(snapshot: HudiSnapshot, commits: Sequence[Instant]) -> None:
-    """A table whose newest write notes no columns with ids must never have had any."""
+    """A table whose newest write records no columns with ids must never have had any."""
     latest = snapshot.view.latest
     went_on = any(item.internal_schema for item in snapshot.newest_writes())
     if went_on or (latest is not None and any(commit.requested <= latest.requested for commit in commits)):

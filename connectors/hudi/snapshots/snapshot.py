@@ -31,7 +31,7 @@ class HudiSnapshot:
 
     Args:
         files: Storage.
-        location: The table's folder.
+        location: The table's directory.
         config: The table's properties.
         view: The writes of the query.
         active: All instants of the active timeline, where it was listed for this query; else empty.
@@ -147,7 +147,7 @@ class HudiSnapshot:
         return self._schemas[requested]
 
     def written_rows(self, requested: str) -> dict[str, int]:
-        """Rows of the files that a write made, by path relative to the table, as far as its metadata tells."""
+        """Rows of the files that a write made, by path relative to the table, as far as its metadata has them."""
         stats = [stat for commit in self.commits_at(requested) for stat in commit.stats]
         return {stat.path: stat.rows for stat in stats if stat.path is not None and stat.rows is not None}
 
@@ -167,7 +167,7 @@ class HudiSnapshot:
         written = arrow_schema(avro, self.location) if avro is not None else self._newest_footer()
         if written is None:
             raise CorruptFileError(
-                f"{self.location} tells no schema: no write has one, nor have hoodie.properties and base files",
+                f"{self.location} has no schema: no write records one, nor have hoodie.properties and base files",
                 HUDI_BAD_SCHEMA,
             )
         dropped = config.partition_fields if config.drop_partition_columns else ()

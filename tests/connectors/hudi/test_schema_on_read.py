@@ -120,7 +120,7 @@ def test_only_files_of_the_same_names_and_types_are_plain(catalog: HudiCatalog, 
 
 def test_the_first_columns_are_those_of_a_version_that_no_write_notes(catalog: HudiCatalog, writer: HudiWriter) -> None:
     alter(writer, (6, "b", "int"), history=False)
-    with pytest.raises(NotSupportedError, match="does not tell the columns") as caught:
+    with pytest.raises(NotSupportedError, match="lacks the columns") as caught:
         read(catalog, writer)
     assert caught.value.code.name == "HUDI_SCHEMA_ON_READ"
 

@@ -317,7 +317,7 @@ def test_two_times_at_once_are_refused(catalog: HudiCatalog, writer: HudiWriter)
     first = writer.commit({("part=a", "g1"): rows([1])})
     catalog.register(writer.folder)
     version = TableVersion(VersionKind.VERSION, first)
-    with pytest.raises(InvalidArgumentError, match="leave one out"):
+    with pytest.raises(InvalidArgumentError, match="remove one"):
         catalog.read(version=version, options={"as.of.instant": first})
 
 

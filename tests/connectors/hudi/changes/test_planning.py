@@ -276,7 +276,7 @@ def test_ranges_whose_files_were_cleaned_are_refused(catalog: HudiCatalog, write
     old.unlink()
     assert told(catalog.changes(ChangeRange(version(third)))).total() == 2
     for start in (None, version(first), version(second)):
-        with pytest.raises(InvalidArgumentError, match=r"cannot be told any more.*3 writes from") as caught:
+        with pytest.raises(InvalidArgumentError, match=r"cannot be read any more.*3 writes from") as caught:
             catalog.changes(ChangeRange(start))
         assert caught.value.code.name == "HUDI_CLEANED"
 
