@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -15,10 +16,11 @@ from pyarrow import orc
 from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
 from connector_spi.handles import ColumnHandle
+from connector_spi.page_source import PageSource
 from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
-from connectors.toolkit.orc.reader import OrcPageSource
-from connectors.toolkit.parquet.reader import ParquetPageSource
-from connectors.toolkit.read.file_page_source import FilePageSource
+from connectors.toolkit.orc.reader import orc_page_source
+from connectors.toolkit.parquet.reader import parquet_page_source
+from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.read.late_materialization import domain_mask
 from connectors.toolkit.storage.filesystem import FileSystem
 
@@ -26,17 +28,9 @@ _GROUP = "late_reading"
 _KEYS = 1_000_000_000
 
 
-class _LateParquet(ParquetPageSource):
-    skips_rows = True
-
-
-class _LateOrc(OrcPageSource):
-    skips_rows = True
-
-
-_SOURCES: dict[str, tuple[type[FilePageSource], type[FilePageSource]]] = {
-    "parquet": (ParquetPageSource, _LateParquet),
-    "orc": (OrcPageSource, _LateOrc),
+_READERS: dict[str, Callable[[FileSystem, FileRead], PageSource]] = {
+    "parquet": parquet_page_source,
+    "orc": orc_page_source,
 }
 
 
@@ -47,10 +41,12 @@ def measure(size: Size, folder: Path) -> list[Figure]:
     pq.write_table(data, folder / "parquet", row_group_size=rows // 16)
     orc.write_table(data, str(folder / "orc"), stripe_size=size.of(16 << 20, 1 << 14), compression="zstd")
     figures = []
-    for kind, sources in _SOURCES.items():
+    for kind, reader in _READERS.items():
         for name, part in (("no row", 0.0), ("one key", -1.0), ("0.1 %", 0.001), ("10 %", 0.1), ("60 %", 0.6)):
             domain = _domain(data, part)
-            runs = [partial(_read, source, folder / kind, data.schema, domain) for source in sources]
+            runs = [
+                partial(_read, reader, _file_read(folder / kind, data.schema, domain, late)) for late in (False, True)
+            ]
             figures.append(_compare(kind, name, runs[0], runs[1], size.of(5, 1)))
     return figures
 
@@ -73,11 +69,16 @@ def _cpu(run: partial[int]) -> float:
     return max(time.process_time() - started, 1e-6)
 
 
-def _read(source: type[FilePageSource], path: Path, schema: pa.Schema, domain: Domain) -> int:
+def _read(reader: Callable[[FileSystem, FileRead], PageSource], read: FileRead) -> int:
+    [domain] = dict(read.predicate.domains or {}).values()
+    with reader(FileSystem(), read) as pages:
+        return sum(batch.filter(domain_mask(batch.column(0), domain)).num_rows for batch in pages)
+
+
+def _file_read(path: Path, schema: pa.Schema, domain: Domain, late: bool) -> FileRead:
     columns = tuple(ColumnHandle(field.name, field.type) for field in schema)
     predicate = TupleDomain.with_column_domains({columns[0]: domain})
-    with source(FileSystem(), str(path), 0, path.stat().st_size, columns, None, predicate) as pages:
-        return sum(batch.filter(domain_mask(batch.column(0), domain)).num_rows for batch in pages)
+    return FileRead(FileRange(str(path), 0, path.stat().st_size), columns, predicate=predicate, skips_rows=late)
 
 
 def _domain(data: pa.Table, part: float) -> Domain:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Generator, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
@@ -17,17 +17,22 @@ from connector_spi.session import ConnectorSession
 from connectors.hive.acid.changes import CHANGE_COLUMNS, RowChanges
 from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
-from connectors.hive.acid.read.change_page_source import ChangePageSource
+from connectors.hive.acid.read.acid_file import HIDDEN_NAMES, AcidRead
+from connectors.hive.acid.read.change_page_source import ChangeRead, change_page_source
 from connectors.hive.acid.read.deletes import MAX_DELETE_MEMORY
-from connectors.hive.acid.read.page_source import AcidPageSource
+from connectors.hive.acid.read.page_source import acid_page_source
 from connectors.hive.acid.valid_ids import AcidSnapshot
-from connectors.hive.buckets.validation import FileBucket, bucket_checked
+from connectors.hive.buckets.layout import BucketCheck
+from connectors.hive.buckets.validation import FileBucket
+from connectors.hive.formats.coercions.rules import ORC_RULES
 from connectors.hive.formats.file_format import FileRequest, FormatSettings
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.schema.file_columns import declared_columns
 from connectors.hive.schema.text_domains import stored_domain
 from connectors.hive.schema.text_types import TextRule, apply_text_rule
+from connectors.toolkit.read.file_read import FileRange, FileRead
+from connectors.toolkit.read.page_source import BatchStage, StagedPageSource
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HivePageSourceProvider"]
@@ -55,39 +60,44 @@ class HivePageSourceProvider(PageSourceProvider):
     ) -> PageSource:
         if not isinstance(split, HiveSplit) or not isinstance(table, HiveTableHandle):
             raise InternalError(f"expected a Hive split and table, met {type(split).__name__}, {type(table).__name__}")
-        rules = dict(table.text_rules)
         predicate = table.constraint.intersect(dynamic_filter)
-        predicate = _of_files(predicate, rules, {key.name for key in table.partition_keys})
-        used = {column.name for column in (*columns, *dict(predicate.domains or {}))}
-        constants = {name: value for name, value in split.constants().items() if name in used}
-        request = FileRequest(
-            self.files,
-            split.path,
-            split.start,
-            split.length,
-            columns,
-            constants,
-            predicate.keep(lambda column: column not in ACID_HIDDEN_COLUMNS),
-            split.storage or table.storage,
-            declared_columns(table.data_columns, split.partition_columns, split.partition_types),
-            tuple(column.name for column in table.data_columns),
-            session.time_zone,
-            self.settings,
-            split.partition_rules,
-            tuple(column.type for column in table.data_columns),
+        read = _file_read(split, table, columns, predicate, session.time_zone)
+        request = self._request(split, table, read)
+        open_rows = partial(_open_rows, table, split, session)
+        checked, bucket_stages = _bucket_stages(table, split, request, open_rows)
+        stages = (*bucket_stages, *_text_stages(table, split, columns))
+        source = open_rows(checked)
+        return StagedPageSource(source, read.schema, stages) if stages else source
+
+    def _request(self, split: HiveSplit, table: HiveTableHandle, read: FileRead) -> FileRequest:
+        return FileRequest(
+            files=self.files,
+            read=read,
+            storage=split.storage or table.storage,
+            declared=declared_columns(table.data_columns, split.partition_columns, split.partition_types),
+            table_columns=tuple(column.name for column in table.data_columns),
+            settings=self.settings,
+            declared_rules=split.partition_rules,
+            table_types=tuple(column.type for column in table.data_columns),
         )
-        texts = {column.name: rules[column.name] for column in columns if column.name in rules}
-        source = _source(table, split, request, session)
-        if table.bucketing is not None and split.bucket is not None:
-            every_row: TupleDomain[ColumnHandle] = TupleDomain.all()
-            source = bucket_checked(
-                split.bucket_check,
-                FileBucket(split.path, table.bucketing, split.bucket),
-                columns,
-                lambda asked: _source(table, split, replace(request, columns=asked, predicate=every_row), session),
-                source,
-            )
-        return _TextPageSource(source, texts, split.path) if texts else source
+
+
+def _file_read(
+    split: HiveSplit,
+    table: HiveTableHandle,
+    columns: tuple[ColumnHandle, ...],
+    predicate: TupleDomain[ColumnHandle],
+    zone: str,
+) -> FileRead:
+    predicate = _of_files(predicate, dict(table.text_rules), {key.name for key in table.partition_keys})
+    used = {column.name for column in (*columns, *dict(predicate.domains or {}))}
+    return FileRead(
+        FileRange(split.path, split.start, split.length),
+        columns,
+        constants={name: value for name, value in split.constants().items() if name in used},
+        predicate=predicate.keep(lambda column: column not in ACID_HIDDEN_COLUMNS),
+        zone=zone,
+    )
 
 
 def _of_files(
@@ -106,71 +116,73 @@ def _of_files(
     )
 
 
-def _source(table: HiveTableHandle, split: HiveSplit, request: FileRequest, session: ConnectorSession) -> PageSource:
+def _open_rows(table: HiveTableHandle, split: HiveSplit, session: ConnectorSession, request: FileRequest) -> PageSource:
+    """What reads the rows of a file, or what became of them."""
     if split.acid is None or table.snapshot is None:
         return format_named(split.format).page_source(request)
-    return _acid_source(table, split, split.acid, table.snapshot, request, session)
-
-
-def _acid_source(
-    table: HiveTableHandle,
-    split: HiveSplit,
-    acid: AcidFile,
-    snapshot: AcidSnapshot,
-    request: FileRequest,
-    session: ConnectorSession,
-) -> PageSource:
-    """What reads a file of a full ACID table, or what became of its rows."""
-    make: Callable[..., PageSource]
+    asked = _acid_read(split.acid, table.snapshot, request, session)
     if table.changes is None:
-        make = partial(AcidPageSource, visible=snapshot.visible)
-    elif isinstance(split.changes, RowChanges):
-        visible = snapshot.at(max(table.changes.last, 0)).visible
-        make = partial(ChangePageSource, visible=visible, changes=split.changes, span=table.changes)
-    else:
-        raise InternalError(f"the split of {split.path} tells no changes, and those of {table.name} are read")
-    # Hive finds the columns of ACID files by their places, also renamed ones, and so does Trino.
+        return acid_page_source(request.files, asked)
+    if not isinstance(split.changes, RowChanges):
+        raise InternalError(f"the split of {split.path} has no changes, and those of {table.name} are read")
+    synthetic = asked.read.synthetic | {column.name for column in CHANGE_COLUMNS}
+    visible = table.snapshot.at(max(table.changes.last, 0)).visible
+    asked = replace(asked, read=replace(asked.read, synthetic=synthetic), visible=visible, needs_keys=True)
+    return change_page_source(request.files, ChangeRead(asked, split.changes, table.changes))
+
+
+def _acid_read(acid: AcidFile, snapshot: AcidSnapshot, request: FileRequest, session: ConnectorSession) -> AcidRead:
+    # Hive finds the columns of ACID files by position, also renamed ones, and so does Trino.
     by_name = request.settings.orc_by_name and acid.original
-    return make(
-        request.files,
-        acid,
-        request.start,
-        request.length,
-        request.columns,
-        request.constants,
-        request.predicate.keep(lambda column: column not in CHANGE_COLUMNS),
+    read = replace(
+        request.read,
+        synthetic=HIDDEN_NAMES,
         sources=request.sources(by_name=by_name),
-        delete_memory=cast(int, session.get_property(MAX_DELETE_MEMORY)),
-        zone=request.settings.orc_zone or request.zone,
+        predicate=request.read.predicate.keep(lambda column: column not in CHANGE_COLUMNS),
+        rules=ORC_RULES,
+        zone=request.settings.orc_zone or request.read.zone,
     )
+    return AcidRead(read, acid, snapshot.visible, cast(int, session.get_property(MAX_DELETE_MEMORY)))
 
 
-class _TextPageSource(PageSource):
+def _bucket_stages(
+    table: HiveTableHandle, split: HiveSplit, request: FileRequest, open_rows: Callable[[FileRequest], PageSource]
+) -> tuple[FileRequest, tuple[BatchStage, ...]]:
+    """What to read so that rows can be checked to be of the file's bucket, and what checks them.
+
+    Rows that are skipped are not checked, so a check reads without the filter.
+    """
+    if table.bucketing is None or split.bucket is None or split.bucket_check is BucketCheck.NONE:
+        return request, ()
+    bucket = FileBucket(split.path, table.bucketing, split.bucket)
+    if split.bucket_check is BucketCheck.FIRST_ROWS:
+        probe = open_rows(_every_row(request, table.bucketing.columns))
+        return request, (partial(bucket.first_rows_checked, probe),)
+    columns = request.read.columns
+    more = tuple(column for column in table.bucketing.columns if column not in columns)
+    return _every_row(request, (*columns, *more)), (partial(bucket.rows_checked, request.read.schema),)
+
+
+def _every_row(request: FileRequest, columns: tuple[ColumnHandle, ...]) -> FileRequest:
+    return replace(request, read=replace(request.read, columns=columns, predicate=TupleDomain.all()))
+
+
+def _text_stages(table: HiveTableHandle, split: HiveSplit, columns: tuple[ColumnHandle, ...]) -> tuple[BatchStage, ...]:
+    names = {column.name for column in columns}
+    rules = {name: rule for name, rule in table.text_rules if name in names}
+    return (partial(_cut_texts, rules, split.path),) if rules else ()
+
+
+def _cut_texts(
+    rules: Mapping[str, TextRule], path: str, batches: Iterator[pa.RecordBatch]
+) -> Generator[pa.RecordBatch, None, None]:
     """Pads and cuts the columns with char and varchar in them."""
-
-    def __init__(self, source: PageSource, rules: Mapping[str, TextRule], path: str) -> None:
-        self._source = source
-        self._path = path
-        self._rules = rules
-
-    @property
-    def schema(self) -> pa.Schema:
-        return self._source.schema
-
-    @property
-    def completed_bytes(self) -> int:
-        return self._source.completed_bytes
-
-    def __next__(self) -> pa.RecordBatch:
-        batch = next(self._source)
+    for batch in batches:
         try:
             columns = [
-                apply_text_rule(column, self._rules[name]) if name in self._rules else column
+                apply_text_rule(column, rules[name]) if name in rules else column
                 for name, column in zip(batch.schema.names, batch.columns, strict=True)
             ]
         except pa.ArrowInvalid as error:
-            raise CorruptFileError(f"{self._path} has a text in a char or varchar column that is no UTF-8") from error
-        return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-
-    def close(self) -> None:
-        self._source.close()
+            raise CorruptFileError(f"{path} has a text in a char or varchar column that is no UTF-8") from error
+        yield pa.RecordBatch.from_arrays(columns, schema=batch.schema)

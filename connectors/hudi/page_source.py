@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,10 +29,11 @@ from connectors.hudi.schema.history import SchemaHistory
 from connectors.hudi.schema.table_schema import COMMIT_TIME
 from connectors.hudi.schema.timestamp_unit import check_unit
 from connectors.hudi.timeline.view import TimelineView
-from connectors.toolkit.orc.reader import OrcPageSource
-from connectors.toolkit.parquet.reader import ParquetPageSource
-from connectors.toolkit.read.file_page_source import FilePageSource
+from connectors.toolkit.orc.reader import orc_page_source
+from connectors.toolkit.parquet.reader import parquet_page_source
+from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.schema.column_sources import ColumnSource, find_column
+from connectors.toolkit.schema.type_adaptation import LOSSLESS
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HudiPageSourceProvider"]
@@ -158,34 +159,23 @@ class HudiPageSourceProvider(PageSourceProvider):
         told = {**dict(split.path_values), **hidden_values(split)}
         constants = {name: value for name, value in told.items() if name in used}
         check = _FileCheck(split, table, tuple(used.values()), frozenset(constants))
-        # Of a slice with logs a base row may be told by its place, or stand for what a log makes of it.
-        readers = _READERS if split.logs else _SKIPPING_READERS
-        # A value that does not fit the table's type is an error of the writer: never NULL in its place.
-        return readers[split.format](
-            self.files,
-            split.path,
-            start,
-            length,
+        read = FileRead(
+            FileRange(split.path, start, length),
             columns,
-            constants,
-            predicate,
+            constants=constants,
             sources=check.sources,
-            strict=True,
+            predicate=predicate,
+            # A value that does not fit the table's type is an error of the writer: never NULL in its place.
+            rules=LOSSLESS,
+            # Of a slice with logs a base row may be known by its position, or stand for what a log makes of it.
+            skips_rows=not split.logs,
         )
+        return _READERS[split.format](self.files, read)
 
 
-class _SkippingParquetPageSource(ParquetPageSource):
-    skips_rows = True
-
-
-class _SkippingOrcPageSource(OrcPageSource):
-    skips_rows = True
-
-
-_READERS: Mapping[str, type[FilePageSource]] = {"orc": OrcPageSource, "parquet": ParquetPageSource}
-_SKIPPING_READERS: Mapping[str, type[FilePageSource]] = {
-    "orc": _SkippingOrcPageSource,
-    "parquet": _SkippingParquetPageSource,
+_READERS: Mapping[str, Callable[[FileSystem, FileRead], PageSource]] = {
+    "orc": orc_page_source,
+    "parquet": parquet_page_source,
 }
 
 

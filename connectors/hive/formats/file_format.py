@@ -13,13 +13,11 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
-from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.schema.file_columns import file_sources
 from connectors.hive.schema.text_types import TextRule
-from connectors.toolkit.read.file_page_source import SourceResolver
+from connectors.toolkit.read.file_read import FileRead, SourceResolver
 from connectors.toolkit.schema.column_sources import ColumnSource
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
@@ -31,8 +29,8 @@ class FormatSettings:
     """What a catalog says of its formats.
 
     Attributes:
-        orc_by_name: Find columns of ORC files by name; else by place.
-        parquet_by_name: Find columns of Parquet files by name; else by place.
+        orc_by_name: Find columns of ORC files by name; else by position.
+        parquet_by_name: Find columns of Parquet files by name; else by position.
         parquet_zone: Zone of Parquet's instants where the file names none; empty for the session's.
         orc_zone: Zone in which instants of ORC files are shown in columns of wall-clock times; empty for the session's.
         avro_schema_hosts: Web servers that schemas of Avro tables may be fetched from, in lower case.
@@ -54,41 +52,29 @@ class FileRequest:
 
     Attributes:
         files: Storage.
-        path: The file.
-        start: First byte of the range.
-        length: Bytes of the range.
-        columns: What to read, in output order; nested types may be narrowed.
-        constants: Values of the columns that are not read from the file, by name.
-        predicate: Parts of the file that hold no row of it may be skipped.
+        read: What to read of it, in the session's time zone. A format says where columns are and how types are cast.
         storage: How the file is written.
         declared: The columns that the partition, or else the table, declares for the file, in order. Formats whose
             files do not tell their columns read by it.
         table_columns: Names of the table's columns that files hold, in order.
-        zone: The session's time zone.
         settings: The catalog's.
         declared_rules: What happens to texts of declared char and varchar columns, by name, where their types are not
             the table's.
-        table_types: The table's types of these columns, where those of ``columns`` may be narrowed.
+        table_types: The table's types of these columns, where those of the columns read may be narrowed.
     """
 
     files: FileSystem
-    path: str
-    start: int
-    length: int
-    columns: tuple[ColumnHandle, ...]
-    constants: Mapping[str, Value | None]
-    predicate: TupleDomain[ColumnHandle]
+    read: FileRead
     storage: FileStorage
     declared: pa.Schema
     table_columns: tuple[str, ...]
-    zone: str
     settings: FormatSettings
     declared_rules: tuple[tuple[str, TextRule], ...] = ()
     table_types: tuple[pa.DataType, ...] = ()
 
     @property
     def properties(self) -> dict[str, str]:
-        """What the SerDe is told."""
+        """The properties of the SerDe."""
         return dict(self.storage.properties)
 
     @property

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from connector_spi.page_source import PageSource
 from connectors.hive.formats.coercions.rules import ORC_RULES
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import by_position
-from connectors.toolkit.orc.reader import OrcPageSource
+from connectors.toolkit.orc.reader import orc_page_source
 
 __all__ = ["OrcFormat"]
-
-
-class _HiveOrcPageSource(OrcPageSource):
-    rules = ORC_RULES
-    skips_rows = True
 
 
 class OrcFormat(HiveFileFormat):
@@ -31,14 +28,12 @@ class OrcFormat(HiveFileFormat):
     unions = True
 
     def page_source(self, request: FileRequest) -> PageSource:
-        return _HiveOrcPageSource(
-            request.files,
-            request.path,
-            request.start,
-            request.length,
-            request.columns,
-            request.constants,
-            request.predicate,
-            sources=request.sources(by_name=request.settings.orc_by_name and not by_position(request.storage)),
-            zone=request.settings.orc_zone or request.zone,
+        by_name = request.settings.orc_by_name and not by_position(request.storage)
+        read = replace(
+            request.read,
+            rules=ORC_RULES,
+            sources=request.sources(by_name=by_name),
+            zone=request.settings.orc_zone or request.read.zone,
+            skips_rows=True,
         )
+        return orc_page_source(request.files, read)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from connector_spi.page_source import PageSource
-from connectors.hive.formats.coercions.rules import PARQUET_PLACE_RULES, PARQUET_RULES
+from connectors.hive.formats.coercions.rules import PARQUET_POSITION_RULES, PARQUET_RULES
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import by_position
-from connectors.toolkit.parquet.reader import ParquetPageSource
+from connectors.toolkit.parquet.reader import parquet_page_source
 
 __all__ = ["ParquetFormat"]
-
-
-class _HiveParquetPageSource(ParquetPageSource):
-    rules = PARQUET_RULES
-    skips_rows = True
-
-
-class _PlacedParquetPageSource(_HiveParquetPageSource):
-    rules = PARQUET_PLACE_RULES
 
 
 class ParquetFormat(HiveFileFormat):
@@ -43,16 +36,12 @@ class ParquetFormat(HiveFileFormat):
 
     def page_source(self, request: FileRequest) -> PageSource:
         by_name = request.settings.parquet_by_name and not by_position(request.storage)
-        make = _HiveParquetPageSource if by_name else _PlacedParquetPageSource
-        return make(
-            request.files,
-            request.path,
-            request.start,
-            request.length,
-            request.columns,
-            request.constants,
-            request.predicate,
+        read = replace(
+            request.read,
+            rules=PARQUET_RULES if by_name else PARQUET_POSITION_RULES,
             sources=request.sources(by_name=by_name, position_names=False),
-            whole=request.types_by_column,
-            zone=request.settings.parquet_zone or request.zone,
+            whole_types=request.types_by_column,
+            zone=request.settings.parquet_zone or request.read.zone,
+            skips_rows=True,
         )
+        return parquet_page_source(request.files, read)

@@ -13,14 +13,14 @@ from connector_spi.page_source import PageSource
 from connectors.hive import error_codes
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.formats.positional_page_source import DeclaredPageSource
+from connectors.hive.formats.positional_page_source import PositionalFile, positional_page_source
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout
 from connectors.hive.formats.row_serdes import find_row_serde, has_row_serde
 from connectors.hive.formats.text.lines import cut_lines, first_line_start, whole_lines, without_last
 from connectors.toolkit.codecs.bzip2_blocks import RandomAccess, read_blocks
 from connectors.toolkit.codecs.hadoop_codecs import codec_of_path, decompress_stream
 from connectors.toolkit.codecs.streams import file_of_parts
-from connectors.toolkit.read.file_page_source import BATCH_ROWS
+from connectors.toolkit.read.file_read import BATCH_ROWS
 
 __all__ = ["TextFormat"]
 
@@ -58,24 +58,24 @@ class TextFormat(HiveFileFormat):
         return codec_of_path(path) in _SPLITTABLE and not _line_count(dict(storage.properties), _FOOTER, path)
 
     def page_source(self, request: FileRequest) -> PageSource:
-        return TextPageSource(request)
+        return positional_page_source(_TextFile(request))
 
 
-class TextPageSource(DeclaredPageSource):
+class _TextFile(PositionalFile):
     """Reads the lines that begin in a range of a file."""
 
-    def read_declared(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
-        storage, path = self.request.storage, self.where.path
-        layout = RowLayout(self.request.declared, tuple(wanted), self.request.properties, self.zone, path)
+    def decode(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
+        storage, path = self.request.storage, self.file.path
+        layout = RowLayout(self.request.declared, tuple(wanted), self.request.properties, self.read.zone, path)
         decode = find_row_serde(storage.serde, path).decoder(layout)
         footer = _line_count(layout.properties, _FOOTER, path)
         with closing(self._lines(_line_count(layout.properties, _HEADER, path))) as lines:
-            yield from decoded(without_last(lines, footer) if footer else lines, decode)
+            yield from _decoded(without_last(lines, footer) if footer else lines, decode)
 
     def _lines(self, header: int) -> Generator[pa.Array, None, None]:
-        path, start, end = self.where.path, self.where.start, self.where.start + self.where.length
+        path, start, end = self.file.path, self.file.start, self.file.end
         codec = codec_of_path(path)
-        with self.files.open(path) as file:
+        with self.request.files.open(path) as file:
             size = file.size()
             if codec == "bzip2" and (start or end < size):
                 yield from _bzip2_lines(file, path, start, end, header)
@@ -96,7 +96,7 @@ class TextPageSource(DeclaredPageSource):
                 yield from _skip(cut_lines(file.read, path, length=end - first, mark=first == 0), header)
 
 
-def decoded(
+def _decoded(
     lines: Generator[pa.Array, None, None], decode: RowDecoder
 ) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
     """Decodes records in batches of bounded size: the wanted columns and the number of rows of each."""

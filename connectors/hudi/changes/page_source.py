@@ -24,6 +24,7 @@ from connectors.hudi.schema.table_schema import COMMIT_TIME, RECORD_KEY
 from connectors.hudi.timeline.view import TimelineView
 from connectors.hudi.timeline.write_range import views_around
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
+from connectors.toolkit.schema.type_adaptation import LOSSLESS
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["ChangePageSource", "GroupChanges", "changed_rows", "differing_rows"]
@@ -144,7 +145,7 @@ class ChangePageSource(PageSource):
     def _adapted(self, images: pa.StructArray, path: str) -> pa.Table:
         if images.null_count:
             raise CorruptFileError(f"{path} tells a change without its row", HUDI_BAD_LOG_FILE)
-        adapter = SchemaAdapter(pa.schema(list(images.type)), self._columns, where=path, strict=True)
+        adapter = SchemaAdapter(pa.schema(list(images.type)), self._columns, where=path, rules=LOSSLESS)
         if not self._columns:
             return pa.table({"rows": pa.nulls(len(images))})
         arrays = [None if at is None else images.field(at) for at in adapter.positions]

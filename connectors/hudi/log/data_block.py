@@ -31,6 +31,7 @@ from connectors.toolkit.parquet.footer import narrow_schema, typed_schema
 from connectors.toolkit.parquet.reader import parquet_errors
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 from connectors.toolkit.schema.time_conventions import parquet_conventions
+from connectors.toolkit.schema.type_adaptation import LOSSLESS
 from connectors.toolkit.storage.byte_source import MemorySource
 
 __all__ = ["PART_BYTES", "POSITION", "read_data_block", "read_data_block_parts", "read_data_blocks"]
@@ -260,7 +261,7 @@ def _read_parquet_columns(content: pa.Buffer, target: pa.Schema, where: str) -> 
         conventions = parquet_conventions(file.metadata.metadata, file.metadata.created_by, "UTC")
         schema = typed_schema(file)
         narrowed, leaves = narrow_schema(schema, columns, {})
-        adapter = SchemaAdapter(narrowed, columns, conventions=conventions, where=where, strict=True)
+        adapter = SchemaAdapter(narrowed, columns, conventions=conventions, where=where, rules=LOSSLESS)
         found = [at for at in adapter.positions if at is not None]
         if len(found) < len(columns):
             missing = columns[adapter.positions.index(None)].name

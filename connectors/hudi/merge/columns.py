@@ -22,6 +22,7 @@ from connectors.hudi.schema.table_schema import COMMIT_TIME as META_COMMIT_TIME
 from connectors.hudi.schema.table_schema import META_COLUMNS, RECORD_KEY
 from connectors.hudi.schema.timestamp_unit import check_unit
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
+from connectors.toolkit.schema.type_adaptation import LOSSLESS
 
 __all__ = ["COMMIT_TIME", "DELETED", "KEY", "SHAPE", "MergeColumns", "merge_columns", "ordering_name"]
 
@@ -111,7 +112,7 @@ class MergeColumns:
         """
         found = self.adapters.get(written)
         if found is None:
-            found = SchemaAdapter(written, self.read, where=block.where, strict=True)
+            found = SchemaAdapter(written, self.read, where=block.where, rules=LOSSLESS)
             for column, at in zip(self.read, found.positions, strict=True):
                 if at is not None:
                     check_unit(column, written.field(at).type, block.path)

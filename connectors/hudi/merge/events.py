@@ -30,6 +30,7 @@ from connectors.toolkit.avro.records import ByteRange
 from connectors.toolkit.avro.schema import AvroRecordSchema
 from connectors.toolkit.schema.column_sources import find_column
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
+from connectors.toolkit.schema.type_adaptation import LOSSLESS
 
 __all__ = ["blocks_read_at_once", "column_names", "read_events"]
 
@@ -136,7 +137,7 @@ def _arrays(block: LogBlock, rows: pa.Table, columns: MergeColumns) -> list[pa.A
 
 def _evolved_arrays(block: LogBlock, rows: pa.Table, evolved: Sequence[EvolvedColumn]) -> list[pa.Array]:
     columns = [item.written for item in evolved if item.written is not None]
-    adapter = SchemaAdapter(rows.schema, columns, where=block.where, strict=True)
+    adapter = SchemaAdapter(rows.schema, columns, where=block.where, rules=LOSSLESS)
     for column, at in zip(columns, adapter.positions, strict=True):
         if at is not None:
             check_unit(column, rows.schema.field(at).type, block.path)

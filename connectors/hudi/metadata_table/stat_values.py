@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from connector_spi.predicate import Domain, Value
 from connectors.hudi.metadata_table.records import ColumnStats, StatValue
-from connectors.toolkit.read.arrow_filter import ColumnBounds, may_match
+from connectors.toolkit.read.pruning import ColumnBounds, may_match
 
 __all__ = ["column_bounds", "may_hold"]
 

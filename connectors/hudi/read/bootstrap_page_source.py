@@ -17,9 +17,11 @@ from connectors.hudi.handles import HudiSplit, HudiTableHandle, SourceFile
 from connectors.hudi.schema.table_schema import META_COLUMNS
 from connectors.hudi.schema.timestamp_unit import check_unit
 from connectors.toolkit.parquet.footer import typed_schema
-from connectors.toolkit.parquet.reader import ParquetPageSource, open_parquet, parquet_errors
+from connectors.toolkit.parquet.reader import open_parquet, parquet_errors, parquet_page_source
 from connectors.toolkit.partition_values import constant_batch
+from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.schema.column_sources import find_column
+from connectors.toolkit.schema.type_adaptation import LOSSLESS
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["StitchedPageSource"]
@@ -76,8 +78,11 @@ class StitchedPageSource(PageSource):
         meta = tuple(column for column in self._columns if column.name in META_COLUMNS)
         rest = tuple(column for column in self._columns if column.name not in META_COLUMNS)
         with ExitStack() as stack:
-            skeleton = ParquetPageSource(self._files, self._split.path, 0, self._split.file_size, meta, strict=True)
-            rows = ParquetPageSource(self._files, self._source.path, 0, self._source.size, rest, constants, strict=True)
+            meta_file = FileRange(self._split.path, 0, self._split.file_size)
+            skeleton = parquet_page_source(self._files, FileRead(meta_file, meta, rules=LOSSLESS))
+            rest_file = FileRange(self._source.path, 0, self._source.size)
+            rest_read = FileRead(rest_file, rest, constants=constants, rules=LOSSLESS)
+            rows = parquet_page_source(self._files, rest_read)
             self._opened = [stack.enter_context(skeleton), stack.enter_context(rows)]
             yield from self._stitched(_Rows(skeleton), _Rows(rows))
 

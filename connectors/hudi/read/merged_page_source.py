@@ -30,9 +30,10 @@ from connectors.hudi.merge.merged import base_ordering, deciding_events, merged_
 from connectors.hudi.read.slice_logs import SliceLogs
 from connectors.hudi.schema.evolution import EvolvedColumn
 from connectors.hudi.timeline.view import committed_test
-from connectors.toolkit.parquet.reader import ParquetPageSource
+from connectors.toolkit.parquet.file import ParquetFile
 from connectors.toolkit.partition_values import constant_array, constant_batch
-from connectors.toolkit.read.file_page_source import BATCH_ROWS
+from connectors.toolkit.read.file_read import BATCH_ROWS
+from connectors.toolkit.read.page_source import FilePageSource
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 from connectors.toolkit.storage.filesystem import FileSystem
 
@@ -249,8 +250,8 @@ def _positions(source: PageSource, rows: int) -> pa.Array:
     return pa.array(np.arange(first, first + rows))
 
 
-def _numbered(source: PageSource) -> ParquetPageSource:
-    if not isinstance(source, ParquetPageSource):
+def _numbered(source: PageSource) -> FilePageSource[ParquetFile]:
+    if not isinstance(source, FilePageSource):
         raise InternalError(f"rows of {type(source).__name__} have no numbers to merge by")
     return source
 

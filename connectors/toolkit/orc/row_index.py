@@ -16,7 +16,7 @@ import pyarrow as pa
 from connector_spi.predicate import Domain, Value
 from connectors.toolkit.orc.footer import OrcFooter, OrcStripe
 from connectors.toolkit.orc.wire import decompress, message_fields
-from connectors.toolkit.read.arrow_filter import ColumnBounds, may_match
+from connectors.toolkit.read.pruning import ColumnBounds, may_match
 
 __all__ = ["IndexedColumn", "murmur64", "row_groups_may_match"]
 

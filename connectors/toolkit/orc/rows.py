@@ -13,7 +13,7 @@ import pyorc
 
 from connector_spi.errors import CorruptFileError
 from connectors.toolkit.orc.footer import OrcFooter
-from connectors.toolkit.orc.statistics import RAW_TIMES
+from connectors.toolkit.orc.raw_times import RAW_TIMES
 from connectors.toolkit.orc.union_tags import UnionSlots
 from connectors.toolkit.orc.unions import OrcNode, orc_nodes
 from connectors.toolkit.schema.union_structs import UNION_FIELD, UNION_TAG, is_union_struct, union_struct

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 import pyarrow as pa
@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
-from connectors.toolkit.parquet.footer import keeps_order, leaf_starts
-from connectors.toolkit.schema.column_sources import ColumnSource, find_column
+from connectors.toolkit.parquet.footer import leaf_starts
+from connectors.toolkit.parquet.value_order import keeps_order
+from connectors.toolkit.schema.file_types import FileTypes
 
 __all__ = ["BloomFilters", "hashed_values", "xxh64"]
 
@@ -40,21 +41,15 @@ class BloomFilters:
     """Asks the filters of a file about the values of a predicate.
 
     Args:
-        schema: The file's, with INT96 marked.
+        types: The file's columns.
         predicate: In the values of the table.
-        sources: Where columns are in the file.
     """
 
-    def __init__(
-        self,
-        schema: pa.Schema,
-        predicate: TupleDomain[ColumnHandle],
-        sources: Mapping[str, ColumnSource],
-    ) -> None:
-        leaves = leaf_starts(schema)
+    def __init__(self, types: FileTypes, predicate: TupleDomain[ColumnHandle]) -> None:
+        schema, leaves = types.schema, leaf_starts(types.schema)
         self._wanted: list[tuple[int, pa.DataType, tuple[Value, ...]]] = []
         for column, domain in dict(predicate.domains or {}).items():
-            position = find_column(schema, sources.get(column.name, column.name))
+            position = types.position(column.name)
             values = _listed_values(domain)
             if position is not None and values and keeps_order(schema.field(position).type, domain.type):
                 self._wanted.append((leaves[position], schema.field(position).type, values))

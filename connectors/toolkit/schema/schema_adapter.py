@@ -9,7 +9,7 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle
 from connectors.toolkit.schema.column_sources import ColumnSource, find_column
 from connectors.toolkit.schema.time_conventions import TimeConventions
-from connectors.toolkit.schema.type_adaptation import CastRules, adaptation
+from connectors.toolkit.schema.type_adaptation import LOSSY, CastRules, adaptation
 
 __all__ = ["SchemaAdapter"]
 
@@ -23,10 +23,9 @@ class SchemaAdapter:
         sources: Where each column is in the file, by the column's name; its own name where nothing is said.
         conventions: The file's calendar and zone.
         where: Names the file for messages.
-        strict: Refuse casts that can lose a value.
-        rules: Other rules for types, in place of ``strict``.
+        rules: Which casts there are.
         whole: The types of nested columns, by name, where those of ``columns`` may be narrowed and fields are found by
-            their place.
+            position.
 
     Attributes:
         positions: The position in the file of each column, or ``None`` where the file lacks it: its values are NULL.
@@ -43,8 +42,7 @@ class SchemaAdapter:
         sources: Mapping[str, ColumnSource] | None = None,
         conventions: TimeConventions | None = None,
         where: str = "the file",
-        strict: bool = False,
-        rules: CastRules | None = None,
+        rules: CastRules = LOSSY,
         whole: Mapping[str, pa.DataType] | None = None,
     ) -> None:
         self.columns = tuple(columns)
@@ -58,7 +56,6 @@ class SchemaAdapter:
                 column.type,
                 conventions or TimeConventions(),
                 f"column '{column.name}' of {where}",
-                strict,
                 rules,
                 (whole or {}).get(column.name),
             )

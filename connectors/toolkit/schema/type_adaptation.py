@@ -14,7 +14,7 @@ from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.union_structs import UNION_TAG, branch_count
 from connectors.toolkit.schema.value_casts import ArrayFunction, leaf_cast, refused_branch, refused_cast
 
-__all__ = ["CastRules", "adaptation", "map_nested"]
+__all__ = ["LOSSLESS", "LOSSY", "CastRules", "adaptation", "map_nested"]
 
 LeafCast = Callable[[pa.DataType, pa.DataType, TimeConventions, str], ArrayFunction | None]
 """The function between two types that are not nested; ``None`` where they are the same, an error where there is none.
@@ -28,17 +28,19 @@ class CastRules:
 
     Attributes:
         leaf: The cast of types that are not nested.
-        fields_by_place: Fields of structs are found by their place; else by name.
+        fields_by_position: Fields of structs are found by position; else by name.
         unions_by_value: Of a union of more types than the table's, only values of those types are refused; else all.
     """
 
     leaf: LeafCast
-    fields_by_place: bool = False
+    fields_by_position: bool = False
     unions_by_value: bool = False
 
 
-_LOSSY = CastRules(partial(leaf_cast, strict=False))
-_LOSSLESS = CastRules(partial(leaf_cast, strict=True))
+LOSSY = CastRules(partial(leaf_cast, strict=False))
+"""Every cast there is; a value that does not fit becomes NULL."""
+LOSSLESS = CastRules(partial(leaf_cast, strict=True))
+"""Only casts that keep every value; others are refused."""
 
 
 def adaptation(
@@ -46,13 +48,12 @@ def adaptation(
     target: pa.DataType,
     conventions: TimeConventions,
     where: str,
-    strict: bool = False,
-    rules: CastRules | None = None,
+    rules: CastRules = LOSSY,
     whole: pa.DataType | None = None,
 ) -> ArrayFunction | None:
     """The function from arrays of a file's type to arrays of a table's type; ``None`` where they are the same.
 
-    Fields of structs are matched by name, whatever their case, unless the rules say by place; a field that the file
+    Fields of structs are matched by name, whatever their case, unless the rules say by position; a field that the file
     lacks is NULL.
 
     Args:
@@ -60,27 +61,25 @@ def adaptation(
         target: The table's type, which may be narrowed.
         conventions: The file's calendar and zone.
         where: Names the column and the file for messages.
-        strict: Refuse casts that can lose a value.
-        rules: Other rules for types, in place of ``strict``.
-        whole: The table's type where ``target`` is narrowed and the rules find fields by their place.
+        rules: Which casts there are.
+        whole: The table's type where ``target`` is narrowed and the rules find fields by position.
 
     Raises:
         NotSupportedError: There is no such cast.
     """
-    chosen = rules or (_LOSSLESS if strict else _LOSSY)
-    return _Adapter(conventions, chosen).function(source, target, whole or target, where)
+    return _Adapter(conventions, rules).function(source, target, whole or target, where)
 
 
-def _find_fields(source: pa.DataType, target: pa.DataType, *, by_place: bool) -> list[int | None]:
+def _find_fields(source: pa.DataType, target: pa.DataType, *, by_position: bool) -> list[int | None]:
     """The position in one struct of each field of another, or ``None`` where it has none.
 
     Args:
         source: The struct with the fields; those of a ``uniontype`` are found by name alone.
-        target: The struct whose fields are wanted, all of them where ``by_place``.
-        by_place: Fields are found by their place.
+        target: The struct whose fields are wanted, all of them where ``by_position``.
+        by_position: Fields are found by position.
     """
-    if by_place and branch_count(source) is None:
-        return [place if place < source.num_fields else None for place in range(target.num_fields)]
+    if by_position and branch_count(source) is None:
+        return [at if at < source.num_fields else None for at in range(target.num_fields)]
     schema = pa.schema(list(source))
     return [find_column(schema, field.name) for field in target]
 
@@ -150,7 +149,7 @@ class _Adapter:
         if lacks and not self.rules.unions_by_value:
             # A value may be of a branch that the table does not have; Hive refuses this, too (ORC's SchemaEvolution).
             raise refused_cast(source, target, where)
-        found = _find_fields(source, whole, by_place=self.rules.fields_by_place)
+        found = _find_fields(source, whole, by_position=self.rules.fields_by_position)
         chosen = (
             [*range(len(found))] if len(found) == target.num_fields else [whole.get_field_index(f.name) for f in target]
         )

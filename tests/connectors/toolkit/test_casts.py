@@ -18,7 +18,7 @@ from connectors.toolkit.schema.time_conventions import (
     rebase_dates,
     rebase_timestamps,
 )
-from connectors.toolkit.schema.type_adaptation import adaptation
+from connectors.toolkit.schema.type_adaptation import LOSSLESS, adaptation
 
 
 def _cast(values: pa.Array, target: pa.DataType, conventions: TimeConventions | None = None) -> list[object]:
@@ -88,8 +88,8 @@ def test_doubtful_casts_are_refused_by_column_and_file(source: pa.DataType, targ
 
 def test_strict_refuses_what_could_lose_a_value() -> None:
     with pytest.raises(NotSupportedError):
-        adaptation(pa.int64(), pa.int32(), TimeConventions(), "v", strict=True)
-    assert adaptation(pa.int32(), pa.int64(), TimeConventions(), "v", strict=True) is not None
+        adaptation(pa.int64(), pa.int32(), TimeConventions(), "v", LOSSLESS)
+    assert adaptation(pa.int32(), pa.int64(), TimeConventions(), "v", LOSSLESS) is not None
 
 
 def test_nested_columns_are_matched_by_name_and_keep_their_nulls() -> None:

@@ -15,8 +15,8 @@ from pyarrow import orc
 from connector_spi.errors import CorruptFileError, ExternalError, FileMissingError, StorageError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Value
-from connectors.toolkit.orc.reader import OrcPageSource, read_orc_schema
-from connectors.toolkit.parquet.reader import ParquetPageSource, read_parquet_schema
+from connectors.toolkit.orc.reader import orc_page_source, read_orc_schema
+from connectors.toolkit.parquet.reader import parquet_page_source, read_parquet_schema
 from connectors.toolkit.partition_values import (
     constant_array,
     escape_path_name,
@@ -24,7 +24,9 @@ from connectors.toolkit.partition_values import (
     partition_value,
     unescape_path_name,
 )
+from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.toolkit.reads import Reader, whole_file
 
 _ID = ColumnHandle("id", pa.int64())
 
@@ -58,13 +60,13 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reader", "schema"), [(ParquetPageSource, read_parquet_schema), (OrcPageSource, read_orc_schema)]
+    ("reader", "schema"), [(parquet_page_source, read_parquet_schema), (orc_page_source, read_orc_schema)]
 )
 @pytest.mark.parametrize("damage", ["cut", "text", "tiny", "empty", "middle"])
-def test_damaged_files_are_named(tmp_path: Path, reader: type[ParquetPageSource], schema: object, damage: str) -> None:
+def test_damaged_files_are_named(tmp_path: Path, reader: Reader, schema: object, damage: str) -> None:
     path = tmp_path / "data"
     table = pa.table({"id": pa.array([n * 7919 % 10007 for n in range(20_000)])})
-    if reader is ParquetPageSource:
+    if reader is parquet_page_source:
         pq.write_table(table, path, use_dictionary=False)
     else:
         orc.write_table(table, str(path), compression="zlib")
@@ -79,16 +81,16 @@ def test_damaged_files_are_named(tmp_path: Path, reader: type[ParquetPageSource]
     path.write_bytes(content)
     with (
         pytest.raises(CorruptFileError, match=str(path)),
-        reader(FileSystem(), str(path), 0, len(content) or 1, (_ID,)) as pages,
+        reader(FileSystem(), whole_file(path, (_ID,))) as pages,
     ):
         list(pages)
 
 
 def test_a_file_that_vanished_is_named(tmp_path: Path) -> None:
-    for reader in (ParquetPageSource, OrcPageSource):
+    for reader in (parquet_page_source, orc_page_source):
         with (
             pytest.raises(FileMissingError, match="gone"),
-            reader(FileSystem(), f"{tmp_path}/gone", 0, 10, (_ID,)) as pages,
+            reader(FileSystem(), FileRead(FileRange(f"{tmp_path}/gone", 0, 10), (_ID,))) as pages,
         ):
             next(pages)
 
@@ -96,7 +98,7 @@ def test_a_file_that_vanished_is_named(tmp_path: Path) -> None:
 def test_a_parquet_file_is_streamed(tmp_path: Path) -> None:
     path = tmp_path / "data"
     pq.write_table(pa.table({"id": pa.array(range(100_000))}), path, row_group_size=100_000)
-    with ParquetPageSource(FileSystem(), str(path), 0, path.stat().st_size, (_ID,), batch_rows=1000) as pages:
+    with parquet_page_source(FileSystem(), whole_file(path, (_ID,), batch_rows=1000)) as pages:
         sizes = [batch.num_rows for batch in pages]
     assert max(sizes) <= 1000
     assert sum(sizes) == 100_000
@@ -108,7 +110,7 @@ def test_orc_codecs(tmp_path: Path, codec: str) -> None:
     values = ["text" * 20 + str(n % 10) for n in range(5000)]
     orc.write_table(pa.table({"v": pa.array(values)}), str(path), compression=codec)
     column = ColumnHandle("v", pa.string())
-    with OrcPageSource(FileSystem(), str(path), 0, path.stat().st_size, (column,)) as pages:
+    with orc_page_source(FileSystem(), whole_file(path, (column,))) as pages:
         assert [value for batch in pages for value in batch.column(0).to_pylist()] == values
 
 
@@ -123,7 +125,7 @@ def test_orc_maps_and_names_with_dots(tmp_path: Path) -> None:
     )
     orc.write_table(table, str(path))
     columns = tuple(ColumnHandle(name, table.schema.field(name).type) for name in ("a", "times", "a.b"))
-    with OrcPageSource(FileSystem(), str(path), 0, path.stat().st_size, columns) as pages:
+    with orc_page_source(FileSystem(), whole_file(path, columns)) as pages:
         assert pa.Table.from_batches(pages).to_pylist() == table.select(["a", "times", "a.b"]).to_pylist()
 
 

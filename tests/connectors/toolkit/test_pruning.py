@@ -18,10 +18,11 @@ from pyarrow import orc
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
-from connectors.toolkit.orc.reader import OrcPageSource
-from connectors.toolkit.parquet.reader import ParquetPageSource
-from connectors.toolkit.read.arrow_filter import to_expression
+from connectors.toolkit.orc.reader import orc_page_source
+from connectors.toolkit.parquet.reader import parquet_page_source
+from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.toolkit.reads import Reader, whole_file
 
 _DAYS = st.dates(date(1500, 1, 1), date(9999, 12, 31))
 _MOMENTS = st.datetimes(datetime(1890, 1, 1), datetime(2100, 1, 1))
@@ -90,14 +91,14 @@ def _write_orc(path: Path, data: pa.Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("write", "source"), [(_write_parquet, ParquetPageSource), (_write_orc, OrcPageSource)], ids=["parquet", "orc"]
+    ("write", "source"), [(_write_parquet, parquet_page_source), (_write_orc, orc_page_source)], ids=["parquet", "orc"]
 )
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_row_of_the_predicate_is_skipped(
     tmp_path: Path,
     write: Callable[[Path, pa.Table], None],
-    source: type[ParquetPageSource] | type[OrcPageSource],
+    source: Reader,
     data: st.DataObject,
 ) -> None:
     kind = data.draw(st.sampled_from(list(_VALUES)))
@@ -109,7 +110,7 @@ def test_no_row_of_the_predicate_is_skipped(
     column = ColumnHandle("v", target)
 
     def read(predicate: TupleDomain[ColumnHandle]) -> list[Value | None]:
-        with source(FileSystem(), str(path), 0, path.stat().st_size, (column,), None, predicate) as pages:
+        with source(FileSystem(), whole_file(path, (column,), predicate=predicate)) as pages:
             found: list[Value | None] = pa.Table.from_batches(list(pages), pages.schema)["v"].to_pylist()
         return found
 
@@ -120,7 +121,7 @@ def test_no_row_of_the_predicate_is_skipped(
 
 
 @pytest.mark.parametrize(
-    ("write", "source"), [(_write_parquet, ParquetPageSource), (_write_orc, OrcPageSource)], ids=["parquet", "orc"]
+    ("write", "source"), [(_write_parquet, parquet_page_source), (_write_orc, orc_page_source)], ids=["parquet", "orc"]
 )
 @pytest.mark.parametrize(
     ("values", "wanted", "rows"),
@@ -143,7 +144,7 @@ def test_no_row_of_the_predicate_is_skipped(
 def test_groups_without_the_value_are_skipped(
     tmp_path: Path,
     write: Callable[[Path, pa.Table], None],
-    source: type[ParquetPageSource] | type[OrcPageSource],
+    source: Reader,
     values: pa.Array,
     wanted: Value | None,
     rows: int,
@@ -153,20 +154,12 @@ def test_groups_without_the_value_are_skipped(
     column = ColumnHandle("v", values.type)
     domain = Domain.only_null(values.type) if wanted is None else Domain.single_value(values.type, wanted)
     predicate = TupleDomain.with_column_domains({column: domain})
-    with source(FileSystem(), str(path), 0, path.stat().st_size, (column,), None, predicate) as pages:
+    with source(FileSystem(), whole_file(path, (column,), predicate=predicate)) as pages:
         assert sum(batch.num_rows for batch in pages) == rows
 
 
-class _LateParquet(ParquetPageSource):
-    skips_rows = True
-
-
-class _LateOrc(OrcPageSource):
-    skips_rows = True
-
-
 _LATE = pytest.mark.parametrize(
-    ("write", "source"), [(_write_parquet, _LateParquet), (_write_orc, _LateOrc)], ids=["parquet", "orc"]
+    ("write", "source"), [(_write_parquet, parquet_page_source), (_write_orc, orc_page_source)], ids=["parquet", "orc"]
 )
 
 
@@ -176,7 +169,7 @@ _LATE = pytest.mark.parametrize(
 def test_reading_the_filter_first_gives_whole_rows_and_all_of_the_predicate(
     tmp_path: Path,
     write: Callable[[Path, pa.Table], None],
-    source: type[ParquetPageSource] | type[OrcPageSource],
+    source: Reader,
     data: st.DataObject,
 ) -> None:
     kinds = [data.draw(st.sampled_from(list(_VALUES))) for _ in range(2)]
@@ -197,10 +190,10 @@ def test_reading_the_filter_first_gives_whole_rows_and_all_of_the_predicate(
     told = {ColumnHandle("v", kinds[0]): domains[0]}
     if data.draw(st.booleans()):
         told[ColumnHandle("w", kinds[1])] = domains[1]
-    size = path.stat().st_size
 
     def read(predicate: TupleDomain[ColumnHandle], batch_rows: int) -> list[dict[str, object]]:
-        with source(FileSystem(), str(path), 0, size, asked, None, predicate, batch_rows=batch_rows) as pages:
+        asked_read = whole_file(path, asked, predicate, batch_rows=batch_rows, skips_rows=True)
+        with source(FileSystem(), asked_read) as pages:
             batches = list(pages)
             assert all(0 < batch.num_rows <= batch_rows for batch in batches)
             found: list[dict[str, object]] = pa.Table.from_batches(batches, pages.schema).to_pylist()
@@ -218,7 +211,7 @@ def test_reading_the_filter_first_gives_whole_rows_and_all_of_the_predicate(
 
 @_LATE
 def test_other_columns_are_left_alone_where_no_row_passes(
-    tmp_path: Path, write: Callable[[Path, pa.Table], None], source: type[ParquetPageSource] | type[OrcPageSource]
+    tmp_path: Path, write: Callable[[Path, pa.Table], None], source: Reader
 ) -> None:
     # Each group spans all values, so that statistics skip nothing.
     path = tmp_path / "file"
@@ -227,12 +220,12 @@ def test_other_columns_are_left_alone_where_no_row_passes(
     found = []
     for wanted in (5, 3):
         predicate = TupleDomain.with_column_domains({columns[1]: Domain.single_value(pa.int64(), wanted)})
-        with source(FileSystem(), str(path), 0, path.stat().st_size, columns, None, predicate) as pages:
+        with source(FileSystem(), whole_file(path, columns, predicate, skips_rows=True)) as pages:
             rows = pa.Table.from_batches(list(pages), pages.schema)
             found.append((rows["v"].to_pylist(), set(rows["text"].to_pylist()), pages.completed_bytes))
     assert found[0][0] == []
     assert found[1][:2] == ([3] * 4, {"x" * 100})
-    if source is _LateParquet:
+    if source is parquet_page_source:
         assert 0 < found[0][2] < found[1][2]
 
 
@@ -247,7 +240,7 @@ def test_statistics_of_texts_that_old_writers_got_wrong_skip_nothing(tmp_path: P
     path.write_bytes(path.read_bytes().replace(told, writer.ljust(len(told)).encode()))
     column = ColumnHandle("v", pa.string())
     predicate = TupleDomain.with_column_domains({column: Domain.single_value(pa.string(), "b")})
-    with ParquetPageSource(FileSystem(), str(path), 0, path.stat().st_size, (column,), None, predicate) as pages:
+    with parquet_page_source(FileSystem(), whole_file(path, (column,), predicate=predicate)) as pages:
         assert sum(batch.num_rows for batch in pages) == (0 if skips else 3)
 
 
@@ -257,28 +250,16 @@ def test_ranges_that_cover_a_file_give_each_row_once(tmp_path: Path) -> None:
     pq.write_table(data, buffer, row_group_size=10)
     (tmp_path / "p").write_bytes(buffer.getvalue())
     orc.write_table(data, str(tmp_path / "o"), stripe_size=1, batch_size=10)
-    for name, source in (("p", ParquetPageSource), ("o", OrcPageSource)):
+    for name, source in (("p", parquet_page_source), ("o", orc_page_source)):
         path = tmp_path / name
         size = path.stat().st_size
         for step in (1 + size // 7, 1 + size // 3, size):
             found: list[int] = []
             for start in range(0, size, step):
-                with source(FileSystem(), str(path), start, min(step, size - start), (_V,)) as pages:
+                part = FileRange(str(path), start, min(step, size - start))
+                with source(FileSystem(), FileRead(part, (_V,))) as pages:
                     found += [value for batch in pages for value in batch.column(0).to_pylist()]
             assert sorted(found) == list(range(1000))
 
 
 _V = ColumnHandle("v", pa.int64())
-
-
-@settings(max_examples=300)
-@given(data=st.data())
-def test_an_expression_keeps_every_row_of_the_predicate(data: st.DataObject) -> None:
-    kind = data.draw(st.sampled_from(list(_VALUES)))
-    values = data.draw(st.lists(st.none() | _VALUES[kind], min_size=_ROWS, max_size=_ROWS))
-    domain = data.draw(_domains(kind, _VALUES[kind]))
-    expression = to_expression(TupleDomain.with_column_domains({ColumnHandle("v", kind): domain}))
-    table = pa.table({"v": pa.array(values, kind)})
-    kept = table if expression is None else table.filter(expression)
-    wanted = [repr(value) for value in table["v"].to_pylist() if domain.includes_value(value)]
-    assert [repr(value) for value in kept["v"].to_pylist() if domain.includes_value(value)] == wanted

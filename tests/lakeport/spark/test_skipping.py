@@ -12,9 +12,10 @@ from pyspark.sql import SparkSession
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
-from connectors.toolkit.orc.reader import OrcPageSource
-from connectors.toolkit.parquet.reader import ParquetPageSource
+from connectors.toolkit.orc.reader import orc_page_source
+from connectors.toolkit.parquet.reader import parquet_page_source
 from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.toolkit.reads import Reader, whole_file
 from tests.lakeport.spark.warehouse import Warehouse
 
 # Every 7th row is NULL; the keys have no order, so that ranges tell nothing.
@@ -73,9 +74,9 @@ def test_filters_over_indexes_of_spark_give_sparks_rows(warehouse: Warehouse, ki
         warehouse.native_reader("hive", on=True)
 
 
-@pytest.mark.parametrize(("kind", "source"), [("orc", OrcPageSource), ("parquet", ParquetPageSource)])
+@pytest.mark.parametrize(("kind", "source"), [("orc", orc_page_source), ("parquet", parquet_page_source)])
 def test_bloom_filters_of_java_writers_exclude_what_is_not_there(
-    warehouse: Warehouse, kind: str, source: type[OrcPageSource] | type[ParquetPageSource]
+    warehouse: Warehouse, kind: str, source: Reader
 ) -> None:
     [path] = (warehouse.folder / kind).glob("part-*")
     there: dict[str, tuple[pa.DataType, Value, Value]] = {
@@ -89,7 +90,7 @@ def test_bloom_filters_of_java_writers_exclude_what_is_not_there(
         counts = []
         for value in (absent, present):
             predicate = TupleDomain.with_column_domains({column: Domain.single_value(kind_of, value)})
-            with source(FileSystem(), str(path), 0, path.stat().st_size, (column,), None, predicate) as pages:
+            with source(FileSystem(), whole_file(path, (column,), predicate=predicate)) as pages:
                 counts.append(sum(batch.num_rows for batch in pages))
         assert counts[0] == 0, name
         assert counts[1] > 0, name

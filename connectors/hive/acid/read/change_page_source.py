@@ -1,177 +1,166 @@
-"""What a span of write ids did to the rows of a data file of a full ACID table. Executor side."""
+"""What a span of write ids did to the rows of a data file of a full ACID table. Executor side.
+
+Row keys are read first, and the rest only of stripes in which a row came or went. A row comes at its own write id, and
+goes at the first one that deleted it or replaced everything. One that went at the write id at which it came was never
+seen by any reader, and is no change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
 from connector_spi.errors import InternalError
-from connector_spi.handles import ColumnHandle
 from connector_spi.optional.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeType
-from connector_spi.predicate import TupleDomain, Value
-from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, RowChanges
+from connectors.hive.acid.changes import ChangeSpan, RowChanges
 from connectors.hive.acid.delete_set import Int64s, KeyRuns, Mask
-from connectors.hive.acid.file import AcidFile
-from connectors.hive.acid.key_range import KeyRange
 from connectors.hive.acid.layout import DirectoryKind, parse_directory
+from connectors.hive.acid.read.acid_file import AcidRead, OpenAcidFile
 from connectors.hive.acid.read.dated_deletes import NEVER, DatedDeletes, find_dated_deletes
-from connectors.hive.acid.read.deletes import Deletes, find_deletes
-from connectors.hive.acid.read.page_source import AcidPageSource
-from connectors.hive.acid.read.stripe_keys import Keys, StripeKeys
-from connectors.hive.acid.valid_ids import ValidIds
-from connectors.toolkit.orc.footer import OrcFooter, OrcStripe
-from connectors.toolkit.orc.stripes import OrcStripes, Stripe
-from connectors.toolkit.read.file_page_source import SourceResolver
+from connectors.hive.acid.read.page_source import load_deletes
+from connectors.hive.acid.read.stripe_keys import StripeKeys
+from connectors.toolkit.orc.columns import OrcColumns
+from connectors.toolkit.orc.reader import orc_errors
+from connectors.toolkit.read.page_source import FilePageSource
+from connectors.toolkit.read.rows import FileRows
+from connectors.toolkit.read.stages import Rows, Stage, adapt, decode, project, prune
+from connectors.toolkit.storage.file_head import file_head
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["ChangePageSource"]
+__all__ = ["ChangeRead", "change_page_source"]
+
+# No column of a table has such a name.
+_CAME, _WENT, _CAME_AT, _WENT_AT = "\0came", "\0went", "\0came at", "\0went at"
 
 
-class ChangePageSource(AcidPageSource):
-    """Reads the stripes of one range: first row keys, and the rest only of stripes in which a row came or went.
+@dataclass(frozen=True, slots=True)
+class ChangeRead:
+    """The read of the changes in a range of a data file.
 
-    A row comes at its own write id, and goes at the first one that deleted it or replaced everything. One that went at
-    the write id at which it came was never seen by anybody, and is no change.
-
-    Args:
-        files: Storage.
-        acid: The file; its deletes are those before the span.
-        start: First byte of the range.
-        length: Bytes of the range.
-        columns: What to read, in output order.
-        constants: Values of the columns that are not in the file, by name.
-        predicate: Of columns of the table.
+    Attributes:
+        asked: What to read; its deletes are those before the span, its visible write ids those at the end of it.
         changes: What may have become of the rows.
         span: Whose changes.
-        sources: Where a column is among the table's columns in the file.
-        visible: Write ids that are visible at the end of the span.
-        delete_memory: Most bytes of deletes that this process keeps.
-        zone: Zone to show instants in where the table's type is a wall-clock time.
     """
 
-    made_columns: ClassVar[frozenset[str]] = frozenset(column.name for column in CHANGE_COLUMNS)
+    asked: AcidRead
+    changes: RowChanges
+    span: ChangeSpan
 
-    def __init__(
-        self,
-        files: FileSystem,
-        acid: AcidFile,
-        start: int,
-        length: int,
-        columns: tuple[ColumnHandle, ...],
-        constants: Mapping[str, Value | None],
-        predicate: TupleDomain[ColumnHandle],
-        *,
-        changes: RowChanges,
-        span: ChangeSpan,
-        sources: SourceResolver,
-        visible: ValidIds,
-        delete_memory: int,
-        zone: str,
-    ) -> None:
-        super().__init__(
-            files,
-            acid,
-            start,
-            length,
-            columns,
-            constants,
-            predicate,
-            sources=sources,
-            visible=visible,
-            delete_memory=delete_memory,
-            zone=zone,
-        )
-        self._span = span
-        directory = parse_directory(acid.directory)
-        self._inserts = span.after < (0 if directory is None else max(directory.last, 0))
+
+def change_page_source(files: FileSystem, change: ChangeRead) -> FilePageSource[_ChangedFile]:
+    """Reads the changes in the stripes of one range."""
+    return FilePageSource(change.asked.read, partial(_open, files, change), _STAGES, orc_errors)
+
+
+class _ChangedFile(OpenAcidFile):
+    def __init__(self, files: FileSystem, change: ChangeRead, source: pa.NativeFile) -> None:
+        super().__init__(files, change.asked, source)
+        self.span = change.span
+        self._changes = change.changes
+        directory = parse_directory(change.asked.acid.directory)
+        self._inserts = change.span.after < (0 if directory is None else max(directory.last, 0))
         # A base is what its own write id left; a delta of that write id is what it replaced.
         self._own: Literal["left", "right"] = (
             "right" if directory is not None and directory.kind is DirectoryKind.BASE else "left"
         )
-        self._overwrites = np.array([*changes.overwrites, NEVER], dtype=np.int64)
-        self._files_of_events = changes.events
-        self._events: DatedDeletes | None = None
-        self._key_reader: OrcStripes | None = None
+        self._overwrites = np.array([*change.changes.overwrites, NEVER], dtype=np.int64)
 
-    def _keys(self, source: pa.NativeFile, footer: OrcFooter) -> tuple[str, Keys]:
-        root, keys = super()._keys(source, footer)
-        self._key_reader = OrcStripes(
-            source,
-            footer,
-            (),
-            {},
-            root=root,
-            zone=self.zone,
-            where=self.where.path,
-            strict=self.strict,
-            batch_rows=self.batch_rows,
-        )
-        self._events = find_dated_deletes(
-            self.files, self._files_of_events, self._visible, self._span.after, self._delete_memory
-        )
-        return root, keys
+    @cached_property
+    def key_columns(self) -> OrcColumns:
+        """Reads keys alone."""
+        return self.select(())
 
-    def _find_deletes(self) -> Deletes | None:
-        before = self._visible.up_to(self._span.after)
-        return find_deletes(self.files, self._acid.deletes, before, self._delete_memory)
-
-    def _read_stripe(self, reader: OrcStripes, told: OrcStripe, keys: Keys, index: int) -> Iterator[pa.RecordBatch]:
-        if not self._may_change(keys.range(index, index)):
-            return
-        self.bytes_read += told.length
-        extra = keys.columns(index)
-        known = keys.of_stripe(index, self._read_keys(index, extra) if extra else [])
-        came, went, dates = self._changes(known)
-        if not came.any() and not went.any():
-            return
-        stripe = reader.read(index) if reader.names else Stripe(told.rows, [], [])
-        for part in reader.slices(stripe):
-            rows = slice(part.start, part.start + part.rows)
-            arrays = self._arrays(part, known)
-            assert known.shown is not None
-            yield from self._told(arrays, ChangeType.INSERT, came[rows], known.shown[0][rows])
-            if not self._span.inserts_only:
-                yield from self._told(arrays, ChangeType.DELETE, went[rows], dates[rows])
-
-    def _may_change(self, keys: KeyRange) -> bool:
+    def may_change(self, index: int) -> bool:
+        """Whether a row of a stripe may have come or gone."""
         if self._inserts or self._overwrites.size > 1:
             return True
-        return self._events is not None and self._events.within(keys).size > 0
+        return self._events is not None and self._events.within(self.keys.range(index, index)).size > 0
 
-    def _read_keys(self, index: int, names: tuple[str, ...]) -> list[pa.Array]:
-        if self._key_reader is None:
-            raise InternalError(f"keys of {self.where.path} are asked for before the file was opened")
-        return self._key_reader.read(index, names).extra
-
-    def _changes(self, known: StripeKeys) -> tuple[Mask, Mask, Int64s]:
+    def changes(self, known: StripeKeys) -> tuple[Mask, Mask, Int64s]:
         """Which rows came, which went, and the write ids at which they went."""
         if known.shown is None:
-            raise InternalError(f"the rows of {self.where.path} have no keys, and they are needed")
+            raise InternalError(f"the rows of {self.read.path} have no keys, and they are needed")
         write_ids, buckets, row_ids = known.shown
         dates = self._overwrites[np.searchsorted(self._overwrites[:-1], write_ids, side=self._own)]
         if self._events is not None:
             dates = np.minimum(dates, self._events.dates(KeyRuns.of(write_ids, buckets, row_ids)))
-        came = (write_ids > self._span.after) & (dates > write_ids)
+        came = (write_ids > self.span.after) & (dates > write_ids)
         went = (dates < NEVER) & (dates > write_ids)
-        came &= self._span.tells(write_ids)
-        went &= self._span.tells(dates)
+        came &= self.span.tells(write_ids)
+        went &= self.span.tells(dates)
         if known.dropped is not None:
             came &= ~known.dropped
             went &= ~known.dropped
         return came, went, dates
 
-    def _told(
-        self, arrays: Mapping[str, pa.Array], change: ChangeType, chosen: Mask, versions: Int64s
-    ) -> Iterator[pa.RecordBatch]:
-        count = int(np.count_nonzero(chosen))
-        if not count:
-            return
-        mask = None if count == chosen.size else pa.array(chosen)
-        taken = {name: array if mask is None else array.filter(mask) for name, array in arrays.items()}
-        taken[CHANGE_TYPE] = pa.repeat(pa.scalar(change.value, pa.string()), count)
-        taken[COMMIT_VERSION] = pa.array(versions[chosen], pa.int64())
-        taken[COMMIT_TIMESTAMP] = pa.nulls(count, pa.timestamp("us", "UTC"))
-        yield self.batch([taken[column.name] for column in self.file_columns], count)
+    @cached_property
+    def _events(self) -> DatedDeletes | None:
+        asked = self.asked
+        return find_dated_deletes(self.files, self._changes.events, asked.visible, self.span.after, asked.delete_memory)
+
+
+@contextmanager
+def _open(files: FileSystem, change: ChangeRead) -> Iterator[_ChangedFile]:
+    read = change.asked.read
+    with files.open(read.path) as whole:
+        yield _ChangedFile(files, change, file_head(whole, change.asked.acid.size, read.path))
+
+
+def _load_deletes(file: _ChangedFile, rows: Iterator[FileRows]) -> Rows:
+    """Looks for the deletes before the span."""
+    yield from load_deletes(file, rows, file.asked.visible.up_to(file.span.after))
+
+
+def _skip_unchanged(file: _ChangedFile, rows: Iterator[FileRows]) -> Rows:
+    """Drops the stripes in which no row can have come or gone."""
+    yield from (part for part in rows if file.may_change(part.part))
+
+
+def _find_changes(file: _ChangedFile, rows: Iterator[FileRows]) -> Rows:
+    """Decodes row keys, and notes which rows came and went; drops stripes without any."""
+    for part in rows:
+        stripe = file.key_columns.read(part.part, file.keys.columns(part.part))
+        known = file.keys.of_stripe(part.part, stripe.extra)
+        came, went, dates = file.changes(known)
+        if known.shown is None or not (came.any() or went.any()):
+            continue
+        found = {_CAME: came, _WENT: went, _CAME_AT: known.shown[0], _WENT_AT: dates}
+        yield part.with_arrays({name: pa.array(values) for name, values in found.items()} | file.hidden_arrays(known))
+
+
+def _list_changes(file: _ChangedFile, rows: Iterator[FileRows]) -> Rows:
+    """Gives the rows that came, then those that went."""
+    for one in rows:
+        yield from _changed(one, ChangeType.INSERT, _CAME, _CAME_AT)
+        if not file.span.inserts_only:
+            yield from _changed(one, ChangeType.DELETE, _WENT, _WENT_AT)
+
+
+def _changed(rows: FileRows, change: ChangeType, which: str, version: str) -> Iterator[FileRows]:
+    found = rows.filter(rows.arrays[which])
+    if found.count:
+        columns = {
+            CHANGE_TYPE: pa.repeat(pa.scalar(change.value, pa.string()), found.count),
+            COMMIT_VERSION: found.arrays[version],
+            COMMIT_TIMESTAMP: pa.nulls(found.count, pa.timestamp("us", "UTC")),
+        }
+        yield found.with_arrays(columns)
+
+
+_STAGES: tuple[Stage[_ChangedFile], ...] = (
+    prune,
+    _load_deletes,
+    _skip_unchanged,
+    _find_changes,
+    decode,
+    adapt,
+    _list_changes,
+    project,
+)

@@ -13,7 +13,7 @@ from connectors.hive.formats.avro.schema_url import read_schema_text
 from connectors.hive.formats.avro.shapes import repeated
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.formats.positional_page_source import DeclaredPageSource
+from connectors.hive.formats.positional_page_source import PositionalFile, positional_page_source
 from connectors.toolkit.avro.blocks import decode_avro_blocks
 from connectors.toolkit.avro.container import AvroBlock, AvroHeader, avro_blocks, read_avro_header
 from connectors.toolkit.avro.schema import AvroRecordSchema
@@ -42,29 +42,26 @@ class AvroFormat(HiveFileFormat):
             check_reader_schema(literal, where)
 
     def page_source(self, request: FileRequest) -> PageSource:
-        return _AvroPageSource(request)
+        return positional_page_source(_AvroFile(request))
 
 
-class _AvroPageSource(DeclaredPageSource):
-    def read_declared(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
-        path, declared = self.where.path, self.request.declared
+class _AvroFile(PositionalFile):
+    def decode(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
+        path, declared = self.file.path, self.request.declared
         with self.request.files.open(path) as file:
             source = FileSource(file)
             header = read_avro_header(source, path)
             writer = _writer_schema(header, path)
             reader = self._reader_schema()
-            conventions = _conventions(header, self.request.zone)
+            conventions = _conventions(header, self.read.zone)
             plans = [
                 plan_column(declared.field(at).name, declared.field(at).type, writer, reader, conventions, path)
                 for at in wanted
             ]
-            blocks = avro_blocks(source, header, self.where.start, self.where.start + self.where.length, path)
+            blocks = avro_blocks(source, header, self.file.start, self.file.end, path)
             for batch in self._groups(blocks):
                 rows = sum(block.count for block in batch)
-                arrays = self._decode(writer, plans, batch, rows)
-                for start in range(0, rows, self.batch_rows):
-                    parts = [array.slice(start, self.batch_rows) for array in arrays]
-                    yield parts, min(self.batch_rows, rows - start)
+                yield self._decode_blocks(writer, plans, batch, rows), rows
 
     def _groups(self, blocks: Iterator[AvroBlock]) -> Iterator[list[AvroBlock]]:
         held: list[AvroBlock] = []
@@ -73,20 +70,20 @@ class _AvroPageSource(DeclaredPageSource):
             held.append(block)
             size += len(block.data)
             self.bytes_read += len(block.data)
-            if size >= _BATCH_BYTES or sum(one.count for one in held) >= self.batch_rows:
+            if size >= _BATCH_BYTES or sum(one.count for one in held) >= self.read.batch_rows:
                 yield held
                 held, size = [], 0
         if held:
             yield held
 
-    def _decode(
+    def _decode_blocks(
         self, writer: AvroRecordSchema, plans: Sequence[ColumnPlan], batch: Sequence[AvroBlock], rows: int
     ) -> list[pa.Array]:
         asked = {plan.field: plan.natural for plan in plans if plan.field is not None}
         try:
             found = dict(zip(asked, decode_avro_blocks(writer, batch, asked), strict=True)) if asked else {}
         except ValueError as error:
-            raise CorruptFileError(f"{self.where.path} is damaged: {error}") from error
+            raise CorruptFileError(f"{self.file.path} is damaged: {error}") from error
         columns = []
         for plan in plans:
             if plan.default is not None:
@@ -101,8 +98,8 @@ class _AvroPageSource(DeclaredPageSource):
         text = _schema_text(told, _LITERAL)
         url = _schema_text(told, _URL)
         if text is None and url is not None:
-            text = read_schema_text(url, self.request.files, self.request.settings.avro_schema_hosts, self.where.path)
-        return None if text is None else check_reader_schema(text, self.where.path)
+            text = read_schema_text(url, self.request.files, self.request.settings.avro_schema_hosts, self.file.path)
+        return None if text is None else check_reader_schema(text, self.file.path)
 
 
 def _schema_text(properties: Mapping[str, str], key: str) -> str | None:

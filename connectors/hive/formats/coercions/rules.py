@@ -24,7 +24,7 @@ from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.type_adaptation import CastRules
 from connectors.toolkit.schema.value_casts import ArrayFunction, leaf_cast, refused_cast
 
-__all__ = ["ORC_RULES", "PARQUET_PLACE_RULES", "PARQUET_RULES", "ROW_RULES"]
+__all__ = ["ORC_RULES", "PARQUET_POSITION_RULES", "PARQUET_RULES", "ROW_RULES"]
 
 _Make = Callable[[pa.DataType, pa.DataType], ArrayFunction]
 _Table = dict[tuple[str, str], _Make]
@@ -195,9 +195,9 @@ ORC_RULES = CastRules(_orc_leaf)
 """ORC files (``SchemaEvolution``, ``ConvertTreeReaderFactory``)."""
 PARQUET_RULES = CastRules(partial(_leaf, _PARQUET))
 """Parquet files (``ParquetDataColumnReaderFactory``)."""
-PARQUET_PLACE_RULES = replace(PARQUET_RULES, fields_by_place=True)
-"""The same where columns are found by place: so are fields then (``DataWritableReadSupport.getSchemaByIndex``)."""
-ROW_RULES = CastRules(partial(_leaf, _ROWS), fields_by_place=True, unions_by_value=True)
+PARQUET_POSITION_RULES = replace(PARQUET_RULES, fields_by_position=True)
+"""The same where columns are found by position: so are fields then (``DataWritableReadSupport.getSchemaByIndex``)."""
+ROW_RULES = CastRules(partial(_leaf, _ROWS), fields_by_position=True, unions_by_value=True)
 """Files whose columns the metastore declares: from a partition's types to the table's (``ObjectInspectorConverters``).
 
 A value of a union keeps its number, and is brought to the table's type of that number."""

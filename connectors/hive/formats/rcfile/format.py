@@ -13,7 +13,7 @@ from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.lazy.binary import check_binary_type, decode, zoned
 from connectors.hive.formats.lazy.parameters import lazy_parameters
 from connectors.hive.formats.lazy.texts import decode_column
-from connectors.hive.formats.positional_page_source import DeclaredPageSource
+from connectors.hive.formats.positional_page_source import PositionalFile, positional_page_source
 from connectors.hive.formats.rcfile.file import ColumnCells, rc_groups, read_rc_header
 from connectors.toolkit.cells import gather_cells, spread
 from connectors.toolkit.storage.byte_source import FileSource
@@ -44,31 +44,29 @@ class RcFileFormat(HiveFileFormat):
             check_binary_type(field.type, where)
 
     def page_source(self, request: FileRequest) -> PageSource:
-        return _RcPageSource(request)
+        return positional_page_source(_RcFile(request))
 
 
-class _RcPageSource(DeclaredPageSource):
-    def read_declared(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
-        path, declared = self.where.path, self.request.declared
+class _RcFile(PositionalFile):
+    def decode(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
+        path, declared = self.file.path, self.request.declared
         with self.request.files.open(path) as file:
             source = FileSource(file)
             header = read_rc_header(source, path)
             decode_cells = self._decoder()
-            for group in rc_groups(source, header, self.where.start, self.where.start + self.where.length, path):
+            for group in rc_groups(source, header, self.file.start, self.file.end, path):
                 arrays = []
                 for position in wanted:
                     cells = group.column(position)
                     arrow = declared.field(position).type
                     arrays.append(pa.nulls(group.rows, arrow) if cells is None else decode_cells(arrow, cells))
                 self.bytes_read += group.stored
-                for start in range(0, group.rows, self.batch_rows):
-                    parts = [array.slice(start, self.batch_rows) for array in arrays]
-                    yield parts, min(self.batch_rows, group.rows - start)
+                yield arrays, group.rows
 
     def _decoder(self) -> Callable[[pa.DataType, ColumnCells], pa.Array]:
-        path, asked = self.where.path, self.request
+        path, asked = self.file.path, self.request
         if asked.storage.serde == _TEXT:
-            parameters = lazy_parameters(asked.properties, asked.zone, path)
+            parameters = lazy_parameters(asked.properties, asked.read.zone, path)
             return lambda arrow, cells: decode_column(
                 gather_cells(cells.data, cells.starts, cells.ends), arrow, parameters
             )

@@ -11,7 +11,7 @@ from connector_spi.page_source import PageSource
 from connectors.hive import error_codes
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.formats.positional_page_source import DeclaredPageSource
+from connectors.hive.formats.positional_page_source import PositionalFile, positional_page_source
 from connectors.hive.formats.row_serde import RowLayout
 from connectors.hive.formats.row_serdes import find_row_serde, has_row_serde
 from connectors.hive.formats.sequence.file import read_sequence_header, sequence_values
@@ -51,22 +51,26 @@ class SequenceFormat(HiveFileFormat):
         find_row_serde(storage.serde, where).decoder(layout)
 
     def page_source(self, request: FileRequest) -> PageSource:
-        return _SequencePageSource(request)
+        return positional_page_source(_SequenceFile(request))
 
 
-class _SequencePageSource(DeclaredPageSource):
-    def read_declared(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
-        asked, path = self.request, self.where.path
+class _SequenceFile(PositionalFile):
+    def decode(self, wanted: Sequence[int]) -> Generator[tuple[Sequence[pa.Array], int], None, None]:
+        asked, path = self.request, self.file.path
         layout = RowLayout(
-            asked.declared, tuple(wanted), asked.properties, asked.zone, path, asked.settings.binary_zone
+            declared=asked.declared,
+            wanted=tuple(wanted),
+            properties=asked.properties,
+            zone=asked.read.zone,
+            where=path,
+            binary_zone=asked.settings.binary_zone,
         )
         decode = find_row_serde(asked.storage.serde, path).decoder(layout)
         with asked.files.open(path) as file:
             source = FileSource(file)
             header = read_sequence_header(source, path)
-            values = sequence_values(source, header, self.where.start, self.where.start + self.where.length, path)
-            for records in values:
+            for records in sequence_values(source, header, self.file.start, self.file.end, path):
                 self.bytes_read += records.nbytes
-                for start in range(0, len(records), self.batch_rows):
-                    part = records.slice(start, self.batch_rows)
+                for start in range(0, len(records), self.read.batch_rows):
+                    part = records.slice(start, self.read.batch_rows)
                     yield (decode(part) if wanted else ()), len(part)

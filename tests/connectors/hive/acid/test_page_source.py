@@ -13,12 +13,16 @@ from pyarrow import orc
 
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
+from connector_spi.page_source import PageSource
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hive.acid.file import AcidFile, DeleteFile, SyntheticKeys
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
+from connectors.hive.acid.read.acid_file import HIDDEN_NAMES, AcidRead
 from connectors.hive.acid.read.delete_cache import DELETE_CACHE
-from connectors.hive.acid.read.page_source import AcidPageSource
+from connectors.hive.acid.read.page_source import acid_page_source
 from connectors.hive.acid.valid_ids import ALL_VALID, ValidIds
+from connectors.hive.formats.coercions.rules import ORC_RULES
+from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.acid_writer import OrcLayout, RowKey
 from tests.connectors.hive.acid_writer.orc_files import deletes, inserts, write_acid_file, write_flat_file
@@ -74,21 +78,17 @@ def source(
     visible: ValidIds = ALL_VALID,
     memory: int = 1 << 28,
     predicate: TupleDomain[ColumnHandle] | None = None,
-) -> AcidPageSource:
+) -> PageSource:
     names = {column.name: column.name for column in columns}
-    return AcidPageSource(
-        RecordingFiles(),
-        file,
-        start,
-        file.size if length is None else length,
+    asked = FileRead(
+        FileRange(file.path, start, file.size if length is None else length),
         tuple(columns),
-        {},
-        TupleDomain.all() if predicate is None else predicate,
+        synthetic=HIDDEN_NAMES,
         sources=lambda schema: names,
-        visible=visible,
-        delete_memory=memory,
-        zone="UTC",
+        predicate=TupleDomain.all() if predicate is None else predicate,
+        rules=ORC_RULES,
     )
+    return acid_page_source(RecordingFiles(), AcidRead(asked, file, visible, memory))
 
 
 def read(file: AcidFile, columns: Sequence[ColumnHandle], **options: object) -> pa.Table:

@@ -19,7 +19,6 @@ from catalog.metastore.model import (
 )
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import TupleDomain
 from connectors.hive.connector import HiveConnector
 from connectors.hive.formats.file_format import FileRequest, FormatSettings
 from connectors.hive.formats.file_storage import FileStorage
@@ -27,6 +26,7 @@ from connectors.hive.formats.rcfile.format import RcFileFormat
 from connectors.hive.formats.row_serde import RowLayout
 from connectors.hive.formats.row_serdes import find_row_serde
 from connectors.hive.schema.text_types import apply_text_rule, text_rule
+from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.formats.hadoop_writer import rc_file
 from tests.connectors.hive.formats.hive_union_answers import REFUSED, UnionCase, union_cases
@@ -55,18 +55,12 @@ def _read_cells(case: UnionCase, cells: Sequence[bytes], folder: Path) -> list[p
     columns = tuple(ColumnHandle(field.name, field.type) for field in case.schema)
     storage = FileStorage("rcfile", "", case.serde, tuple(case.properties.items()))
     request = FileRequest(
-        FileSystem(),
-        str(path),
-        0,
-        len(content),
-        columns,
-        {},
-        TupleDomain.all(),
-        storage,
-        case.schema,
-        tuple(case.schema.names),
-        "UTC",
-        FormatSettings(),
+        files=FileSystem(),
+        read=FileRead(FileRange(str(path), 0, len(content)), columns),
+        storage=storage,
+        declared=case.schema,
+        table_columns=tuple(case.schema.names),
+        settings=FormatSettings(),
     )
     with RcFileFormat().page_source(request) as source:
         return list(pa.Table.from_batches(source, case.schema).combine_chunks().to_batches()[0].columns)

@@ -17,11 +17,12 @@ from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import ConnectorError, CorruptFileError
 from connector_spi.handles import ColumnHandle
 from connectors.hive.connector import HiveConnector
-from connectors.toolkit.orc.reader import OrcPageSource
+from connectors.toolkit.orc.reader import orc_page_source
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.formats.test_hive_serdes import decoded_rows, expected_row
 from tests.connectors.hive.formats.test_unions import orc_table
 from tests.connectors.hive.reading import read_table
+from tests.connectors.toolkit.reads import whole_file
 
 _FOLDER = Path(__file__).parent / "union_answers"
 
@@ -63,7 +64,7 @@ def test_rows_are_those_of_hive(hive: HiveConnector, tmp_path: Path, name: str) 
 
 
 def _read(path: Path, *columns: ColumnHandle) -> pa.Table:
-    with OrcPageSource(FileSystem(), str(path), 0, path.stat().st_size, columns) as source:
+    with orc_page_source(FileSystem(), whole_file(path, columns)) as source:
         found = pa.Table.from_batches(source, source.schema)
         found.validate()
         return found

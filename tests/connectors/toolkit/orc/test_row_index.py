@@ -15,8 +15,9 @@ from pyarrow import orc
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
-from connectors.toolkit.orc.reader import OrcPageSource
+from connectors.toolkit.orc.reader import orc_page_source
 from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.toolkit.reads import whole_file
 
 _STRIDE = 1000
 _VALUES: dict[pa.DataType, st.SearchStrategy[Value]] = {
@@ -42,7 +43,7 @@ def _write(path: Path, values: Sequence[object], kind: pa.DataType, compression:
 def _read(path: Path, kind: pa.DataType, domain: Domain) -> list[Value | None]:
     column = ColumnHandle("v", kind)
     predicate = TupleDomain.with_column_domains({column: domain})
-    with OrcPageSource(FileSystem(), str(path), 0, path.stat().st_size, (column,), None, predicate) as pages:
+    with orc_page_source(FileSystem(), whole_file(path, (column,), predicate=predicate)) as pages:
         found: list[Value | None] = pa.Table.from_batches(list(pages), pages.schema)["v"].to_pylist()
     return found
 

@@ -10,8 +10,9 @@ from pyarrow import orc
 
 from connector_spi.errors import CorruptFileError
 from connector_spi.handles import ColumnHandle
-from connectors.toolkit.orc.reader import OrcPageSource, read_orc_schema
+from connectors.toolkit.orc.reader import orc_page_source, read_orc_schema
 from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.toolkit.reads import whole_file
 
 # Runs are written for three and more that are the same.
 _TAGS = [0, 1, 0, 1, 1, 0, 1, 0, 0, 1] * 5
@@ -35,7 +36,7 @@ def read(path: Path, *names: str) -> list[dict[str, object]]:
     union = pa.struct([("tag", pa.int8()), ("field0", pa.int32()), ("field1", pa.string())])
     types = {"n": pa.int32(), "u": pa.list_(union)}
     columns = tuple(ColumnHandle(name, types[name]) for name in names)
-    with OrcPageSource(FileSystem(), str(path), 0, path.stat().st_size, columns) as source:
+    with orc_page_source(FileSystem(), whole_file(path, columns)) as source:
         found: list[dict[str, object]] = pa.Table.from_batches(source).to_pylist()
         return found
 

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value, ValueSet
 from connectors.toolkit.parquet.bloom_filters import xxh64
-from connectors.toolkit.parquet.reader import ParquetPageSource
+from connectors.toolkit.parquet.reader import parquet_page_source
 from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.toolkit.reads import whole_file
 
 _FIRST_DAY, _FIRST_MOMENT = date(1890, 1, 1), datetime(1890, 1, 1)
 _VALUES: dict[pa.DataType, st.SearchStrategy[Value]] = {
@@ -50,7 +51,7 @@ def _write(path: Path, values: Sequence[object], kind: pa.DataType, group_rows: 
 def _read(path: Path, kind: pa.DataType, domain: Domain) -> list[Value | None]:
     column = ColumnHandle("v", kind)
     predicate = TupleDomain.with_column_domains({column: domain})
-    with ParquetPageSource(FileSystem(), str(path), 0, path.stat().st_size, (column,), None, predicate) as pages:
+    with parquet_page_source(FileSystem(), whole_file(path, (column,), predicate=predicate)) as pages:
         found: list[Value | None] = pa.Table.from_batches(list(pages), pages.schema)["v"].to_pylist()
     return found
 

@@ -19,8 +19,9 @@ from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain
-from connectors.toolkit.parquet.reader import ParquetPageSource, read_parquet_schema
+from connectors.toolkit.parquet.reader import parquet_page_source, read_parquet_schema
 from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.toolkit.reads import whole_file
 
 _FOLDER = Path(__file__).parent / "parquet_maps"
 _TYPES = {
@@ -31,12 +32,6 @@ _TYPES = {
     "t": "string",
 }
 _COLUMNS = tuple(ColumnHandle(name, parse_hive_type(text)) for name, text in _TYPES.items())
-
-
-class _SkippingSource(ParquetPageSource):
-    """Leaves rows out that a filter does, before other columns are decoded."""
-
-    skips_rows = True
 
 
 def answers(name: str) -> list[dict[str, object]]:
@@ -64,10 +59,8 @@ def read(
     name: str, columns: Sequence[ColumnHandle], predicate: TupleDomain[ColumnHandle] | None = None, batch_rows: int = 64
 ) -> list[dict[str, object]]:
     path = _FOLDER / f"{name}.parquet"
-    kind = ParquetPageSource if predicate is None else _SkippingSource
-    source = kind(FileSystem(), str(path), 0, path.stat().st_size, tuple(columns), None, predicate)
-    source.batch_rows = batch_rows
-    with source:
+    asked = whole_file(path, tuple(columns), predicate, batch_rows=batch_rows, skips_rows=predicate is not None)
+    with parquet_page_source(FileSystem(), asked) as source:
         batches = list(source)
     for batch in batches:
         batch.validate(full=True)

@@ -12,9 +12,10 @@ from pyarrow import orc
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
 from connector_spi.scan_counters import ScanCounts, counting
-from connectors.toolkit.orc.reader import OrcPageSource
-from connectors.toolkit.parquet.reader import ParquetPageSource
+from connectors.toolkit.orc.reader import orc_page_source
+from connectors.toolkit.parquet.reader import parquet_page_source
 from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.toolkit.reads import whole_file
 
 A, B = ColumnHandle("a", pa.int64()), ColumnHandle("b", pa.int64())
 
@@ -34,9 +35,9 @@ def test_parts_read_and_skipped_by_which_column(tmp_path: Path, kind: str, what:
     parts = pq.ParquetFile(path).num_row_groups if kind == "parquet" else orc.ORCFile(path).nstripes
     assert parts == 4
     at_least_last = TupleDomain({A: _from(3 * rows), B: _from(1)})
-    reader = ParquetPageSource if kind == "parquet" else OrcPageSource
+    reader = parquet_page_source if kind == "parquet" else orc_page_source
     counts = ScanCounts()
-    with counting(counts), reader(FileSystem(), str(path), 0, 1 << 40, (A,), None, at_least_last) as source:
+    with counting(counts), reader(FileSystem(), whole_file(path, (A,), predicate=at_least_last)) as source:
         given = sum(batch.num_rows for batch in source)
     assert given == rows
     assert counts.as_mapping() == {
