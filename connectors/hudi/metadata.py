@@ -10,36 +10,32 @@ import pyarrow as pa
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
-from catalog.metastore.model import Table
-from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError, SchemaNotFoundError
+from connector_spi.errors import InternalError, InvalidArgumentError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, TableVersion
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
 from connector_spi.optional.definitions import TableDefinition
 from connector_spi.optional.streaming import StreamStart
-from connector_spi.predicate import Constraint, TupleDomain, Value
+from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
+from connectors.hudi.changes.change_ranges import changes_handle
 from connectors.hudi.changes.handles import FEED_COLUMNS, HudiChangesHandle
 from connectors.hudi.changes.options import with_read_options
-from connectors.hudi.changes.planning import changes_handle
-from connectors.hudi.config import READ_OPTIMIZED, index_use
-from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.file_group.slices import data_files
-from connectors.hudi.handles import HudiTableHandle, IndexUse
+from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.hidden_columns import HIDDEN_COLUMNS
 from connectors.hudi.metadata_table.opening import usable_metadata_table
 from connectors.hudi.planning.planner import plan_table
 from connectors.hudi.read_options import STREAM_START, parse_read_options
 from connectors.hudi.registration.register import register_table
-from connectors.hudi.registration.registered_table import hudi_location, is_read_optimized, keys_shown_last
-from connectors.hudi.schema.table_schema import PARTITION_PATH, RECORD_KEY
+from connectors.hudi.registration.registered_table import hudi_location
+from connectors.hudi.registration.table_handle import partition_keys, partition_values, row_id, table_handle
 from connectors.hudi.snapshots.opening import newest_snapshot, snapshot_as_of, snapshot_of
-from connectors.hudi.snapshots.schema_commits import read_schema_history
-from connectors.hudi.snapshots.snapshot import HudiSnapshot, trimmed
+from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.hudi.statistics.column_statistics import exact_column_statistics
 from connectors.hudi.statistics.table_statistics import scan_statistics
 from connectors.hudi.streaming import batch_handle, initial_offset, latest_offset
@@ -100,7 +96,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         table = self._metastore.get_table(name.schema, name.table)
         if table is None:
             return None
-        return self._handle(session, name, table, newest_snapshot(self._transaction, hudi_location(table, self._files)))
+        return table_handle(session, name, table, newest_snapshot(self._transaction, hudi_location(table, self._files)))
 
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
@@ -112,7 +108,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         location = hudi_location(table, self._files)
         snapshot = snapshot_as_of(self._transaction, location, version, session.time_zone)
         # What the metastore knows of partitions is of today.
-        return replace(self._handle(session, name, table, snapshot), metastore_partitions=False)
+        return replace(table_handle(session, name, table, snapshot), metastore_partitions=False)
 
     def apply_read_options(
         self, session: ConnectorSession, table: TableHandle, options: Mapping[str, str]
@@ -133,7 +129,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         snapshot = snapshot_of(self._transaction, merged)
         changes = changes_handle(snapshot, merged, change_range, session.time_zone)
         self.get_table_metadata(session, changes)
-        return TableChanges(changes, row_id=_row_id(handle), pairs_updates=True)
+        return TableChanges(changes, row_id=row_id(handle), pairs_updates=True)
 
     @property
     def stream_option_names(self) -> Mapping[str, str]:
@@ -187,7 +183,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
             "type": "merge_on_read" if config.merge_on_read else "copy_on_write",
             "table_version": str(config.version),
         }
-        return TableMetadata(handle.name, tuple(shown), _keys(handle), None, tuple(properties.items()))
+        return TableMetadata(handle.name, tuple(shown), partition_keys(handle), None, tuple(properties.items()))
 
     def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
         columns = self.get_table_metadata(session, table).columns
@@ -250,7 +246,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
             return ()
         columns = {ColumnHandle(key, domain.type): domain for key, domain in dict(constraint.domains or {}).items()}
         plan = plan_table(self._transaction, handle, TupleDomain.with_column_domains(columns))
-        return [self._key_values(handle, partition.path) for partition in plan.partitions if partition.slices]
+        return [partition_values(handle, partition.path) for partition in plan.partitions if partition.slices]
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
         """Registers the Hudi table at the location, as ``register_table`` does: the rest is read from the table."""
@@ -274,55 +270,6 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
     def _newest(self, name: SchemaTableName) -> HudiSnapshot | None:
         table = self._metastore.get_table(name.schema, name.table)
         return None if table is None else newest_snapshot(self._transaction, hudi_location(table, self._files))
-
-    def _handle(
-        self, session: ConnectorSession, name: SchemaTableName, table: Table, snapshot: HudiSnapshot
-    ) -> HudiTableHandle:
-        merge_on_read = snapshot.config.merge_on_read
-        schema = snapshot.table_schema()
-        history = read_schema_history(snapshot, schema)
-        indexes = index_use(session)
-        read_optimized = merge_on_read and (is_read_optimized(table) or session.flag(READ_OPTIMIZED))
-        return HudiTableHandle(
-            name=name,
-            location=snapshot.location,
-            config=trimmed(snapshot.config),
-            view=snapshot.view,
-            schema=schema,
-            keys_last=keys_shown_last(table),
-            metastore_partitions=bool(table.partition_keys),
-            read_optimized=read_optimized,
-            # Statistics and keys go by names, which may have meant other columns.
-            indexes=indexes if history is None else IndexUse(files=indexes.files),
-            history=history,
-        )
-
-    def _key_values(self, handle: HudiTableHandle, path: str) -> tuple[Value | None, ...]:
-        values = handle.partition_paths.values(path)
-        keys = _keys(handle)
-        unknown = [key for key in keys if key not in values]
-        if unknown:
-            raise NotSupportedError(
-                f"the path of partition '{path}' of {handle.name} leaves the value of {', '.join(unknown)} in "
-                f"doubt; select the values from the table, or the paths from `{handle.name.table}$partitions`",
-                HUDI_PARTITION_VALUE,
-            )
-        return tuple(values[key] for key in keys)
-
-
-def _keys(handle: HudiTableHandle) -> tuple[str, ...]:
-    """The partition fields, where the partitions' paths give their values; else the table shows none."""
-    paths = handle.partition_paths
-    return tuple(name for name, _ in paths.fields) if paths.tells_values else ()
-
-
-def _row_id(handle: HudiTableHandle) -> tuple[str, ...]:
-    """The columns that identify a row; none where there are none."""
-    config = handle.config
-    if config.populate_meta_fields:
-        return (RECORD_KEY, PARTITION_PATH)
-    named = (*config.record_key_fields, *config.partition_fields)
-    return tuple(dict.fromkeys(named)) if set(named) <= set(handle.schema.names) else ()
 
 
 def _hudi(table: TableHandle) -> HudiTableHandle:

@@ -25,8 +25,8 @@ from connectors.hudi.planning.missing_partitions import MissingPartitions
 from connectors.hudi.planning.native_reading import NativeReading
 from connectors.hudi.planning.planner import partition_domains, plan_table
 from connectors.hudi.planning.scan import check_readable, with_modified_times
+from connectors.hudi.planning.scan_guard import check_partition_filter
 from connectors.hudi.planning.slice_splits import RangeSplits, SliceSplits
-from connectors.hudi.scan_guard import check_partition_filter
 from connectors.hudi.schema.table_schema import META_COLUMNS
 from connectors.hudi.snapshots.opening import snapshot_of
 from connectors.hudi.snapshots.snapshot import HudiSnapshot

@@ -12,9 +12,9 @@ from datetime import datetime, tzinfo
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.optional.streaming import StreamStart, offset_fields, offset_text
+from connectors.hudi.changes.change_ranges import write_changes_handle
 from connectors.hudi.changes.handles import HudiChangesHandle
 from connectors.hudi.changes.incremental import incremental_handle
-from connectors.hudi.changes.planning import write_changes_handle
 from connectors.hudi.error_codes import HUDI_CLEANED, HUDI_NO_META_FIELDS
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.read_options import HudiReadOptions, QueryType

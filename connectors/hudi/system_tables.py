@@ -21,7 +21,7 @@ from connectors.hudi.planning.file_slice_plan import FileSlicePlan
 from connectors.hudi.planning.planner import plan_table
 from connectors.hudi.snapshots.opening import newest_snapshot
 from connectors.hudi.snapshots.snapshot import trimmed
-from connectors.hudi.table_config import read_table_config
+from connectors.hudi.table_properties import read_table_config
 from connectors.hudi.timeline.loader import list_instants
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.storage.filesystem import FileSystem

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.metadata import TableVersion, VersionKind
+from connectors.hudi.changes.change_ranges import feed_handle
 from connectors.hudi.changes.handles import HudiChangesHandle
 from connectors.hudi.changes.incremental import incremental_handle
-from connectors.hudi.changes.planning import feed_handle
 from connectors.hudi.error_codes import HUDI_BAD_OPTION
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.planning.incremental import plan_writes

@@ -13,7 +13,8 @@ from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.file_group.slices import DataFile, FileSlice
 from connectors.hudi.hfile.reader import Cell, HFile
-from connectors.hudi.log.block import BlockType, LogBlock, parse_log_blocks
+from connectors.hudi.log.block import BlockType, LogBlock
+from connectors.hudi.log.block_parser import parse_log_blocks
 from connectors.hudi.log.delete_block import RECORD_KEY, read_delete_block
 from connectors.hudi.log.scan import scan_log_blocks
 from connectors.hudi.metadata_table.records import Record, decode_records

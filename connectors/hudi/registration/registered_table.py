@@ -9,7 +9,8 @@ from catalog.metastore.types import hive_type_text
 from connector_spi.errors import NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_NOT_A_HUDI_TABLE
-from connectors.hudi.table_config import TableConfig, is_hudi_table
+from connectors.hudi.table_config import TableConfig
+from connectors.hudi.table_properties import is_hudi_table
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["hudi_location", "is_read_optimized", "keys_shown_last", "metastore_table"]

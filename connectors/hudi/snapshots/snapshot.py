@@ -13,7 +13,8 @@ from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE
 from connectors.hudi.merge.config import is_merge_property
 from connectors.hudi.schema.table_schema import arrow_schema, table_schema
-from connectors.hudi.table_config import TableConfig, read_table_config
+from connectors.hudi.table_config import TableConfig
+from connectors.hudi.table_properties import read_table_config
 from connectors.hudi.timeline.archive import ArchivedCompletions, ArchivedTimeline, read_archive
 from connectors.hudi.timeline.commit_metadata import CommitMetadata
 from connectors.hudi.timeline.instant import Instant

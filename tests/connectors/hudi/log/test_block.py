@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import CorruptFileError, NotSupportedError, StorageError
-from connectors.hudi.log.block import MAGIC, BlockType, HeaderKey, LogBlock, parse_log_blocks
+from connectors.hudi.log.block import MAGIC, BlockType, HeaderKey, LogBlock
+from connectors.hudi.log.block_parser import parse_log_blocks
 from connectors.hudi.log.reader import block_content, read_log_blocks
 from connectors.toolkit.storage.byte_source import FileSource, MemorySource
 from tests.connectors.hudi.log.writer import log_block, rollback_block

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from connectors.hudi.file_group.slices import DataFile, FileSlice
-from connectors.hudi.log.block import BlockType, parse_log_blocks
+from connectors.hudi.log.block import BlockType
+from connectors.hudi.log.block_parser import parse_log_blocks
 from connectors.hudi.metadata_table.listing import list_files, list_partitions
 from connectors.hudi.metadata_table.table import UnusableMetadataTableError, open_metadata_table
 from connectors.hudi.partition_path import PartitionPaths
 from connectors.hudi.planning.listing import PartitionWalk
 from connectors.hudi.planning.scan import slices_of
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
-from connectors.hudi.table_config import read_table_config
+from connectors.hudi.table_properties import read_table_config
 from connectors.hudi.timeline.loader import list_instants
 from connectors.hudi.timeline.view import committed_test, timeline_view
 from connectors.toolkit.storage.byte_source import MemorySource

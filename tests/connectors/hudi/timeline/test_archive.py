@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from connector_spi.errors import CorruptFileError
-from connectors.hudi.table_config import TableConfig, read_table_config
+from connectors.hudi.table_config import TableConfig
+from connectors.hudi.table_properties import read_table_config
 from connectors.hudi.timeline.archive import ArchivedCompletions, ArchivedTimeline, read_archive
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hudi.corpus import CASES, HUDI
