@@ -40,9 +40,8 @@ def decode_late(file: ColumnarFile, rows: Iterator[FileRows]) -> Rows:
             steps = _two_steps(file)
         if steps is not None and steps.filter.useful:
             yield from _late_rows(file.read, part, steps)
-            continue
-        for decoded in file.columns.decode(part):
-            yield from adapted(decoded, file.adapter, file.read)
+        else:
+            yield from _all_rows(file, part)
 
 
 class FilterColumns:
@@ -113,6 +112,11 @@ def _two_steps(file: ColumnarFile) -> _TwoSteps | None:
         return None
     first, rest = file.select(chosen.first), file.select(chosen.rest)
     return _TwoSteps(chosen, first, rest) if first.is_read and rest.is_read else None
+
+
+def _all_rows(file: ColumnarFile, part: FileRows) -> Iterator[FileRows]:
+    for decoded in file.columns.decode(part):
+        yield from adapted(decoded, file.adapter, file.read)
 
 
 def _late_rows(read: FileRead, part: FileRows, steps: _TwoSteps) -> Iterator[FileRows]:

@@ -45,6 +45,8 @@ def adapt(file: OpenFile, rows: Iterator[FileRows]) -> Rows:
     """Brings the columns into the table's types, in batches of bounded size."""
     for one in rows:
         yield from adapted(one, file.adapter, file.read)
+        # A stripe goes before the next one is decoded.
+        del one
 
 
 def mask(file: OpenFile, rows: Iterator[FileRows]) -> Rows:

@@ -126,11 +126,14 @@ def _skip_unchanged(file: _ChangedFile, rows: Iterator[FileRows]) -> Rows:
 def _find_changes(file: _ChangedFile, rows: Iterator[FileRows]) -> Rows:
     """Decodes row keys, and notes which rows came and went; drops stripes without any."""
     for part in rows:
-        stripe = file.key_columns.read(part.part, file.keys.columns(part.part))
-        known = file.keys.of_stripe(part.part, stripe.extra)
-        came, went, dates = file.changes(known)
-        if known.shown is None or not (came.any() or went.any()):
-            continue
+        yield from _with_changes(file, part)
+
+
+def _with_changes(file: _ChangedFile, part: FileRows) -> Iterator[FileRows]:
+    stripe = file.key_columns.read(part.part, file.keys.columns(part.part))
+    known = file.keys.of_stripe(part.part, stripe.extra)
+    came, went, dates = file.changes(known)
+    if known.shown is not None and (came.any() or went.any()):
         found = {_CAME: came, _WENT: went, _CAME_AT: known.shown[0], _WENT_AT: dates}
         yield part.with_arrays({name: pa.array(values) for name, values in found.items()} | file.hidden_arrays(known))
 

@@ -49,15 +49,19 @@ def _load_deletes(file: OpenAcidFile, rows: Iterator[FileRows]) -> Rows:
 def _decode_with_keys(file: OpenAcidFile, rows: Iterator[FileRows]) -> Rows:
     """Decodes columns and row keys at once, and marks the rows that a reader sees."""
     for part in rows:
-        stripe = file.columns.read(part.part, file.keys.columns(part.part))
-        known = file.keys.of_stripe(part.part, stripe.extra)
-        kept = None
-        if known.dropped is not None:
-            count("rows left out as deleted or not visible", int(np.count_nonzero(known.dropped)))
-            if known.dropped.all():
-                continue
-            kept = pa.array(~known.dropped)
-        yield replace(part, arrays={**stripe.columns, **file.hidden_arrays(known)}, kept=kept)
+        yield from _with_keys(file, part)
+
+
+def _with_keys(file: OpenAcidFile, part: FileRows) -> Iterator[FileRows]:
+    stripe = file.columns.read(part.part, file.keys.columns(part.part))
+    known = file.keys.of_stripe(part.part, stripe.extra)
+    kept = None
+    if known.dropped is not None:
+        count("rows left out as deleted or not visible", int(np.count_nonzero(known.dropped)))
+        if known.dropped.all():
+            return
+        kept = pa.array(~known.dropped)
+    yield replace(part, arrays={**stripe.columns, **file.hidden_arrays(known)}, kept=kept)
 
 
 _STAGES: tuple[Stage[OpenAcidFile], ...] = (prune, _load_deletes, _decode_with_keys, adapt, mask, project)
