@@ -215,5 +215,11 @@ class HudiSplit(Split):
         if not self.native:
             return None
         return NativeFile(
-            self.format, self.path, self.start, self.length, self.file_size, self.modified_millis, self.constants
+            format=self.format,
+            path=self.path,
+            start=self.start,
+            length=self.length,
+            file_size=self.file_size,
+            modified_millis=self.modified_millis,
+            constants=self.constants,
         )

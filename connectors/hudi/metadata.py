@@ -265,7 +265,14 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if metastore.reads.get_database(definition.name.schema) is None:
             raise SchemaNotFoundError(f"the metastore has no database {definition.name.schema}")
         location = location_uri(definition.location)
-        register_table(metastore.reads, metastore.writes, self._files, session, definition.name, location)
+        register_table(
+            metastore=metastore.reads,
+            writer=metastore.writes,
+            files=self._files,
+            session=session,
+            name=definition.name,
+            folder=location,
+        )
 
     def _newest(self, name: SchemaTableName) -> HudiSnapshot | None:
         table = self._metastore.get_table(name.schema, name.table)

@@ -47,4 +47,8 @@ class HudiPageSourceProvider(PageSourceProvider):
         if not isinstance(split, HudiSplit) or not isinstance(table, HudiTableHandle):
             raise InternalError(f"expected a Hudi split and table, met {type(split).__name__}, {type(table).__name__}")
         predicate = table.constraint.intersect(dynamic_filter)
-        return slice_page_source(SliceRead(self.files, split, table, columns, predicate, memory))
+        return slice_page_source(
+            SliceRead(
+                files=self.files, split=split, table=table, columns=columns, predicate=predicate, merge_memory=memory
+            )
+        )

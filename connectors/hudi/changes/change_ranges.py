@@ -54,7 +54,14 @@ def changes_handle(
         change_range.check_order(start <= end)
     history = sorted([*archived, *active], key=range_key)
     writes = [item for item in history if _is_in(range_key(item), start, end, change_range)]
-    return _handle(snapshot, table, (*archived, *active), writes, f"changes {change_range}", zone)
+    return _handle(
+        snapshot=snapshot,
+        table=table,
+        instants=(*archived, *active),
+        writes=writes,
+        words=f"changes {change_range}",
+        zone=zone,
+    )
 
 
 def feed_handle(
@@ -91,7 +98,14 @@ def write_changes_handle(
     archived = archived_writes(snapshot, asked)
     writes = sorted([*archived, *asked.active], key=range_key)
     words = f"changes after {asked.begin}" + (f" up to {asked.end}" if asked.end is not None else "")
-    return _handle(snapshot, table, (*archived, *snapshot.view.instants), writes, words, zone)
+    return _handle(
+        snapshot=snapshot,
+        table=table,
+        instants=(*archived, *snapshot.view.instants),
+        writes=writes,
+        words=words,
+        zone=zone,
+    )
 
 
 def _handle(

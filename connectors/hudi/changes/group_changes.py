@@ -95,7 +95,14 @@ class GroupChanges:
             return schema_of(columns).empty_table()
         # In timeline layout 1 the logs of later writes lie in the same slice; the view says which blocks count.
         table = replace(self.table, view=view)
-        read = SliceRead(self.files, side, table, columns, TupleDomain.all(), self.merge_memory)
+        read = SliceRead(
+            files=self.files,
+            split=side,
+            table=table,
+            columns=columns,
+            predicate=TupleDomain.all(),
+            merge_memory=self.merge_memory,
+        )
         with slice_page_source(read) as source:
             return pa.Table.from_batches(list(source), read.schema)
 

@@ -74,7 +74,14 @@ def plan_changes(
         raise _cleaned(snapshot, changes, error.message) from error
     found: list[GroupChange] = []
     for write, commit in commits.items():
-        planned = _WriteChanges(snapshot, changes, write, by_time[write.requested], listed, by_logs)
+        planned = _WriteChanges(
+            snapshot=snapshot,
+            changes=changes,
+            write=write,
+            instant=by_time[write.requested],
+            listed=listed,
+            by_logs=by_logs,
+        )
         found.extend(planned.of(commit))
     return found
 

@@ -61,7 +61,7 @@ class HFile:
 
     @cached_property
     def file_info(self) -> dict[str, bytes]:
-        """What the writer noted about the file, such as ``schema``.
+        """What the writer recorded about the file, such as ``schema``.
 
         Raises:
             CorruptFileError: The file is damaged.

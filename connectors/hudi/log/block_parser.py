@@ -81,7 +81,16 @@ def _defect(source: ByteSource, offset: int) -> str | None:
 
 def _corrupt(source: ByteSource, offset: int, path: str, reason: str) -> LogBlock:
     length = _next_magic(source, offset + 1) - offset
-    return LogBlock(BlockType.CORRUPT, path, offset, length, offset, length, version=0, reason=reason)
+    return LogBlock(
+        type=BlockType.CORRUPT,
+        path=path,
+        offset=offset,
+        length=length,
+        content_offset=offset,
+        content_length=length,
+        version=0,
+        reason=reason,
+    )
 
 
 def _next_magic(source: ByteSource, offset: int) -> int:
@@ -119,7 +128,17 @@ def _read_block(source: ByteSource, offset: int, path: str) -> LogBlock:
     frame.skip(length)
     footers = frame.texts()
     frame.finish()
-    return LogBlock(kinds[number], path, offset, frame.end - offset, content, length, version, headers, footers)
+    return LogBlock(
+        type=kinds[number],
+        path=path,
+        offset=offset,
+        length=frame.end - offset,
+        content_offset=content,
+        content_length=length,
+        version=version,
+        headers=headers,
+        footers=footers,
+    )
 
 
 class _Frame:

@@ -155,7 +155,14 @@ def _row_events(
         raise damaged(block.where, "a row has no record key")
     deleted = _deleted(rows, columns)
     ordering = columns.ordering(table)
-    return _events(table.select(columns.names), keys, deleted, _commit_time(ordering, len(rows)), ordering, shape)
+    return _events(
+        values=table.select(columns.names),
+        keys=keys,
+        deleted=deleted,
+        commit_time=_commit_time(ordering, len(rows)),
+        ordering=ordering,
+        shape=shape,
+    )
 
 
 def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> pa.Table:
@@ -177,7 +184,14 @@ def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -
         ordering = cast if cast is not None else [pa.nulls(count, kind) for kind in columns.ordering_types]
     else:
         commit_time = pa.repeat(True, count)
-    return _events(values, keys, pa.repeat(True, count), commit_time, ordering, columns.shape(None))
+    return _events(
+        values=values,
+        keys=keys,
+        deleted=pa.repeat(True, count),
+        commit_time=commit_time,
+        ordering=ordering,
+        shape=columns.shape(None),
+    )
 
 
 def _ordering(block: LogBlock, fields: list[pa.Array], columns: MergeColumns) -> list[pa.Array] | None:

@@ -49,7 +49,12 @@ def plan_writes(
         gone = frozenset(replaced.get(path, ()))
         names = partial(snapshot.written_names, path)
         slices = latest_file_slices(
-            data, snapshot.view, snapshot.config.layout, gone, names, snapshot.archived_completion
+            files=data,
+            view=snapshot.view,
+            layout=snapshot.config.layout,
+            replaced=gone,
+            written_names=names,
+            archived_completion=snapshot.archived_completion,
         )
         partitions.append(PartitionSlices(path, tuple(item for item in slices if is_asked(item))))
     return FileSlicePlan(tuple(partitions), walk.pruned)

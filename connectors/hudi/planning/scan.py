@@ -130,12 +130,12 @@ def slices_of(
         )
     return tuple(
         latest_file_slices(
-            data,
-            snapshot.view,
-            snapshot.config.layout,
-            replaced,
-            lambda requested: snapshot.written_names(path, requested),
-            snapshot.archived_completion,
+            files=data,
+            view=snapshot.view,
+            layout=snapshot.config.layout,
+            replaced=replaced,
+            written_names=lambda requested: snapshot.written_names(path, requested),
+            archived_completion=snapshot.archived_completion,
         )
     )
 

@@ -30,7 +30,7 @@ class SchemaHistory(Serializable):
     Attributes:
         location: Names the table, for messages.
         query: The version that the query shows, as JSON.
-        commits: Writes that note the version of their files: requested time and position in ``versions``.
+        commits: Writes that record the version of their files: requested time and position in ``versions``.
         versions: As JSON.
         history: The content of the newest ``.schemacommit`` file, which covers the other writes; ``None`` without.
     """
@@ -55,9 +55,9 @@ class SchemaHistory(Serializable):
         Raises:
             NotSupportedError: The history does not cover the write.
         """
-        noted = dict(self.commits).get(requested)
-        if noted is not None:
-            return parse_internal_schema(self.versions[noted], self.location)
+        recorded = dict(self.commits).get(requested)
+        if recorded is not None:
+            return parse_internal_schema(self.versions[recorded], self.location)
         if self.history is not None and requested.isdecimal() and requested not in _BOOTSTRAP_INSTANTS:
             known = parse_schema_history(self.history, self.location)
             older = [version for version in known if version.version <= int(requested)]

@@ -40,13 +40,13 @@ def read_schema_history(snapshot: HudiSnapshot, schema: pa.Schema) -> SchemaHist
         _check_without(snapshot, commits)
         return None
     versions: dict[str, int] = {}
-    noted: list[tuple[str, int]] = []
+    recorded: list[tuple[str, int]] = []
     for instant in snapshot.view.instants:
         version = snapshot.commit(instant).internal_schema
         if version is not None:
-            noted.append((instant.requested, versions.setdefault(version, len(versions))))
+            recorded.append((instant.requested, versions.setdefault(version, len(versions))))
     history = _read(snapshot, commits[-1]) if commits else None
-    made = SchemaHistory(snapshot.location, query, tuple(noted), tuple(versions), history)
+    made = SchemaHistory(snapshot.location, query, tuple(recorded), tuple(versions), history)
     config = snapshot.config
     merge = merge_config(config.version, dict(config.properties), snapshot.location) if config.merge_on_read else None
     named = () if merge is None else (*merge.key_fields, *merge.rules.ordering_fields, merge.rules.delete_field)
