@@ -22,7 +22,7 @@ from connectors.hive.formats import plugins
 from connectors.hudi.merge import merger_plugins
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hudi.catalog_helper import make_catalog
-from tests.connectors.hudi.merge.writer import Block, Delete, SliceWriter, Upsert
+from tests.connectors.hudi.merge.writer import Block, Delete, Partial, SliceWriter, Upsert
 
 PACKAGE = Path(__file__).parent
 
@@ -119,6 +119,7 @@ def test_a_serde_of_the_plugin_reads_hive_tables(tmp_path: Path) -> None:
 
 
 PAYLOAD = "com.example.SumPayload"
+LEGACY = {"hoodie.table.legacy.payload.class": PAYLOAD}
 COUNTERS = pa.schema([("key", pa.string()), ("amount", pa.int64()), ("name", pa.string())])
 
 
@@ -130,7 +131,7 @@ def counter(key: str, amount: int, name: str) -> dict[str, object]:
     ("version", "properties"),
     [
         (6, {"hoodie.compaction.payload.class": PAYLOAD}),
-        (9, {"hoodie.record.merge.mode": "CUSTOM", "hoodie.table.legacy.payload.class": PAYLOAD}),
+        (9, {"hoodie.record.merge.mode": "CUSTOM", **LEGACY}),
         (8, {"hoodie.record.merge.mode": "CUSTOM", "hoodie.record.merge.strategy.id": PAYLOAD}),
     ],
 )
@@ -153,6 +154,16 @@ def test_a_merger_of_the_plugin_merges_hudi_rows(
     expected = [counter("a", 111, "third"), counter("b", 5, "stays"), counter("c", 3, "again")]
     found = catalog.read(columns=columns).sort_by("key").to_pylist()
     assert found == [{name: row[name] for name in columns} for row in expected]
+
+
+def test_a_merger_that_needs_whole_rows_refuses_partial_ones(tmp_path: Path) -> None:
+    table = SliceWriter(tmp_path / "t", 9, COUNTERS, {"hoodie.record.merge.mode": "CUSTOM", **LEGACY})
+    table.base([counter("a", 1, "x")])
+    table.log([Partial([{"key": "a", "amount": 2}])])
+    catalog = make_catalog(tmp_path)
+    catalog.register(table.folder)
+    with pytest.raises(NotSupportedError, match="the merger SumMerger needs whole rows"):
+        catalog.read()
 
 
 def test_a_merger_that_no_plugin_brings_is_refused(tmp_path: Path) -> None:
