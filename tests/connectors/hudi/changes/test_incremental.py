@@ -81,8 +81,8 @@ def answer(case: str, between: str) -> pa.Table:
 
 def asked_begin(case: str, begin: str) -> str:
     """1.0.2 includes the begin; of some of its tables 1.1.1 is the judge."""
-    told = json.loads((HUDI / f"{case}.json").read_text())
-    inclusive = "1.0.2" in told.get("judge_bundle", told["hudi_bundle"])
+    recorded = json.loads((HUDI / f"{case}.json").read_text())
+    inclusive = "1.0.2" in recorded.get("judge_bundle", recorded["hudi_bundle"])
     return f"{int(begin) - 1:017d}" if inclusive and begin != "000" else begin
 
 

@@ -102,7 +102,7 @@ def test_the_archive_tells_of_which_slice_a_log_is() -> None:
     one, other = slices(found, done, layout=2, archived=archived)
     assert names(one) == (base("a", 5), [log("a", 4)])
     assert names(other) == (base("b", 1), [log("b", 4)])
-    # Where no base file was requested later there is nothing to tell.
+    # Where no base file was requested later there is nothing to find out.
     assert asked == [t(2), t(4)]
 
 

@@ -30,11 +30,11 @@ ASCENDING: list[tuple[pa.DataType, list[object]]] = [
 @pytest.mark.parametrize(("kind", "values"), ASCENDING, ids=[str(kind) for kind, _ in ASCENDING])
 def test_order(kind: pa.DataType, values: list[object]) -> None:
     keys = ordering_keys([pa.array(values, kind)], "table")
-    places = np.arange(len(values))
-    for place in places:
-        here = keys.take(np.full(len(values), place))
-        assert list(here.greater(keys)) == [place > other for other in places]
-        assert list(keys.greater(here)) == [other > place for other in places]
+    positions = np.arange(len(values))
+    for position in positions:
+        here = keys.take(np.full(len(values), position))
+        assert list(here.greater(keys)) == [position > other for other in positions]
+        assert list(keys.greater(here)) == [other > position for other in positions]
 
 
 def test_order_of_slices_of_arrays() -> None:
@@ -49,9 +49,9 @@ def test_several_fields_compare_one_after_the_other() -> None:
     first, second = pa.array([1, 1, 2, None], pa.int64()), pa.array(["b", "c", "a", "z"])
     keys = ordering_keys([first, second], "table")
     order = [3, 0, 1, 2]
-    for place, row in enumerate(order):
+    for position, row in enumerate(order):
         here = keys.take(np.full(4, row))
-        assert list(here.greater(keys.take(np.array(order)))) == [place > other for other in range(4)]
+        assert list(here.greater(keys.take(np.array(order)))) == [position > other for other in range(4)]
 
 
 def test_positions_of_binlogs_compare_as_numbers() -> None:

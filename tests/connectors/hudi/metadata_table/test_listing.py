@@ -76,11 +76,11 @@ def from_storage(snapshot: HudiSnapshot, pool: ThreadPoolExecutor) -> dict[str, 
 @pytest.mark.parametrize("archive", with_metadata_table(), ids=lambda path: path.stem)
 def test_slices_are_those_on_storage(archive: Path, tmp_path: Path, pool: ThreadPoolExecutor) -> None:
     snapshot = snapshot_of(unpacked(archive, tmp_path))
-    told = from_metadata(snapshot, pool)
+    indexed = from_metadata(snapshot, pool)
     listed = from_storage(snapshot, pool)
-    for path in told.keys() | listed.keys():
+    for path in indexed.keys() | listed.keys():
         for read_optimized in (False, True):
-            met = slices_of(snapshot, path, told.get(path, ()), read_optimized)
+            met = slices_of(snapshot, path, indexed.get(path, ()), read_optimized)
             expected = slices_of(snapshot, path, listed.get(path, ()), read_optimized)
             assert [_known(_counting(snapshot, item)) for item in met] == [
                 _known(_counting(snapshot, item)) for item in expected
@@ -96,7 +96,7 @@ def test_a_table_without_one_is_listed_from_storage(tmp_path: Path, pool: Thread
 
 
 def _known(file_slice: FileSlice) -> tuple[object, ...]:
-    """All but modification times, which nobody noted."""
+    """All but modification times, which are not recorded."""
     files = [item for item in (file_slice.base, *file_slice.logs) if item is not None]
     return file_slice.file_id, file_slice.base_instant, [(item.path, item.size) for item in files]
 
