@@ -9,12 +9,12 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
-from connectors.hudi.changes.feed_page_source import change_feed_page_source
-from connectors.hudi.changes.group_changes import GroupChanges
 from connectors.hudi.changes.handles import HudiChangesHandle, HudiChangeSplit
-from connectors.hudi.changes.page_source import change_page_source
 from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.merge.config import MERGE_MEMORY
+from connectors.hudi.read.changes.feed_page_source import change_feed_page_source
+from connectors.hudi.read.changes.group_changes import GroupChanges
+from connectors.hudi.read.changes.page_source import change_page_source
 from connectors.hudi.read.slice_page_source import slice_page_source
 from connectors.hudi.read.slice_read import SliceRead
 from connectors.toolkit.storage.filesystem import FileSystem

@@ -12,9 +12,9 @@ from connector_spi.errors import CorruptFileError
 from connector_spi.handles import ColumnHandle
 from connector_spi.optional.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeType
 from connector_spi.page_source import PageSource
-from connectors.hudi.changes.group_changes import ChangedRows, GroupChanges
 from connectors.hudi.changes.handles import CHANGE_COLUMNS, ChangedWrite
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
+from connectors.hudi.read.changes.group_changes import ChangedRows, GroupChanges
 from connectors.hudi.read.slice_read import schema_of
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 from connectors.toolkit.schema.type_adaptation import LOSSLESS

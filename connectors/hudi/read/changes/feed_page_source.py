@@ -12,11 +12,11 @@ from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.optional.changes import ChangeType
 from connector_spi.page_source import PageSource
-from connectors.hudi.changes.group_changes import GroupChanges
 from connectors.hudi.changes.handles import FEED_COLUMNS, HudiChangeSplit
-from connectors.hudi.changes.page_source import ChangePageSource
-from connectors.hudi.changes.row_json import avro_json, row_json
 from connectors.hudi.error_codes import HUDI_DUPLICATE_KEYS
+from connectors.hudi.read.changes.group_changes import GroupChanges
+from connectors.hudi.read.changes.page_source import ChangePageSource
+from connectors.hudi.read.changes.row_json import avro_json, row_json
 from connectors.hudi.read.slice_read import schema_of
 from connectors.hudi.schema.table_schema import RECORD_KEY
 

@@ -14,13 +14,13 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.optional.changes import ChangeType
 from connector_spi.predicate import TupleDomain
 from connectors.hudi.changes.handles import HudiChangeSplit
-from connectors.hudi.changes.row_json import row_json
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE, HUDI_DUPLICATE_KEYS
 from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.log.block import BlockType
 from connectors.hudi.log.data_block import read_data_block
 from connectors.hudi.log.reader import block_content, read_log_blocks
 from connectors.hudi.log.record_key import virtual_record_keys
+from connectors.hudi.read.changes.row_json import row_json
 from connectors.hudi.read.slice_page_source import slice_page_source
 from connectors.hudi.read.slice_read import SliceRead, schema_of
 from connectors.hudi.schema.table_schema import COMMIT_TIME, RECORD_KEY
