@@ -18,7 +18,7 @@ from connector_spi.system_tables import SystemTable
 from connectors.hudi.config import CONFIG_PROPERTIES, HudiConfig, session_properties
 from connectors.hudi.metadata import HudiMetadata
 from connectors.hudi.page_source import HudiPageSourceProvider
-from connectors.hudi.planning.missing_partitions import AbsentPartitions
+from connectors.hudi.planning.missing_partitions import MissingPartitions
 from connectors.hudi.read_options import COLUMN_OPTIONS
 from connectors.hudi.registration.register import register_table_procedure, unregister_table_procedure
 from connectors.hudi.splits import HudiSplitManager
@@ -42,7 +42,7 @@ class HudiConnector(Connector):
         self._metastore = self._shared.metastore
         self._files = FileSystem(config.storage)
         self._pool = ThreadPoolExecutor(config.parallelism, thread_name_prefix="hudi-splits")
-        self._split_manager = HudiSplitManager(self._pool, AbsentPartitions(self._shared.reads_of, self._files))
+        self._split_manager = HudiSplitManager(self._pool, MissingPartitions(self._shared.reads_of, self._files))
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         transaction = HudiTransaction(self._files, self._pool)

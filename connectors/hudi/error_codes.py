@@ -52,12 +52,12 @@ HUDI_BAD_OPTION = _user("HUDI_BAD_OPTION")
 HUDI_CLEANED = _user("HUDI_CLEANED")
 """What an earlier time or a range needs was removed by Hudi's cleaner. Ask for what the message says is left."""
 HUDI_DUPLICATE_KEYS = _user("HUDI_DUPLICATE_KEYS")
-"""Several rows of one record key, so changes cannot be told apart.
+"""Several rows of one record key, so changes cannot be matched.
 
 Read snapshots, or ``CHANGES FROM VERSION`` where the message says so.
 """
 HUDI_NO_META_FIELDS = _user("HUDI_NO_META_FIELDS")
-"""The table has no meta columns, so nobody can tell when a row was written. Read its snapshot or its changes."""
+"""The table has no meta columns, so it is unknown when a row was written. Read its snapshot or its changes."""
 HUDI_PENDING_WRITE = _user("HUDI_PENDING_WRITE")
 """A write is not finished yet, and the answer may change with it.
 
@@ -78,7 +78,7 @@ HUDI_PARTITION_FILTER_REQUIRED = _user("HUDI_PARTITION_FILTER_REQUIRED")
 Add one, or set the session property that the message names.
 """
 HUDI_PARTITION_VALUE = _user("HUDI_PARTITION_VALUE")
-"""A partition's path does not tell the column's value for certain. Leave the column out."""
+"""A partition's path leaves the column's value in doubt. Select other columns."""
 HUDI_SCHEMA_ON_READ = _user("HUDI_SCHEMA_ON_READ")
 """The table was altered in a way that its older files cannot be read by. Leave the column out, or rewrite the table."""
 HUDI_TIMESTAMP_UNIT = _user("HUDI_TIMESTAMP_UNIT")
@@ -120,7 +120,7 @@ HUDI_BAD_TIMELINE = _external("HUDI_BAD_TIMELINE")
 An upgrade may be running: try again; else restore the file.
 """
 HUDI_DUPLICATE_BASE_FILE = _external("HUDI_DUPLICATE_BASE_FILE")
-"""Two base files for one file group and instant, and nothing tells which was committed.
+"""Two base files for one file group and instant, and it is unknown which was committed.
 
 Remove the one of the failed task.
 """
@@ -130,6 +130,6 @@ HUDI_MISSING_BASE_FILE = _external("HUDI_MISSING_BASE_FILE")
 Run the query again, as the cleaner may have come by; else restore the file.
 """
 HUDI_MISSING_PARTITION = _external("HUDI_MISSING_PARTITION")
-"""The metastore names a partition whose folder storage lacks. Restore it, or sync the table again."""
+"""The metastore names a partition whose directory storage lacks. Restore it, or sync the table again."""
 HUDI_UNKNOWN_FILE_NAME = _external("HUDI_UNKNOWN_FILE_NAME")
 """A file in the table's folders that has no name of Hudi's. Move it out of the table."""

@@ -16,12 +16,7 @@ from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.view import TimelineView
 
 __all__ = [
-    "FILE_MODIFIED_TIME",
-    "FILE_SIZE",
-    "HIDDEN_COLUMNS",
     "LOG_ONLY",
-    "PARTITION",
-    "PATH",
     "HudiSplit",
     "HudiTableHandle",
     "IndexUse",
@@ -32,18 +27,6 @@ __all__ = [
 
 LOG_ONLY = "log"
 """The format of a split without a base file."""
-
-PATH = "$path"
-PARTITION = "$partition"
-FILE_SIZE = "$file_size"
-FILE_MODIFIED_TIME = "$file_modified_time"
-HIDDEN_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
-    (PATH, pa.string()),
-    (PARTITION, pa.string()),
-    (FILE_SIZE, pa.int64()),
-    (FILE_MODIFIED_TIME, pa.timestamp("us", "UTC")),
-)
-"""Columns that every row has and ``SELECT *`` leaves out: name and type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +55,7 @@ class IndexUse(Serializable):
     """What of the metadata table a query uses, as far as the table has it and it is valid.
 
     Attributes:
-        files: Partitions and their files, in place of listing folders; without it nothing else is used.
+        files: Partitions and their files, instead of listing directories; without it nothing else is used.
         partition_stats: Partitions without wanted rows are left out by their statistics.
         column_stats: File slices, likewise.
         record_index: File slices are found by record keys.
@@ -90,7 +73,7 @@ class HudiTableHandle(TableHandle):
 
     Attributes:
         name: Schema and table.
-        location: The table's folder, as the metastore writes it.
+        location: The table's directory, as the metastore writes it.
         config: The table's properties; ``properties`` and ``create_schema`` are left out.
         view: The completed writes; fixed, so that a commit that finishes later is not seen (invariant I1).
         schema: All columns in order, meta columns first.
@@ -193,7 +176,7 @@ class HudiSplit(Split):
         partition: Path of the partition, relative to the table.
         file_id: Id of the file group.
         base_instant: Requested time of the write that made the base file.
-        path_values: Values of the partition fields that the file lacks, as the partition's path tells for certain.
+        path_values: Values of the partition fields that the file lacks, as the partition's path gives them for certain.
         native: The rows of the columns asked are those of the file as they stand.
         constants: With ``native``: the values of asked columns that are not in the file.
         logs: The logs of the slice, in the order of merging.
@@ -232,5 +215,11 @@ class HudiSplit(Split):
         if not self.native:
             return None
         return NativeFile(
-            self.format, self.path, self.start, self.length, self.file_size, self.modified_millis, self.constants
+            format=self.format,
+            path=self.path,
+            start=self.start,
+            length=self.length,
+            file_size=self.file_size,
+            modified_millis=self.modified_millis,
+            constants=self.constants,
         )

@@ -64,9 +64,9 @@ def _unescape(text: str) -> str:
         return text
     if re.search(r"(?<!\\)(?:\\\\)*\\u(?![0-9A-Fa-f]{4})", text):
         raise ValueError(f"malformed \\uXXXX in {text!r}")
-    plain = _ESCAPE.sub(_replacement, text)
+    unescaped = _ESCAPE.sub(_replacement, text)
     # Escapes outside of the basic plane come as two UTF-16 halves.
-    return plain.encode("utf-16", "surrogatepass").decode("utf-16")
+    return unescaped.encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 def _replacement(match: re.Match[str]) -> str:

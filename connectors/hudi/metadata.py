@@ -10,33 +10,35 @@ import pyarrow as pa
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
-from catalog.metastore.model import Table
-from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError, SchemaNotFoundError
+from connector_spi.errors import InternalError, InvalidArgumentError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, TableVersion
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
 from connector_spi.optional.definitions import TableDefinition
 from connector_spi.optional.streaming import StreamStart
-from connector_spi.predicate import Constraint, TupleDomain, Value
+from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
+from connectors.hudi.changes.change_ranges import changes_handle
 from connectors.hudi.changes.handles import FEED_COLUMNS, HudiChangesHandle
-from connectors.hudi.config import READ_OPTIMIZED, index_use
-from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
+from connectors.hudi.changes.options import with_read_options
 from connectors.hudi.file_group.slices import data_files
-from connectors.hudi.handles import HIDDEN_COLUMNS, HudiTableHandle, IndexUse
+from connectors.hudi.handles import HudiTableHandle
+from connectors.hudi.hidden_columns import HIDDEN_COLUMNS
+from connectors.hudi.metadata_table.opening import usable_metadata_table
+from connectors.hudi.planning.planner import plan_table
 from connectors.hudi.read_options import STREAM_START, parse_read_options
 from connectors.hudi.registration.register import register_table
-from connectors.hudi.registration.registered_table import hudi_location, is_read_optimized, keys_shown_last
-from connectors.hudi.schema.table_schema import PARTITION_PATH, RECORD_KEY
-from connectors.hudi.snapshots.schema_commits import read_schema_history
-from connectors.hudi.snapshots.snapshot import HudiSnapshot, trimmed
+from connectors.hudi.registration.registered_table import hudi_location
+from connectors.hudi.registration.table_handle import partition_keys, partition_values, row_id, table_handle
+from connectors.hudi.snapshots.opening import newest_snapshot, snapshot_as_of, snapshot_of
+from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.hudi.statistics.column_statistics import exact_column_statistics
 from connectors.hudi.statistics.table_statistics import scan_statistics
-from connectors.hudi.streaming import initial_offset, latest_offset
+from connectors.hudi.streaming import batch_handle, initial_offset, latest_offset
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -47,8 +49,8 @@ __all__ = ["HudiMetadata"]
 class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
     """Tables of a metastore, as far as they are Hudi's.
 
-    All tables of a schema are listed, since telling their kind would ask for each; one of another kind is refused
-    when it is used.
+    All tables of a schema are listed, since their kind is known only after a call for each; one of another kind is
+    refused when it is used.
 
     Args:
         metastore: The metastore.
@@ -82,8 +84,8 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         database = self._metastore.get_database(schema)
         if database is None:
             return {}
-        told = {"comment": database.description, "location": database.location}
-        return {key: value for key, value in told.items() if value}
+        properties = {"comment": database.description, "location": database.location}
+        return {key: value for key, value in properties.items() if value}
 
     def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
         if not self.schema_exists(session, schema):
@@ -94,7 +96,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         table = self._metastore.get_table(name.schema, name.table)
         if table is None:
             return None
-        return self._handle(session, name, table, self._transaction.open(hudi_location(table, self._files)))
+        return table_handle(session, name, table, newest_snapshot(self._transaction, hudi_location(table, self._files)))
 
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
@@ -104,27 +106,30 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if table is None:
             return None
         location = hudi_location(table, self._files)
-        snapshot = self._transaction.open_at(location, version, session.time_zone)
+        snapshot = snapshot_as_of(self._transaction, location, version, session.time_zone)
         # What the metastore knows of partitions is of today.
-        return replace(self._handle(session, name, table, snapshot), metastore_partitions=False)
+        return replace(table_handle(session, name, table, snapshot), metastore_partitions=False)
 
     def apply_read_options(
         self, session: ConnectorSession, table: TableHandle, options: Mapping[str, str]
     ) -> HudiTableHandle | HudiChangesHandle:
         """Under the names that Hudi's own data source has."""
         handle = _hudi(table)
-        return self._transaction.with_options(handle, parse_read_options(handle.name, options), session.time_zone)
+        read_options = parse_read_options(handle.name, options)
+        return with_read_options(self._transaction, handle, read_options, session.time_zone)
 
     def get_changes(
         self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
     ) -> TableChanges | None:
-        """Between instants; a row is told by its record key and partition path."""
+        """Between instants; a row is identified by its record key and partition path."""
         handle = self.get_table_handle(session, name)
         if handle is None:
             return None
-        changes = self._transaction.changes(replace(handle, read_optimized=False), change_range, session.time_zone)
+        merged = replace(handle, read_optimized=False)
+        snapshot = snapshot_of(self._transaction, merged)
+        changes = changes_handle(snapshot, merged, change_range, session.time_zone)
         self.get_table_metadata(session, changes)
-        return TableChanges(changes, row_id=_row_id(handle), pairs_updates=True)
+        return TableChanges(changes, row_id=row_id(handle), pairs_updates=True)
 
     @property
     def stream_option_names(self) -> Mapping[str, str]:
@@ -152,7 +157,8 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         handle = self.get_table_handle(session, name)
         if handle is None:
             return None
-        made = self._transaction.stream_batch(handle, start, end, session.time_zone, changes=changes)
+        snapshot = snapshot_of(self._transaction, handle)
+        made = batch_handle(snapshot, handle, start, end, session.time_zone, changes=changes)
         self.get_table_metadata(session, made)
         return made
 
@@ -167,8 +173,8 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
             ColumnMetadata(field.name, field.type, hidden=field.name.lower() in self._columns_to_hide)
             for field in handle.schema
         ]
-        places = {name: place for place, name in enumerate(handle.keys_last)}
-        shown.sort(key=lambda column: (column.hidden, places.get(column.name.lower(), -1)))
+        positions = {name: position for position, name in enumerate(handle.keys_last)}
+        shown.sort(key=lambda column: (column.hidden, positions.get(column.name.lower(), -1)))
         shown += [ColumnMetadata(name, arrow, nullable=False, hidden=True) for name, arrow in HIDDEN_COLUMNS]
         config = handle.config
         properties = {
@@ -177,7 +183,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
             "type": "merge_on_read" if config.merge_on_read else "copy_on_write",
             "table_version": str(config.version),
         }
-        return TableMetadata(handle.name, tuple(shown), _keys(handle), None, tuple(properties.items()))
+        return TableMetadata(handle.name, tuple(shown), partition_keys(handle), None, tuple(properties.items()))
 
     def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
         columns = self.get_table_metadata(session, table).columns
@@ -211,25 +217,25 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         handle = _hudi(table)
         if handle.constraint.is_none:
             return TableStatistics(0, 0)
-        plan = self._transaction.plan(handle, handle.constraint)
+        plan = plan_table(self._transaction, handle, handle.constraint)
         if handle.written_in is not None:
             files = (file for file_slice in plan.slices for file in data_files(file_slice))
             return TableStatistics(size_bytes=sum(file.size for file in files))
-        snapshot = self._transaction.snapshot(handle)
-        return scan_statistics(snapshot, plan, self._transaction.metadata_table(handle))
+        snapshot = snapshot_of(self._transaction, handle)
+        return scan_statistics(snapshot, plan, usable_metadata_table(self._transaction, handle))
 
     def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        """With the columns that the metadata table tells exactly."""
+        """With the columns of which the metadata table has exact statistics."""
         found = self.get_table_statistics(session, table)
         if isinstance(table, HudiChangesHandle):
             return found
         handle = _hudi(table)
         if handle.constraint.is_none or handle.written_in is not None or not handle.indexes.column_stats:
             return found
-        metadata = self._transaction.metadata_table(handle)
+        metadata = usable_metadata_table(self._transaction, handle)
         if metadata is None:
             return found
-        plan = self._transaction.plan(handle, handle.constraint)
+        plan = plan_table(self._transaction, handle, handle.constraint)
         return replace(found, columns=exact_column_statistics(metadata, plan, handle.schema))
 
     def list_partitions(
@@ -239,80 +245,38 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if constraint.is_none:
             return ()
         columns = {ColumnHandle(key, domain.type): domain for key, domain in dict(constraint.domains or {}).items()}
-        plan = self._transaction.plan(handle, TupleDomain.with_column_domains(columns))
-        return [self._key_values(handle, partition.path) for partition in plan.partitions if partition.slices]
+        plan = plan_table(self._transaction, handle, TupleDomain.with_column_domains(columns))
+        return [partition_values(handle, partition.path) for partition in plan.partitions if partition.slices]
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
-        """Registers the Hudi table at the location, as ``register_table`` does: the table itself tells all else."""
+        """Registers the Hudi table at the location, as ``register_table`` does: the rest is read from the table."""
         if definition.location is None or definition.provider not in (None, "hudi"):
             raise InvalidArgumentError(
                 f"CREATE TABLE {definition.name} in a catalog of the hudi connector is for a table that is there: say "
                 "USING hudi LOCATION and its folder"
             )
-        told = definition.columns or definition.properties or definition.storage or definition.comment
-        if told or definition.partitioned_by:
+        says_more = definition.columns or definition.properties or definition.storage or definition.comment
+        if says_more or definition.partitioned_by:
             raise InvalidArgumentError(
-                f"CREATE TABLE {definition.name} says more than the LOCATION of a Hudi table, which tells its columns, "
+                f"CREATE TABLE {definition.name} says more than the LOCATION of a Hudi table, which has its columns, "
                 "partitions and properties itself"
             )
         metastore = self.metastore.as_user(session.user)
         if metastore.reads.get_database(definition.name.schema) is None:
             raise SchemaNotFoundError(f"the metastore has no database {definition.name.schema}")
         location = location_uri(definition.location)
-        register_table(metastore.reads, metastore.writes, self._files, session, definition.name, location)
+        register_table(
+            metastore=metastore.reads,
+            writer=metastore.writes,
+            files=self._files,
+            session=session,
+            name=definition.name,
+            folder=location,
+        )
 
     def _newest(self, name: SchemaTableName) -> HudiSnapshot | None:
         table = self._metastore.get_table(name.schema, name.table)
-        return None if table is None else self._transaction.open(hudi_location(table, self._files))
-
-    def _handle(
-        self, session: ConnectorSession, name: SchemaTableName, table: Table, snapshot: HudiSnapshot
-    ) -> HudiTableHandle:
-        merge_on_read = snapshot.config.merge_on_read
-        schema = snapshot.table_schema()
-        history = read_schema_history(snapshot, schema)
-        indexes = index_use(session)
-        read_optimized = merge_on_read and (is_read_optimized(table) or session.flag(READ_OPTIMIZED))
-        return HudiTableHandle(
-            name=name,
-            location=snapshot.location,
-            config=trimmed(snapshot.config),
-            view=snapshot.view,
-            schema=schema,
-            keys_last=keys_shown_last(table),
-            metastore_partitions=bool(table.partition_keys),
-            read_optimized=read_optimized,
-            # Statistics and keys go by names, which may have meant other columns.
-            indexes=indexes if history is None else IndexUse(files=indexes.files),
-            history=history,
-        )
-
-    def _key_values(self, handle: HudiTableHandle, path: str) -> tuple[Value | None, ...]:
-        values = handle.partition_paths.values(path)
-        keys = _keys(handle)
-        unknown = [key for key in keys if key not in values]
-        if unknown:
-            raise NotSupportedError(
-                f"the path of partition '{path}' of {handle.name} does not tell the value of {', '.join(unknown)} for "
-                f"certain; select the values from the table, or the paths from `{handle.name.table}$partitions`",
-                HUDI_PARTITION_VALUE,
-            )
-        return tuple(values[key] for key in keys)
-
-
-def _keys(handle: HudiTableHandle) -> tuple[str, ...]:
-    """The partition fields, where the partitions' paths tell their values; else the table shows none."""
-    paths = handle.partition_paths
-    return tuple(name for name, _ in paths.fields) if paths.tells_values else ()
-
-
-def _row_id(handle: HudiTableHandle) -> tuple[str, ...]:
-    """The columns that tell a row; none where there are none."""
-    config = handle.config
-    if config.populate_meta_fields:
-        return (RECORD_KEY, PARTITION_PATH)
-    named = (*config.record_key_fields, *config.partition_fields)
-    return tuple(dict.fromkeys(named)) if set(named) <= set(handle.schema.names) else ()
+        return None if table is None else newest_snapshot(self._transaction, hudi_location(table, self._files))
 
 
 def _hudi(table: TableHandle) -> HudiTableHandle:

@@ -88,7 +88,7 @@ class PartitionPaths:
         segments = path.split("/")
         if len(segments) > len(self.fields):
             return None
-        # A '/' in an earlier value would shift what follows; 'field=' in front tells that it did not.
+        # A '/' in an earlier value would shift what follows; 'field=' in front shows that it did not.
         certain = len(segments) if self.hive_style or self.url_encoded else 1
         return self._values_of(segments[:certain])
 

@@ -166,7 +166,7 @@ def _check_incremental(table: object, parsed: HudiReadOptions) -> None:
             table, f"'{FORMAT}' cdc does not go with '{PATH_GLOB}', '{END_SCHEMA}' or '{FALLBACK}'; leave these out"
         )
     if parsed.path_glob and parsed.full_scan:
-        raise _invalid(table, f"'{PATH_GLOB}' does not go with '{FALLBACK}'; leave one out")
+        raise _invalid(table, f"'{PATH_GLOB}' does not go with '{FALLBACK}'; remove one")
 
 
 def _refuse(table: object, given: Mapping[str, str]) -> None:

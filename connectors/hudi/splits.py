@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -13,28 +11,30 @@ import pyarrow as pa
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.handles import ColumnHandle, TableHandle
-from connector_spi.predicate import Domain, TupleDomain, Value
+from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hudi.changes.handles import CHANGE_COLUMNS, HudiChangesHandle, HudiChangeSplit
+from connectors.hudi.changes.planning import plan_changes
 from connectors.hudi.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE
-from connectors.hudi.file_group.slices import FileSlice
-from connectors.hudi.handles import FILE_MODIFIED_TIME, LOG_ONLY, HudiSplit, HudiTableHandle, LogFile, SourceFile
-from connectors.hudi.page_source import hidden_values
+from connectors.hudi.handles import HudiSplit, HudiTableHandle
+from connectors.hudi.hidden_columns import FILE_MODIFIED_TIME
 from connectors.hudi.planning.bootstrap import bootstrap_sources
-from connectors.hudi.planning.missing_partitions import AbsentPartitions
-from connectors.hudi.planning.native_columns import is_native_type
-from connectors.hudi.planning.scan import PartitionSlices, ScanPlan, check_readable, with_modified_times
-from connectors.hudi.scan_guard import check_partition_filter
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan, PartitionSlices
+from connectors.hudi.planning.missing_partitions import MissingPartitions
+from connectors.hudi.planning.native_reading import NativeReading
+from connectors.hudi.planning.planner import partition_domains, plan_table
+from connectors.hudi.planning.scan import check_readable, with_modified_times
+from connectors.hudi.planning.scan_guard import check_partition_filter
+from connectors.hudi.planning.slice_splits import RangeSplits, SliceSplits
 from connectors.hudi.schema.table_schema import META_COLUMNS
+from connectors.hudi.snapshots.opening import snapshot_of
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
-from connectors.hudi.transaction import HudiTransaction, partition_domains
+from connectors.hudi.transaction import HudiTransaction
 
 __all__ = ["HudiSplitManager"]
 
 _BATCH = 1000
-# Paths that mean the same with and without percent-encoding.
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9/:._=+~@,-]+")
 
 
 class HudiSplitManager(SplitManager):
@@ -42,12 +42,12 @@ class HudiSplitManager(SplitManager):
 
     Args:
         pool: Reads of many commits and footers happen in it.
-        absent: Finds partitions of the metastore that storage lacks.
+        missing: Finds partitions of the metastore that storage lacks.
     """
 
-    def __init__(self, pool: ThreadPoolExecutor, absent: AbsentPartitions) -> None:
+    def __init__(self, pool: ThreadPoolExecutor, missing: MissingPartitions) -> None:
         self._pool = pool
-        self._absent = absent
+        self._missing = missing
 
     def get_splits(
         self,
@@ -58,67 +58,56 @@ class HudiSplitManager(SplitManager):
         dynamic_filter: TupleDomain[ColumnHandle],
     ) -> SplitSource:
         if isinstance(table, HudiChangesHandle) and isinstance(transaction, HudiTransaction):
-            return self._changes(transaction, table, columns, dynamic_filter)
+            changes = replace(table, constraint=table.constraint.intersect(dynamic_filter))
+            return self._changes(transaction, changes, columns)
         if not isinstance(table, HudiTableHandle) or not isinstance(transaction, HudiTransaction):
             raise InternalError(f"expected a Hudi table, met {type(table).__name__}")
         constraint = table.constraint.intersect(dynamic_filter)
         if constraint.is_none:
             return ListSplitSource((), ScanSummary(snapshot=table.snapshot, partitions_kept=0, files_kept=0))
         check_partition_filter(table, session)
-        plan = transaction.plan(table, constraint)
+        plan = plan_table(transaction, table, constraint)
         if table.metastore_partitions and not session.flag(IGNORE_ABSENT_PARTITIONS):
-            self._absent.check(table, partition_domains(table, constraint), plan, session.user)
-        snapshot = transaction.snapshot(table)
+            self._missing.check(table, partition_domains(table, constraint), plan, session.user)
+        snapshot = snapshot_of(transaction, table)
         check_readable(snapshot, table, plan)
         if FILE_MODIFIED_TIME in {column.name for column in (*columns, *dict(constraint.domains or {}))}:
             plan = with_modified_times(snapshot, plan, self._pool)
-        sources = bootstrap_sources(snapshot, plan)
         schemas = self._written_schemas(snapshot, plan)
-        size = session.get_property(MAX_SPLIT_SIZE)
-        maker = _SplitMaker(table, columns, constraint, schemas, sources, int(str(size)))
-        maker.never_native = transaction.files.has_settings(table.location)
-        return HudiSplitSource(table, plan, maker)
+        slices = SliceSplits(table, schemas, bootstrap_sources(snapshot, plan))
+        is_possible = not transaction.files.has_settings(table.location)
+        native = NativeReading(table, columns, schemas, is_possible=is_possible)
+        max_size = int(str(session.get_property(MAX_SPLIT_SIZE)))
+        return HudiSplitSource(table, plan, RangeSplits(slices, columns, constraint, native, max_size))
 
     def _changes(
-        self,
-        transaction: HudiTransaction,
-        changes: HudiChangesHandle,
-        columns: tuple[ColumnHandle, ...],
-        dynamic_filter: TupleDomain[ColumnHandle],
+        self, transaction: HudiTransaction, changes: HudiChangesHandle, columns: tuple[ColumnHandle, ...]
     ) -> SplitSource:
-        constraint = changes.constraint.intersect(dynamic_filter)
-        if constraint.is_none or not changes.writes:
+        if changes.constraint.is_none or not changes.writes:
             return ListSplitSource((), ScanSummary(snapshot=changes.words, partitions_kept=0, files_kept=0))
-        # Logs of changes have the rows without the meta columns and the hidden ones.
-        user = set(changes.table.schema.names) - set(META_COLUMNS) | {name for name, _ in CHANGE_COLUMNS}
-        by_logs = changes.change_logs and changes.table.history is None
-        by_logs = by_logs and (changes.is_feed or all(column.name in user for column in columns))
-        found = transaction.plan_changes(replace(changes, constraint=constraint), by_logs)
-        plan = ScanPlan(
-            tuple(
-                PartitionSlices(change.partition, tuple(side for side in (change.before, change.after) if side))
-                for change in found
-            ),
-            None,
+        snapshot = snapshot_of(transaction, changes.table)
+        # The columns of a change feed are not those of the table, even where they have the names of partition fields.
+        domains = {} if changes.is_feed else partition_domains(changes.table, changes.constraint)
+        found = plan_changes(snapshot, changes, domains, _by_logs(changes, columns), self._pool)
+        sides = [tuple(side for side in (change.before, change.after) if side) for change in found]
+        plan = FileSlicePlan(
+            tuple(PartitionSlices(change.partition, both) for change, both in zip(found, sides, strict=True)), None
         )
-        snapshot = transaction.snapshot(changes.table)
         check_readable(snapshot, changes.table, plan)
-        everything = TupleDomain[ColumnHandle].all()
-        sources, schemas = bootstrap_sources(snapshot, plan), self._written_schemas(snapshot, plan)
-        maker = _SplitMaker(changes.table, (), everything, schemas, sources, sys.maxsize)
-
-        def whole(partition: PartitionSlices, side: FileSlice | None) -> HudiSplit | None:
-            return next(iter(maker.splits(partition, side)), None) if side is not None else None
-
+        schemas = self._written_schemas(snapshot, plan)
+        slices = SliceSplits(changes.table, schemas, bootstrap_sources(snapshot, plan))
         splits = [
             HudiChangeSplit(
-                change.write, whole(partition, change.before), whole(partition, change.after), change.change_logs
+                change.write,
+                None if change.before is None else slices.whole(change.partition, change.before),
+                None if change.after is None else slices.whole(change.partition, change.after),
+                change.change_logs,
             )
-            for change, partition in zip(found, plan.partitions, strict=True)
+            for change in found
         ]
         return ListSplitSource(splits, ScanSummary(snapshot=changes.words, files_kept=len(splits)))
 
-    def _written_schemas(self, snapshot: HudiSnapshot, plan: ScanPlan) -> dict[str, pa.Schema | None]:
+    def _written_schemas(self, snapshot: HudiSnapshot, plan: FileSlicePlan) -> dict[str, pa.Schema | None]:
         samples = {file.name.instant: file.path for file in plan.base_files}
         schemas = self._pool.map(lambda item: snapshot.written_schema(*item), samples.items())
         return dict(zip(samples, schemas, strict=True))
@@ -127,16 +116,15 @@ class HudiSplitManager(SplitManager):
 class HudiSplitSource(SplitSource):
     """Splits in the order of partition path and file group id."""
 
-    def __init__(self, table: HudiTableHandle, plan: ScanPlan, maker: _SplitMaker) -> None:
+    def __init__(self, table: HudiTableHandle, plan: FileSlicePlan, splits: RangeSplits) -> None:
         self._table = table
         self._plan = plan
-        self._maker = maker
+        self._splits = splits
 
     def __iter__(self) -> Iterator[Sequence[HudiSplit]]:
         batch: list[HudiSplit] = []
         for partition in self._plan.partitions:
-            for file_slice in partition.slices:
-                batch.extend(self._maker.splits(partition, file_slice))
+            batch.extend(self._splits.of(partition))
             if len(batch) >= _BATCH:
                 yield batch
                 batch = []
@@ -149,108 +137,15 @@ class HudiSplitSource(SplitSource):
             snapshot=self._table.snapshot,
             partitions_kept=kept,
             partitions_total=None if self._plan.pruned is None else kept + self._plan.pruned,
-            files_kept=files - self._maker.files_pruned,
+            files_kept=files - self._splits.files_pruned,
             files_total=files + self._plan.skipped,
             notes=self._plan.notes,
         )
 
 
-class _SplitMaker:
-    """Makes the splits of one scan.
-
-    Attributes:
-        files_pruned: Files left out by what is known of them without opening.
-        never_native: No other reader can open the files.
-    """
-
-    def __init__(
-        self,
-        table: HudiTableHandle,
-        columns: tuple[ColumnHandle, ...],
-        constraint: TupleDomain[ColumnHandle],
-        schemas: Mapping[str, pa.Schema | None],
-        sources: Mapping[str, SourceFile],
-        max_size: int,
-    ) -> None:
-        self._table = table
-        self._paths = table.partition_paths
-        self._columns = columns
-        self._domains: dict[str, Domain] = {
-            column.name: domain for column, domain in dict(constraint.domains or {}).items()
-        }
-        self._schemas = schemas
-        self._sources = sources
-        self._max_size = max_size
-        self._native: dict[tuple[str, frozenset[str]], bool] = {}
-        self.files_pruned = 0
-        self.never_native = False
-
-    def splits(self, partition: PartitionSlices, file_slice: FileSlice) -> Iterator[HudiSplit]:
-        """The ranges of a slice's base file; none where constants alone say that no row fits."""
-        whole = self._whole_slice(partition, file_slice)
-        constants: dict[str, Value | None] = {**dict(whole.path_values), **hidden_values(whole)}
-        if not all(self._domains[name].includes_value(constants[name]) for name in self._domains if name in constants):
-            self.files_pruned += 1
-            return
-        native = self._is_native(whole, frozenset(constants))
-        asked = tuple((column.name, constants[column.name]) for column in self._columns if column.name in constants)
-        whole = replace(whole, native=native, constants=asked if native else ())
-        step = self._max_size if whole.has_base and whole.source is None else max(whole.length, 1)
-        for start in range(0, max(whole.length, 1), step):
-            length = min(step, whole.length - start)
-            yield replace(whole, start=start, length=length, holds_inserts=start == 0 and bool(whole.logs))
-
-    def _whole_slice(self, partition: PartitionSlices, file_slice: FileSlice) -> HudiSplit:
-        file = file_slice.base if file_slice.base is not None else file_slice.logs[0]
-        schema = self._schemas.get(file.name.instant) if file_slice.base is not None else None
-        told = self._paths.values(partition.path)
-        source = self._sources.get(file.path)
-        if source is not None:
-            # Only the file itself tells whether it has the partition fields.
-            told = {}
-        elif schema is not None:
-            lowered = {name.lower() for name in schema.names}
-            told = {name: value for name, value in told.items() if name.lower() not in lowered}
-        elif not self._table.config.drop_partition_columns:
-            told = {}
-        return HudiSplit(
-            path=file.path,
-            start=0,
-            length=file.size,
-            file_size=file.size,
-            modified_millis=file.modified_millis,
-            format=file.path.rpartition(".")[2] if file_slice.base is not None else LOG_ONLY,
-            partition=partition.path,
-            file_id=file_slice.file_id,
-            base_instant=file.name.instant if file_slice.base is not None else file_slice.base_instant,
-            path_values=tuple(told.items()),
-            logs=tuple(LogFile(log.path, log.size) for log in file_slice.logs),
-            source=source,
-        )
-
-    def _is_native(self, file: HudiSplit, constants: frozenset[str]) -> bool:
-        """Whether a reader that knows no Hudi gets the columns right from a file."""
-        if self.never_native or self._table.written_in is not None or file.logs or file.source is not None:
-            return False
-        schema = self._schemas[file.base_instant]
-        if schema is None or file.format != "parquet" or _PLAIN_PATH.fullmatch(file.path) is None:
-            return False
-        key = (file.base_instant, constants)
-        if key not in self._native:
-            self._native[key] = all(
-                column.name in constants or self._is_native_column(column.name, schema) for column in self._columns
-            ) and self._is_same_version(file.base_instant, constants)
-        return self._native[key]
-
-    def _is_same_version(self, requested: str, constants: frozenset[str]) -> bool:
-        """Whether the files of a write have the columns by the names and types of the query."""
-        if self._table.history is None:
-            return True
-        in_file = tuple(column for column in self._columns if column.name not in constants)
-        return all(column.is_same for column in self._table.history.evolve(requested, in_file))
-
-    def _is_native_column(self, name: str, written: pa.Schema) -> bool:
-        if name in META_COLUMNS:
-            return True
-        shown = self._table.schema.field(name).type
-        return written.names.count(name) == 1 and written.field(name).type == shown and is_native_type(shown)
+def _by_logs(changes: HudiChangesHandle, columns: tuple[ColumnHandle, ...]) -> bool:
+    """Whether logs of changes may be read: they have the rows without the meta columns and the hidden ones."""
+    if not changes.change_logs or changes.table.history is not None:
+        return False
+    logged = set(changes.table.schema.names) - set(META_COLUMNS) | {name for name, _ in CHANGE_COLUMNS}
+    return changes.is_feed or all(column.name in logged for column in columns)

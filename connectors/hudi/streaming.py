@@ -1,7 +1,7 @@
-"""Places in the history of a table, and the rows between them. Driver side.
+"""Offsets in the history of a table, and the rows between them. Driver side.
 
-A place is what orders the writes of a range: the completion time of a write in timeline layout 2, its requested time in
-layout 1. There a write that is not finished holds the stream up, since it would be behind its place when it is.
+An offset is what orders the writes of a range: the completion time of a write in timeline layout 2, its requested
+time in layout 1. There a write that is not finished holds the stream up, since it would be passed over when it is.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from datetime import datetime, tzinfo
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.optional.streaming import StreamStart, offset_fields, offset_text
+from connectors.hudi.changes.change_ranges import write_changes_handle
 from connectors.hudi.changes.handles import HudiChangesHandle
 from connectors.hudi.changes.incremental import incremental_handle
-from connectors.hudi.changes.planning import write_changes_handle
 from connectors.hudi.error_codes import HUDI_CLEANED, HUDI_NO_META_FIELDS
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.read_options import HudiReadOptions, QueryType
@@ -44,12 +44,12 @@ def initial_offset(snapshot: HudiSnapshot, name: object, start: StreamStart, ses
     """
     if not snapshot.config.populate_meta_fields:
         raise NotSupportedError(
-            f"{name} has no meta columns (hoodie.populate.meta.fields is false), without which nobody can tell when a "
+            f"{name} has no meta columns (hoodie.populate.meta.fields is false), without which it is unknown when a "
             "row was written; it cannot be read as a stream",
             HUDI_NO_META_FIELDS,
         )
     if start.latest:
-        return _text(max(map(range_key, _told(snapshot)), default=EARLIEST))
+        return _text(max(map(range_key, _settled(snapshot)), default=EARLIEST))
     if start.version is None or is_earliest(str(start.version.value)):
         return _text(EARLIEST)
     zone = timeline_zone(snapshot.config.utc_timeline, session_zone)
@@ -70,7 +70,7 @@ def latest_offset(
     """
     begin = _after(name, offset)
     last = None if until is None else _after(name, until)
-    keys = sorted(range_key(item) for item in _told(snapshot))
+    keys = sorted(range_key(item) for item in _settled(snapshot))
     keys = [key for key in keys if begin < key and (last is None or key <= last)]
     if max_versions is not None and begin != EARLIEST:
         keys = keys[:max_versions]
@@ -80,7 +80,7 @@ def latest_offset(
 def batch_handle(
     snapshot: HudiSnapshot, table: HudiTableHandle, start: str, end: str, session_zone: str, *, changes: bool
 ) -> HudiTableHandle | HudiChangesHandle:
-    """The rows between two places.
+    """The rows between two offsets.
 
     Args:
         snapshot: The table at its newest write, its timeline listed.
@@ -91,13 +91,13 @@ def batch_handle(
         changes: Whether changes are asked for.
 
     Raises:
-        InvalidArgumentError: A place is none of the table, or what was there then was cleaned.
+        InvalidArgumentError: An offset is none of the table, or what was there then was cleaned.
     """
-    begin, last = (_after(table.name, place) for place in (start, end))
+    begin, last = (_after(table.name, offset) for offset in (start, end))
     table = replace(table, read_optimized=False)
     if begin == EARLIEST and not changes:
         return _table_at(snapshot, table, last)
-    # Its place in a range is all that counts, so it may not be taken for the requested time of another write.
+    # Its position in a range is all that counts, so it may not be taken for the requested time of another write.
     options = HudiReadOptions(query_type=QueryType.INCREMENTAL, begin=begin, end=last)
     if changes:
         return write_changes_handle(snapshot, table, options, session_zone)
@@ -105,7 +105,7 @@ def batch_handle(
 
 
 def _table_at(snapshot: HudiSnapshot, table: HudiTableHandle, key: str) -> HudiTableHandle:
-    """The table after the write at a place, whatever came later."""
+    """The table after the write at an offset, whatever came later."""
     later = any(range_key(item) > key for item in snapshot.view.instants)
     last = next((item for item in snapshot.view.instants if range_key(item) == key), None)
     if last is None:
@@ -121,7 +121,7 @@ def _table_at(snapshot: HudiSnapshot, table: HudiTableHandle, key: str) -> HudiT
     return replace(table, view=after, metastore_partitions=False)
 
 
-def _told(snapshot: HudiSnapshot) -> Sequence[Instant]:
+def _settled(snapshot: HudiSnapshot) -> Sequence[Instant]:
     """The completed writes that nothing older and unfinished stands before."""
     instants = snapshot.view.instants
     if snapshot.config.layout != 1:
@@ -131,7 +131,7 @@ def _told(snapshot: HudiSnapshot) -> Sequence[Instant]:
 
 
 def _key_of(snapshot: HudiSnapshot, text: str, zone: tzinfo) -> str:
-    """The place of a write, by its requested time; of any other instant, that instant."""
+    """The offset of a write, by its requested time; of any other instant, that instant."""
     instant = instant_of_text(text, zone)
     known = {item.requested: range_key(item) for item in snapshot.view.instants}
     if instant not in known and (snapshot.view.start is None or instant < snapshot.view.start):
@@ -148,7 +148,7 @@ def _just_before(key: str) -> str:
 def _after(name: object, offset: str) -> str:
     after = str(offset_fields(name, offset, _FIELDS)["after"])
     if not (after.isascii() and after.isdigit()):
-        raise InvalidArgumentError(f"{offset!r:.200} is no place in a stream of table {name}: expected an instant")
+        raise InvalidArgumentError(f"{offset!r:.200} is no offset in a stream of table {name}: expected an instant")
     return after
 
 

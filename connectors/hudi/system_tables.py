@@ -17,9 +17,11 @@ from connector_spi.system_tables import SystemTable
 from connectors.hudi.file_group.names import BaseFileName
 from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HudiTableHandle
-from connectors.hudi.planning.scan import ScanPlan
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan
+from connectors.hudi.planning.planner import plan_table
+from connectors.hudi.snapshots.opening import newest_snapshot
 from connectors.hudi.snapshots.snapshot import trimmed
-from connectors.hudi.table_config import read_table_config
+from connectors.hudi.table_properties import read_table_config
 from connectors.hudi.timeline.loader import list_instants
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -49,13 +51,13 @@ class TableOnStorage:
     transaction: HudiTransaction
     access: TableAccess
 
-    def plan(self) -> ScanPlan:
+    def plan(self) -> FileSlicePlan:
         """All file slices of the snapshot."""
-        snapshot = self.transaction.open(self.location)
+        snapshot = newest_snapshot(self.transaction, self.location)
         handle = HudiTableHandle(
             self.name, self.location, trimmed(snapshot.config), snapshot.view, snapshot.table_schema()
         )
-        return self.transaction.plan(handle, TupleDomain.all())
+        return plan_table(self.transaction, handle, TupleDomain.all())
 
 
 class _RowsTable(SystemTable):

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
+from connector_spi.errors import CorruptFileError, NotSupportedError
 from connector_spi.serializable import Serializable
 from connectors.hudi.error_codes import (
     HUDI_BAD_PROPERTIES,
-    HUDI_NOT_A_HUDI_TABLE,
     HUDI_UNSUPPORTED_BASE_FILE,
     HUDI_UNSUPPORTED_TABLE_FORMAT,
     HUDI_UNSUPPORTED_TABLE_VERSION,
 )
-from connectors.hudi.java_properties import parse_java_properties
-from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
-__all__ = [
-    "SUPPORTED_TABLE_VERSIONS",
-    "TableConfig",
-    "is_hudi_table",
-    "parse_table_config",
-    "read_table_config",
-    "timeline_folders",
-]
+__all__ = ["SUPPORTED_TABLE_VERSIONS", "TableConfig", "parse_table_config", "timeline_folders"]
 
 SUPPORTED_TABLE_VERSIONS = (5, 6, 8, 9)
 _LAYOUT_OF_VERSION = {5: 1, 6: 1, 8: 2, 9: 2}
 _BASE_FORMATS = ("parquet", "orc")
-_PROPERTIES = ".hoodie/hoodie.properties"
-_ATTEMPTS = 3
-_PAUSE_SECONDS = 0.2
 
 # Key generators whose path segment is the text of the field's value (KeyGeneratorType and its classes).
 _FAITHFUL_TYPES = frozenset({"SIMPLE", "COMPLEX", "SIMPLE_AVRO", "COMPLEX_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO"})
@@ -100,54 +86,12 @@ class TableConfig(Serializable):
     bootstrapped: bool = False
 
 
-def is_hudi_table(files: FileSystem, location: str) -> bool:
-    """Whether a folder holds a Hudi table."""
-    return any(files.exists(join_path(location, name)) for name in (_PROPERTIES, f"{_PROPERTIES}.backup"))
-
-
-def read_table_config(files: FileSystem, location: str) -> TableConfig:
-    """Reads the properties of a table.
-
-    A writer replaces the file by way of ``.backup``, so both may be missing or half-written for a moment
-    (HoodieTableConfig.recoverIfNeeded): the other is tried, and both again after a pause.
-
-    Raises:
-        NotSupportedError: There is no Hudi table, or one that this connector does not understand.
-        CorruptFileError: The properties cannot be read.
-    """
-    found = False
-    for attempt in range(_ATTEMPTS):
-        if attempt:
-            time.sleep(_PAUSE_SECONDS)
-        for name in (_PROPERTIES, f"{_PROPERTIES}.backup"):
-            try:
-                properties = parse_java_properties(files.read_text(join_path(location, name)))
-            except FileMissingError:
-                continue
-            except ValueError:
-                properties = {}
-            found = True
-            if "hoodie.table.name" in properties and "hoodie.table.type" in properties:
-                return parse_table_config(properties, location)
-        if not found and not files.exists(join_path(location, ".hoodie")):
-            break
-    if not found:
-        raise NotSupportedError(
-            f"{location} is no Hudi table: it has no {_PROPERTIES}; check the location", HUDI_NOT_A_HUDI_TABLE
-        )
-    raise CorruptFileError(
-        f"{join_path(location, _PROPERTIES)} holds no hoodie.table.name and hoodie.table.type, nor does its backup; "
-        "restore it, or repair the table with Hudi's own tools",
-        HUDI_BAD_PROPERTIES,
-    )
-
-
 def parse_table_config(properties: Mapping[str, str], location: str) -> TableConfig:
     """Makes sense of the properties.
 
     Args:
         properties: Parsed ``hoodie.properties``.
-        location: The table's folder, for messages.
+        location: The table's directory, for messages.
 
     Raises:
         NotSupportedError: A version, layout or format that is not understood.

@@ -15,11 +15,14 @@ from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from connector_spi.connector import ConnectorFactory
-from connector_spi.errors import CorruptFileError, InvalidPropertyError
+from connector_spi.errors import CorruptFileError, InvalidPropertyError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connector_spi.testing import Behaviour, ConnectorConformance, read_table
 from connectors.hive.formats import plugins
+from connectors.hudi.merge import merger_plugins
 from tests.connectors.hive.reading import make_connector
+from tests.connectors.hudi.catalog_helper import make_catalog
+from tests.connectors.hudi.merge.writer import Block, Delete, Partial, SliceWriter, Upsert
 
 PACKAGE = Path(__file__).parent
 
@@ -34,11 +37,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert done.returncode == 0, done.stderr
     sys.path.append(str(target))
     importlib.invalidate_caches()
-    plugins._loaded.cache_clear()
+    caches = (plugins._loaded, merger_plugins.plugin_mergers, merger_plugins._loaded)
+    for cached in caches:
+        cached.cache_clear()
     yield target
     sys.path.remove(str(target))
-    plugins._loaded.cache_clear()
-    for name in ("arrow_files", "fixed_width"):
+    for cached in caches:
+        cached.cache_clear()
+    for name in ("arrow_files", "fixed_width", "sum_merger"):
         sys.modules.pop(name, None)
 
 
@@ -110,6 +116,64 @@ def test_a_serde_of_the_plugin_reads_hive_tables(tmp_path: Path) -> None:
     rows = read_table(hive, SchemaTableName("s", "t")).to_pylist()
     assert rows == [{"code": "001", "name": "Anna"}, {"code": "02", "name": ""}]
     hive.shutdown()
+
+
+PAYLOAD = "com.example.SumPayload"
+LEGACY = {"hoodie.table.legacy.payload.class": PAYLOAD}
+COUNTERS = pa.schema([("key", pa.string()), ("amount", pa.int64()), ("name", pa.string())])
+
+
+def counter(key: str, amount: int, name: str) -> dict[str, object]:
+    return {"key": key, "amount": amount, "name": name}
+
+
+@pytest.mark.parametrize(
+    ("version", "properties"),
+    [
+        (6, {"hoodie.compaction.payload.class": PAYLOAD}),
+        (9, {"hoodie.record.merge.mode": "CUSTOM", **LEGACY}),
+        (8, {"hoodie.record.merge.mode": "CUSTOM", "hoodie.record.merge.strategy.id": PAYLOAD}),
+    ],
+)
+@pytest.mark.parametrize("memory", [1 << 30, 1], ids=["in memory", "through disk"])
+@pytest.mark.parametrize("columns", [["key", "amount", "name"], ["key", "name"]], ids=["all columns", "some"])
+def test_a_merger_of_the_plugin_merges_hudi_rows(
+    tmp_path: Path, version: int, properties: dict[str, str], memory: int, columns: list[str]
+) -> None:
+    table = SliceWriter(tmp_path / "t", version, COUNTERS, properties)
+    table.base([counter("a", 1, "first"), counter("b", 5, "stays"), counter("d", 7, "deleted")])
+    blocks: list[list[Block]] = [
+        [Upsert([counter("a", 10, "second"), counter("c", 2, "new")])],
+        [Upsert([counter("a", 100, "third"), counter("c", 20, "newer")]), Delete([("d", None)])],
+        [Delete([("c", None)]), Upsert([counter("c", 3, "again")])],
+    ]
+    for log in blocks:
+        table.log(log)
+    catalog = make_catalog(tmp_path).with_property("merge_memory", memory)
+    catalog.register(table.folder)
+    expected = [counter("a", 111, "third"), counter("b", 5, "stays"), counter("c", 3, "again")]
+    found = catalog.read(columns=columns).sort_by("key").to_pylist()
+    assert found == [{name: row[name] for name in columns} for row in expected]
+
+
+def test_a_merger_that_needs_whole_rows_refuses_partial_ones(tmp_path: Path) -> None:
+    table = SliceWriter(tmp_path / "t", 9, COUNTERS, {"hoodie.record.merge.mode": "CUSTOM", **LEGACY})
+    table.base([counter("a", 1, "x")])
+    table.log([Partial([{"key": "a", "amount": 2}])])
+    catalog = make_catalog(tmp_path)
+    catalog.register(table.folder)
+    with pytest.raises(NotSupportedError, match="the merger SumMerger needs whole rows"):
+        catalog.read()
+
+
+def test_a_merger_that_no_plugin_brings_is_refused(tmp_path: Path) -> None:
+    table = SliceWriter(tmp_path / "t", 6, COUNTERS, {"hoodie.compaction.payload.class": "com.example.Other"})
+    table.base([counter("a", 1, "x")])
+    table.log([Upsert([counter("a", 2, "y")])])
+    catalog = make_catalog(tmp_path)
+    catalog.register(table.folder)
+    with pytest.raises(NotSupportedError, match=r"com\.example\.Other.*lakeport\.hudi\.record_mergers"):
+        catalog.read()
 
 
 def test_the_plugin_is_small() -> None:

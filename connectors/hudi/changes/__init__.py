@@ -1,1 +1,1 @@
-"""Changes between instants, incremental queries and change feeds."""
+"""Changes between instants, incremental queries and change feeds: their handles and plans. Driver side."""

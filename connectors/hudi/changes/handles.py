@@ -20,7 +20,7 @@ CHANGE_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     (COMMIT_VERSION, pa.string()),
     (COMMIT_TIMESTAMP, pa.timestamp("us", "UTC")),
 )
-"""Name and type of the columns that tell a change; the version is the write's requested time."""
+"""Name and type of the columns that describe a change; the version is the write's requested time."""
 
 FEED_COLUMNS: tuple[tuple[str, pa.DataType], ...] = tuple(
     (name, pa.string()) for name in ("op", "ts_ms", "before", "after")
@@ -71,7 +71,7 @@ class HudiChangeSplit(Split):
         write: The write.
         before: The group's slice before it; ``None`` for a new group.
         after: The group's slice after it; ``None`` for a group that it removed.
-        change_logs: Logs that tell the changes; where there are some, the slices are not needed.
+        change_logs: Logs that record the changes; where there are some, the slices are not needed.
     """
 
     write: ChangedWrite

@@ -89,7 +89,7 @@ def damaged(path: str, what: str) -> CorruptFileError:
 
 def _gunzip(data: bytes, uncompressed: int, offset: int, path: str) -> bytes:
     try:
-        # No more than the header says, and one byte to tell that there is more. The checksum stands at the end.
+        # No more than the header says, and one byte to notice that there is more. The checksum stands at the end.
         stream = zlib.decompressobj(_GZIP_WINDOW)
         unzipped = stream.decompress(data, uncompressed + 1)
         if not stream.eof:

@@ -62,7 +62,7 @@ class HFile:
 
     @cached_property
     def file_info(self) -> dict[str, bytes]:
-        """What the writer noted about the file, such as ``schema``.
+        """What the writer recorded about the file, such as ``schema``.
 
         Raises:
             CorruptFileError: The file is damaged.
@@ -164,10 +164,10 @@ class HFile:
         data = read_block(self._source, entry.offset, self._trailer.codec, _LOWER_INDEX, self._path).data
         try:
             (count,) = struct.unpack_from(">i", data)
-            places = struct.unpack_from(f">{count + 1}i", data, 4)
+            offsets = struct.unpack_from(f">{count + 1}i", data, 4)
             start = 4 * (count + 2)
             found = []
-            for begin, end in pairwise(places):
+            for begin, end in pairwise(offsets):
                 offset, _ = _ENTRY.unpack_from(data, start + begin)
                 found.append(_IndexEntry(self._row(data[start + begin + _ENTRY.size : start + end]), offset))
             return found

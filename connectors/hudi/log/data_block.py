@@ -57,7 +57,7 @@ def read_data_block(
         columns: Names of the columns asked, as the block spells them; all where ``None``. A column that the block's
             schema lacks is left out of the result: of a block of partial updates, that is what it does not update.
         positions: Add ``POSITION`` (int64): positions in the base file of ``block.positions_base_instant``. All NULL
-            where the block tells none, and for an HFile, which is sorted by key and not by position.
+            where the block records none, and for an HFile, which is sorted by key and not by position.
 
     Returns:
         The rows in the block's order, columns in the order of the block's schema, of the types that
@@ -111,18 +111,18 @@ def read_data_blocks(
     where = [block.where for block in blocks]
     writer = _writer_schema(blocks[0], where[0])
     target = _target(writer, columns, where[0])
-    pieces = [_avro_records(content, writer, place) for content, place in zip(contents, where, strict=True)]
+    pieces = [_avro_records(content, writer, name) for content, name in zip(contents, where, strict=True)]
     try:
         table = read_avro_pieces(pieces, target)
     except ValueError as error:
         # Once more one by one, to say where.
-        for piece, place in zip(pieces, where, strict=True):
-            _read_avro(piece, target, place)
+        for piece, name in zip(pieces, where, strict=True):
+            _read_avro(piece, target, name)
         raise _damaged_rows(where[0], error) from error
     if not positions:
         return table
-    told = [positions_column(block, piece.count) for block, piece in zip(blocks, pieces, strict=True)]
-    return table.append_column(POSITION, pa.concat_arrays(told))
+    numbers = [positions_column(block, piece.count) for block, piece in zip(blocks, pieces, strict=True)]
+    return table.append_column(POSITION, pa.concat_arrays(numbers))
 
 
 def read_data_block_parts(
@@ -156,12 +156,12 @@ def read_data_block_parts(
     writer = _writer_schema(block, where)
     target = _target(writer, columns, where)
     count = _record_count(content, where)
-    told = positions_column(block, count) if positions else None
+    all_positions = positions_column(block, count) if positions else None
     done = 0
     parts = split_records(writer, content, _HEAD.size, count, part_bytes)
     while (part := _next_part(parts, where)) is not None:
         table = _read_avro(part, target, where)
-        yield table if told is None else table.append_column(POSITION, told.slice(done, len(table)))
+        yield table if all_positions is None else table.append_column(POSITION, all_positions.slice(done, len(table)))
         done += len(table)
 
 
@@ -267,7 +267,7 @@ def _read_parquet_columns(content: pa.Buffer, target: pa.Schema, where: str) -> 
             missing = columns[adapter.positions.index(None)].name
             raise damaged(where, f"the block lacks the column '{missing}' that its header names")
         read = sorted(set(found))
-        # By index, since a dotted path does not tell a nested field from a name that holds a dot.
+        # By index, since a dotted path may mean a nested field or a name that holds a dot.
         table = file.reader.read_all(column_indices=leaves) if leaves else None
         rows = file.metadata.num_rows
     arrays = [combined(table.column(read.index(at))) for at in found] if table is not None else []

@@ -110,10 +110,10 @@ class _Kryo:
             if not isinstance(earlier, kind):
                 raise ValueError(f"a reference to object {reference - 2}, which is no {kind.__name__}")
             return earlier
-        place = len(self._objects)
+        number = len(self._objects)
         self._objects.append(None)
         made = read()
-        self._objects[place] = made
+        self._objects[number] = made
         return made
 
     def size(self) -> int:

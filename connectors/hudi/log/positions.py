@@ -1,4 +1,4 @@
-"""Positions of a block's rows in the base file, as the block's header tells them. Pure.
+"""Positions of a block's rows in the base file, as the block's header records them. Pure.
 
 The header holds base64 of a 64-bit Roaring bitmap (LogReaderUtils.encodePositions): a little-endian long count, and
 for each an int of high bits and a 32-bit Roaring bitmap, as https://github.com/RoaringBitmap/RoaringFormatSpec has it.
@@ -30,7 +30,7 @@ _OFFSETS_FROM = 4
 
 
 def block_positions(block: LogBlock) -> np.ndarray | None:
-    """Positions of the block's rows, int64, ascending; ``None`` where its header tells none.
+    """Positions of the block's rows, int64, ascending; ``None`` where its header records none.
 
     Raises:
         CorruptFileError: The header cannot be decoded.
@@ -45,10 +45,10 @@ def block_positions(block: LogBlock) -> np.ndarray | None:
 
 
 def positions_of_base(blocks: Iterable[LogBlock], base_instant: str) -> bool:
-    """Whether all blocks tell the positions of their rows, and in the base file of this write.
+    """Whether all blocks record the positions of their rows, and in the base file of this write.
 
     A compaction may have put another base file below the logs since (HoodieLogBlock's
-    BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS); Hudi merges by keys then, as it does where a block tells none.
+    BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS); Hudi merges by keys then, as it does where a block records none.
     """
     return all(
         # The rows of an HFile are sorted by key, not by position.
@@ -58,7 +58,7 @@ def positions_of_base(blocks: Iterable[LogBlock], base_instant: str) -> bool:
 
 
 def positions_column(block: LogBlock, rows: int) -> pa.Array:
-    """The column ``POSITION`` of a block's rows, int64, all NULL where the block tells no positions.
+    """The column ``POSITION`` of a block's rows, int64, all NULL where the block records no positions.
 
     Raises:
         CorruptFileError: There are more or fewer positions than rows.

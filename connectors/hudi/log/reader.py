@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
-from connectors.hudi.log.block import LogBlock, parse_log_blocks
+from connectors.hudi.log.block import LogBlock
+from connectors.hudi.log.block_parser import parse_log_blocks
 from connectors.toolkit.storage.byte_source import FileSource
 from connectors.toolkit.storage.filesystem import storage_errors
 

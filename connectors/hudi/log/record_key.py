@@ -36,7 +36,7 @@ def virtual_record_keys(rows: pa.Table, key_fields: Sequence[str], *, complex_ke
     """
     if not key_fields:
         raise NotSupportedError(
-            f"{where} has neither meta columns nor record key fields (hoodie.table.recordkey.fields), so nothing tells "
+            f"{where} has neither meta columns nor record key fields (hoodie.table.recordkey.fields), so it is unknown "
             "which rows belong together; compact the table with Hudi, or read its base files alone (session property "
             "read_optimized)",
             HUDI_UNSUPPORTED_KEY,

@@ -36,9 +36,9 @@ def scan_log_blocks(
 
     - Corrupt stretches are passed over.
     - Blocks of writes that are not complete are passed over. Hudi asks this of table versions below 8 only, where
-      one file holds blocks of several writes; of later ones the file's name has told it already, and it does no harm.
+      one file holds blocks of several writes; of later ones the file's name says the same, and it does no harm.
     - A rollback command takes back the blocks of its target that stand before it in the slice.
-    - A block of log compaction stands for the blocks that it merged, at the place of the newest of them.
+    - A block of log compaction stands for the blocks that it merged, at the position of the newest of them.
 
     Args:
         blocks: All blocks of all log files of the slice, files in the order of ``FileSlice.logs``.

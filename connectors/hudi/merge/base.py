@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.hudi.log.row_columns import combined
+from connectors.hudi.merge.combined_rows import Combine, combine_checked
 from connectors.hudi.merge.key_index import key_index
 from connectors.hudi.merge.ordering import OrderingKeys
 
@@ -28,6 +29,7 @@ class MergedLog:
         ordering: Ordering values; ``None`` where the log always wins over the base file.
         filled: With partial updates: by column, where the logs have a value for it.
         newest: Columns whose value is the log's, whichever row decides.
+        combine: Makes a new row of a base row and the log's; ``None`` where one of them wins.
     """
 
     keys: pa.Array
@@ -37,6 +39,7 @@ class MergedLog:
     ordering: OrderingKeys | None = None
     filled: Mapping[str, np.ndarray] = field(default_factory=dict)
     newest: frozenset[str] = frozenset()
+    combine: Combine | None = None
 
 
 class LogMerge:
@@ -79,13 +82,13 @@ class LogMerge:
             return [base]
         self.met[at] = True
         base_wins = self._base_wins(matched, at, ordering)
-        if not log.filled:
-            stays = np.ones(base.num_rows, dtype=bool)
-            stays[matched[~base_wins]] = False
-            replaced = at[~base_wins]
-            batches = [base.filter(pa.array(stays))]
-            return batches + self._log_rows(replaced[~log.deleted[replaced]])
-        return self._fill(base, matched, at, base_wins, filled or {})
+        if log.filled or log.combine is not None:
+            return self._join(base, matched, at, base_wins, filled or {})
+        stays = np.ones(base.num_rows, dtype=bool)
+        stays[matched[~base_wins]] = False
+        replaced = at[~base_wins]
+        batches = [base.filter(pa.array(stays))]
+        return batches + self._log_rows(replaced[~log.deleted[replaced]])
 
     @property
     def last_position(self) -> int:
@@ -107,7 +110,7 @@ class LogMerge:
             return []
         return [batch for batch in self._log.rows.take(pa.array(at)).to_batches() if batch.num_rows]
 
-    def _fill(
+    def _join(
         self,
         base: pa.RecordBatch,
         matched: np.ndarray,
@@ -115,28 +118,45 @@ class LogMerge:
         base_wins: np.ndarray,
         filled: Mapping[str, np.ndarray],
     ) -> list[pa.RecordBatch]:
-        """With partial updates: a row of either side, its gaps filled from the other."""
-        log = self._log
-        deleted = log.deleted[at]
+        """The rows that stay, and those that both sides make together."""
+        deleted = self._log.deleted[at]
         # A delete that loses leaves the base row as it is.
         stays = np.ones(base.num_rows, dtype=bool)
         stays[matched[~(deleted & base_wins)]] = False
-        both = np.flatnonzero(~deleted)
         batches = [base.filter(pa.array(stays))]
+        both = np.flatnonzero(~deleted)
         if not len(both):
             return batches
-        mine = pa.table({name: base.column(name) for name in base.schema.names}).take(pa.array(matched[both]))
-        theirs = log.rows.take(pa.array(at[both]))
-        wins = base_wins[both]
-        columns: list[pa.Array] = []
-        for name in base.schema.names:
-            has = log.filled[name][at[both]] if name in log.filled else np.ones(len(both), dtype=bool)
-            gap = ~filled[name][matched[both]] if name in filled else np.zeros(len(both), dtype=bool)
-            # Where the base row wins, the columns that partial updates know nothing of are its own.
-            from_log = has if name in log.newest else np.where(wins, has & gap, has | gap)
-            columns.append(_choose(from_log, theirs.column(name), mine.column(name)))
-        batches.append(pa.RecordBatch.from_arrays(columns, schema=base.schema))
+        older = pa.table({name: base.column(name) for name in base.schema.names}, schema=base.schema)
+        older = older.take(pa.array(matched[both]))
+        newer = self._log.rows.take(pa.array(at[both]))
+        if self._log.combine is not None:
+            made = combine_checked(self._log.combine, older, newer)
+        else:
+            gaps = {name: ~has[matched[both]] for name, has in filled.items()}
+            made = self._filled(older, newer, at[both], base_wins[both], gaps)
+        batches += made.to_batches()
         return batches
+
+    def _filled(
+        self,
+        older: pa.Table,
+        newer: pa.Table,
+        at: np.ndarray,
+        base_wins: np.ndarray,
+        gaps: Mapping[str, np.ndarray],
+    ) -> pa.Table:
+        """With partial updates: a row of either side, its gaps filled from the other."""
+        log = self._log
+        none = np.zeros(len(at), dtype=bool)
+        columns: list[pa.Array] = []
+        for name in older.column_names:
+            has = log.filled[name][at] if name in log.filled else ~none
+            gap = gaps.get(name, none)
+            # Where the base row wins, the columns that partial updates know nothing of are its own.
+            from_log = has if name in log.newest else np.where(base_wins, has & gap, has | gap)
+            columns.append(_choose(from_log, newer.column(name), older.column(name)))
+        return pa.Table.from_arrays(columns, schema=older.schema)
 
 
 def _choose(first: np.ndarray, one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
@@ -15,7 +14,10 @@ from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 from connectors.hudi.log.block import LogBlock
 from connectors.hudi.log.record_key import virtual_record_keys
 from connectors.hudi.log.row_columns import combined, field_values
-from connectors.hudi.merge.config import MergeConfig, PartialUpdates
+from connectors.hudi.merge.combined_rows import Combine
+from connectors.hudi.merge.config import MergeConfig
+from connectors.hudi.merge.merger_plugins import create_merger
+from connectors.hudi.merge.record_merger import CombiningMerger, RecordMerger
 from connectors.hudi.schema.table_schema import COMMIT_TIME as META_COMMIT_TIME
 from connectors.hudi.schema.table_schema import META_COLUMNS, RECORD_KEY
 from connectors.hudi.schema.timestamp_unit import check_unit
@@ -42,12 +44,13 @@ class MergeColumns:
     Attributes:
         given: What the merge gives out, of the types asked.
         read: What has to be read: ``given``, and what keys and ordering values are made of.
-        config: How rows are merged.
+        config: What the table's properties say of keys and deletes.
+        merger: Merges rows.
         where: Names the table, for messages.
         has_meta_columns: Whether ``_hoodie_record_key`` holds the keys.
-        ordering_types: The types of the ordering fields; empty where ordering values do not count.
+        ordering_types: The types of the merger's ordering fields.
         partial: Whether columns may be filled from several rows.
-        by_position: Whether a row's key is its position in the base file (int64), and the logs tell it of all events.
+        by_position: Whether a row's key is its position in the base file (int64), which the logs record of all events.
         shapes: With partial updates: sets of columns that events have values for, as met so far.
         adapters: From rows of a schema to ``read``, by the schemas met so far.
     """
@@ -55,6 +58,7 @@ class MergeColumns:
     given: tuple[ColumnHandle, ...]
     read: tuple[ColumnHandle, ...]
     config: MergeConfig
+    merger: RecordMerger
     where: str
     has_meta_columns: bool
     ordering_types: tuple[pa.DataType, ...]
@@ -87,9 +91,14 @@ class MergeColumns:
         return frozenset(_first([column.name for column in self.read], name) for name in self.config.key_fields)
 
     @property
-    def newest(self) -> frozenset[str]:
-        """Columns that are taken of the row written later, whichever decides."""
-        return frozenset(META_COLUMNS) if self.config.newest_meta_columns else frozenset()
+    def combine(self) -> Combine | None:
+        """Makes a new row of two; ``None`` where one of them wins."""
+        return self.merger.combine if isinstance(self.merger, CombiningMerger) else None
+
+    @property
+    def may_compact(self) -> bool:
+        """Whether one event of each key stands for all before it."""
+        return not self.partial and self.combine is None
 
     def adapter(self, written: pa.Schema, block: LogBlock) -> SchemaAdapter:
         """Brings rows of a log block of this schema into the form of ``read``.
@@ -125,7 +134,7 @@ class MergeColumns:
         """The values of the ordering fields of rows of ``read``; none where they do not count."""
         if not self.ordering_types:
             return []
-        return [field_values(rows, name) for name in self.config.ordering_fields]
+        return [field_values(rows, name) for name in self.merger.ordering_fields]
 
     def shape(self, present: frozenset[str] | None) -> int | None:
         """The number of a set of columns; ``None`` for all of them.
@@ -142,19 +151,10 @@ class MergeColumns:
 
     def filled(self, rows: pa.Table) -> dict[str, np.ndarray]:
         """By column, where rows of ``given`` have a value that counts, by the values alone."""
-        mode = self.config.partial_updates
-        if mode is PartialUpdates.NONE:
+        test = self.merger.value_test
+        if test is None:
             return {}
-        return {name: self._is_value(rows.column(name)) for name in self.names if name in rows.column_names}
-
-    def _is_value(self, column: pa.ChunkedArray) -> np.ndarray:
-        if self.config.partial_updates is PartialUpdates.IGNORE_DEFAULTS:
-            # Every field that can be absent has NULL as its default.
-            return np.asarray(column.is_valid().to_numpy())
-        if not pa.types.is_string(column.type) and not pa.types.is_binary(column.type):
-            return np.ones(len(column), dtype=bool)
-        marker = pa.scalar(self.config.unavailable_value, pa.string()).cast(column.type)
-        return np.asarray(pc.fill_null(pc.not_equal(column, marker), True).to_numpy())
+        return {name: test(rows.column(name)) for name in self.names if name in rows.column_names}
 
 
 def merge_columns(
@@ -181,21 +181,47 @@ def merge_columns(
     Raises:
         NotSupportedError: The table has no column of an ordering field.
     """
-    fields = config.ordering_fields if config.by_event_time else ()
-    types = tuple(_type(schema, name, where) for name in fields)
-    names = [_first(schema.names, name) for name in fields]
+    merger = create_merger(config.merger, config.rules)
+    needed = _combined_columns(merger, schema, partial, where)
+    types = tuple(_type(schema, name, where) for name in merger.ordering_fields)
+    names = [_first(schema.names, name) for name in merger.ordering_fields]
     if not by_position:
         names = [RECORD_KEY, *names] if has_meta_columns else [*_firsts(schema.names, config.key_fields), *names]
-    elif not asked and not names:
+    elif not asked and not names and not needed:
         # The column that costs least to read.
         names = [META_COMMIT_TIME] if has_meta_columns else _firsts(schema.names, config.key_fields)
-    own = {name: ColumnHandle(name, _own_type(schema, name)) for name in names}
+    own = {name: ColumnHandle(name, _own_type(schema, name)) for name in (*names, *needed)}
+    known = {column.name for column in asked}
+    wanted = (*asked, *(own[name] for name in needed if name not in known))
     # Rows without any column could not be counted.
-    given = tuple(own.get(column.name, column) for column in asked) or tuple(own.values())[:1]
+    given = tuple(own.get(column.name, column) for column in wanted) or tuple(own.values())[:1]
     present = {column.name for column in given}
-    read = (*given, *(column for name, column in own.items() if name not in present))
-    partial = partial or config.partial_updates is not PartialUpdates.NONE
-    return MergeColumns(given, read, config, where, has_meta_columns, types, partial, by_position)
+    return MergeColumns(
+        given=given,
+        read=(*given, *(column for name, column in own.items() if name not in present)),
+        config=config,
+        merger=merger,
+        where=where,
+        has_meta_columns=has_meta_columns,
+        ordering_types=types,
+        partial=partial or merger.value_test is not None,
+        by_position=by_position,
+    )
+
+
+def _combined_columns(merger: RecordMerger, schema: pa.Schema, partial: bool, where: str) -> tuple[str, ...]:
+    """The columns that a merger combines rows by."""
+    if not isinstance(merger, CombiningMerger):
+        return ()
+    missing = [name for name in merger.columns if name not in schema.names]
+    if missing or partial:
+        what = f"the column {missing[0]}, which the table lacks" if missing else "whole rows, and met partial ones"
+        raise NotSupportedError(
+            f"{where}: the merger {type(merger).__name__} needs {what}; read the table's base files alone (session "
+            "property read_optimized), or correct the plugin",
+            HUDI_UNSUPPORTED_MERGE,
+        )
+    return merger.columns
 
 
 def _firsts(names: Sequence[str], fields: Sequence[str]) -> list[str]:
@@ -220,7 +246,7 @@ def _type(schema: pa.Schema, name: str, where: str) -> pa.DataType:
     if kind is None:
         raise NotSupportedError(
             f"{where} has no column of its ordering field '{name}' (hoodie.table.ordering.fields, "
-            "hoodie.table.precombine.field), without which nobody can tell which row is newer; read its base files "
+            "hoodie.table.precombine.field), without which it is unknown which row is newer; read its base files "
             "alone (session property read_optimized)",
             HUDI_UNSUPPORTED_MERGE,
         )

@@ -96,7 +96,7 @@ def read_events(
 
 
 def column_names(block: LogBlock) -> tuple[str, ...]:
-    """Names of the columns of a data block; none where its header is damaged, which its reader tells."""
+    """Names of the columns of a data block; none where its header is damaged, which its reader refuses."""
     return _field_names(block.schema or "{}")
 
 
@@ -105,7 +105,7 @@ class _Written:
     """What of a data block is read.
 
     Attributes:
-        asked: Names of its columns: those of the merge, and those that tell deletes.
+        asked: Names of its columns: those of the merge, and those that mark deletes.
         present: Names of the merge's columns that it has.
     """
 
@@ -117,11 +117,11 @@ class _Written:
         """Finds the columns, each by its own name or where ``evolved`` says."""
         written = pa.schema([pa.field(name, pa.null()) for name in column_names(block)])
         names = [column.name for column in columns.read] if evolved is None else [_name(item) for item in evolved]
-        places = [None if name is None else find_column(written, name) for name in names]
-        found = {column.name: at for column, at in zip(columns.read, places, strict=True) if at is not None}
-        markers = {_IS_DELETED, _OPERATION, columns.config.delete_field}
+        positions = [None if name is None else find_column(written, name) for name in names]
+        found = {column.name: at for column, at in zip(columns.read, positions, strict=True) if at is not None}
+        markers = {_IS_DELETED, _OPERATION, columns.config.rules.delete_field}
         asked = {written.names[at] for at in found.values()} | {name for name in written.names if name in markers}
-        # A table without columns would not tell how many rows there are.
+        # A table without columns would lose the number of rows.
         return cls(frozenset(asked or written.names[:1]), frozenset(found))
 
 
@@ -155,7 +155,14 @@ def _row_events(
         raise damaged(block.where, "a row has no record key")
     deleted = _deleted(rows, columns)
     ordering = columns.ordering(table)
-    return _events(table.select(columns.names), keys, deleted, _commit_time(ordering, len(rows)), ordering, shape)
+    return _events(
+        values=table.select(columns.names),
+        keys=keys,
+        deleted=deleted,
+        commit_time=_commit_time(ordering, len(rows)),
+        ordering=ordering,
+        shape=shape,
+    )
 
 
 def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -> pa.Table:
@@ -168,8 +175,8 @@ def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -
     values = pa.table({column.name: pa.nulls(count, column.type) for column in columns.given}, schema=columns.schema)
     ordering: list[pa.Array] = []
     if columns.ordering_types:
-        told = combined(deletes.column(ORDERING))
-        fields = told.flatten() if pa.types.is_struct(told.type) else [told]
+        recorded = combined(deletes.column(ORDERING))
+        fields = recorded.flatten() if pa.types.is_struct(recorded.type) else [recorded]
         cast = _ordering(block, fields, columns)
         if cast is None:
             # HoodieRecord.compareTo of two classes: the delete wins.
@@ -177,7 +184,14 @@ def _delete_events(block: LogBlock, content: pa.Buffer, columns: MergeColumns) -
         ordering = cast if cast is not None else [pa.nulls(count, kind) for kind in columns.ordering_types]
     else:
         commit_time = pa.repeat(True, count)
-    return _events(values, keys, pa.repeat(True, count), commit_time, ordering, columns.shape(None))
+    return _events(
+        values=values,
+        keys=keys,
+        deleted=pa.repeat(True, count),
+        commit_time=commit_time,
+        ordering=ordering,
+        shape=columns.shape(None),
+    )
 
 
 def _ordering(block: LogBlock, fields: list[pa.Array], columns: MergeColumns) -> list[pa.Array] | None:
@@ -221,9 +235,9 @@ def _deleted(rows: pa.Table, columns: MergeColumns) -> pa.Array:
         tests.append(rows.column(_IS_DELETED))
     if _OPERATION in rows.column_names:
         tests.append(pc.is_in(rows.column(_OPERATION), value_set=_deleting_operations()))
-    config = columns.config
-    if config.delete_field in rows.column_names:
-        tests.append(pc.equal(rows.column(config.delete_field).cast(pa.string()), config.delete_marker))
+    rules = columns.config.rules
+    if rules.delete_field in rows.column_names:
+        tests.append(pc.equal(rows.column(rules.delete_field).cast(pa.string()), rules.delete_marker))
     for test in tests:
         deleted = pc.or_(deleted, pc.fill_null(combined(test), False))
     return deleted

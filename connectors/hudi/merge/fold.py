@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 
+from connectors.hudi.merge.combined_rows import Combine, CombinedRows
 from connectors.hudi.merge.ordering import OrderingKeys
 
 __all__ = ["Events", "Folded", "fold"]
@@ -27,6 +29,8 @@ class Events:
         ordering: Ordering values; ``None`` where the later event always wins.
         filled: With partial updates: by column, where an event has a value for it.
         newest: Columns whose value is that of the later event, whichever decides.
+        rows: The rows of the events, where ``combine`` is given.
+        combine: Makes a new row of two; ``None`` where one of them wins.
     """
 
     codes: np.ndarray
@@ -36,6 +40,8 @@ class Events:
     ordering: OrderingKeys | None = None
     filled: Mapping[str, np.ndarray] = field(default_factory=dict)
     newest: frozenset[str] = frozenset()
+    rows: pa.Table | None = None
+    combine: Combine | None = None
 
     @property
     def commit_time_deletes(self) -> np.ndarray:
@@ -51,22 +57,24 @@ class Folded:
         winner: By key: the event that decides.
         sources: With partial updates: by column, for each key the event that the value is from; -1 where no event
             has one.
+        combined: By key: the row that was combined of its events, where they are.
     """
 
     winner: np.ndarray
     sources: Mapping[str, np.ndarray]
+    combined: pa.Table | None = None
 
 
 def fold(events: Events) -> Folded:
     """Merges the events of each key, one after the other."""
-    if events.ordering is None and not events.filled:
+    if events.ordering is None and not events.filled and events.combine is None:
         winner = np.full(events.keys, -1, dtype=np.int64)
         np.maximum.at(winner, events.codes, np.arange(len(events.codes), dtype=np.int64))
         return Folded(winner, {})
     state = _State(events)
     for round_ in _rounds(events.codes):
         state.take_in(round_)
-    return Folded(state.winner, state.sources)
+    return Folded(state.winner, state.sources, None if state.combined is None else state.combined.rows())
 
 
 def _rounds(codes: np.ndarray) -> Iterator[np.ndarray]:
@@ -90,6 +98,9 @@ class _State:
         self._commit_time_deletes = events.commit_time_deletes
         self.winner = np.full(events.keys, -1, dtype=np.int64)
         self.sources = {name: np.full(events.keys, -1, dtype=np.int64) for name in events.filled}
+        self.combined: CombinedRows | None = None
+        if events.combine is not None and events.rows is not None:
+            self.combined = CombinedRows(events.rows, events.keys, events.combine)
 
     def take_in(self, new: np.ndarray) -> None:
         codes = self._events.codes[new]
@@ -105,6 +116,8 @@ class _State:
             counts = wins | (before < 0) | (name in self._events.newest)
             merged = np.where(has & counts, value, before)
             source[codes] = np.where(fresh, np.where(wins, np.where(deleted[new], -1, value), before), merged)
+        if self.combined is not None:
+            self.combined.take_in(codes, new, wins, both=~fresh)
         self.winner[codes[wins]] = new[wins]
 
     def _wins(self, new: np.ndarray, current: np.ndarray) -> np.ndarray:

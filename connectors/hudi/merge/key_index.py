@@ -83,7 +83,7 @@ class _HashedTexts:
 
     @classmethod
     def of(cls, keys: pa.Array, hash_texts: Callable[[pa.Array], np.ndarray]) -> _HashedTexts | None:
-        """The index; ``None`` where the hashes do not tell the keys apart, or badly."""
+        """The index; ``None`` where the hashes do not separate the keys, or badly."""
         hashes = hash_texts(keys)
         order = np.argsort(hashes)
         hashes = hashes[order]

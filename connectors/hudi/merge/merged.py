@@ -11,7 +11,7 @@ from connectors.hudi.log.row_columns import combined
 from connectors.hudi.merge.base import MergedLog
 from connectors.hudi.merge.columns import COMMIT_TIME, DELETED, KEY, SHAPE, MergeColumns, ordering_name
 from connectors.hudi.merge.fold import Events, Folded, fold
-from connectors.hudi.merge.ordering import OrderingKeys, ordering_keys
+from connectors.hudi.merge.ordering import OrderingKeys
 
 __all__ = ["base_ordering", "deciding_events", "merged_log"]
 
@@ -29,12 +29,13 @@ def merged_log(tables: Sequence[pa.Table], columns: MergeColumns) -> MergedLog:
     winner = folded.winner
     return MergedLog(
         keys=keys,
-        rows=_rows(table.select(columns.names), folded),
+        rows=folded.combined if folded.combined is not None else _rows(table.select(columns.names), folded),
         deleted=events.deleted[winner],
         commit_time_deletes=events.commit_time_deletes[winner],
         ordering=events.ordering.take(winner) if events.ordering is not None else None,
         filled={name: source >= 0 for name, source in folded.sources.items()},
-        newest=columns.newest,
+        newest=columns.merger.later_columns,
+        combine=columns.combine,
     )
 
 
@@ -43,7 +44,7 @@ def deciding_events(tables: Sequence[pa.Table], columns: MergeColumns) -> pa.Tab
 
     Args:
         tables: Of ``events.read_events``, oldest first; at least one.
-        columns: The columns of the merge, which has no partial updates: there, all events of a key may count.
+        columns: The columns of the merge, where one event of a key wins: else, all of them may count.
     """
     table = pa.concat_tables(tables).combine_chunks()
     _, events = _events(table, columns)
@@ -53,7 +54,7 @@ def deciding_events(tables: Sequence[pa.Table], columns: MergeColumns) -> pa.Tab
 def base_ordering(rows: pa.Table, columns: MergeColumns) -> OrderingKeys | None:
     """The ordering values of rows of ``columns.read``; ``None`` where they do not count."""
     fields = columns.ordering(rows)
-    return ordering_keys(fields, columns.where, binlog=columns.config.binlog_positions) if fields else None
+    return columns.merger.ordering_keys(fields, columns.where) if fields else None
 
 
 def _events(table: pa.Table, columns: MergeColumns) -> tuple[pa.Array, Events]:
@@ -63,7 +64,7 @@ def _events(table: pa.Table, columns: MergeColumns) -> tuple[pa.Array, Events]:
     ordering = None
     if columns.ordering_types:
         fields = [combined(table.column(ordering_name(at))) for at in range(len(columns.ordering_types))]
-        ordering = ordering_keys(fields, columns.where, binlog=columns.config.binlog_positions)
+        ordering = columns.merger.ordering_keys(fields, columns.where)
     events = Events(
         codes=np.asarray(encoded.indices.to_numpy(zero_copy_only=False)).astype(np.int64),
         keys=len(encoded.dictionary),
@@ -71,7 +72,9 @@ def _events(table: pa.Table, columns: MergeColumns) -> tuple[pa.Array, Events]:
         commit_time=commit_time,
         ordering=ordering,
         filled=_filled(table, deleted, columns),
-        newest=columns.newest,
+        newest=columns.merger.later_columns,
+        rows=table.select(columns.names) if columns.combine is not None else None,
+        combine=columns.combine,
     )
     return encoded.dictionary, events
 
@@ -83,8 +86,8 @@ def _filled(table: pa.Table, deleted: np.ndarray, columns: MergeColumns) -> dict
     by_value = columns.filled(table)
     filled = {}
     for name in columns.names:
-        told = np.array([name in shape for shape in columns.shapes], dtype=bool)[shapes]
-        filled[name] = told & by_value.get(name, True) & ~deleted
+        written = np.array([name in shape for shape in columns.shapes], dtype=bool)[shapes]
+        filled[name] = written & by_value.get(name, True) & ~deleted
     return filled
 
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import NotSupportedError
 from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 
-__all__ = ["OrderingKeys", "as_table_type", "is_default", "ordering_keys"]
+__all__ = ["OrderingKeys", "as_table_type", "binlog_keys", "is_default", "ordering_keys"]
 
 _MIN = np.iinfo(np.int64).min
 
@@ -52,25 +52,36 @@ class OrderingKeys:
         return greater
 
 
-def ordering_keys(fields: Sequence[pa.Array], where: str, *, binlog: bool = False) -> OrderingKeys:
+def ordering_keys(fields: Sequence[pa.Array], where: str) -> OrderingKeys:
     """Brings the values of the ordering fields into a form that compares.
 
     Args:
         fields: One array for each ordering field, of the column's type in the table.
         where: Names the table, for messages.
-        binlog: The one field holds texts ``<file>.<position>`` of a MySQL binlog.
 
     Raises:
         NotSupportedError: A type whose order is not known here.
     """
     columns: list[np.ndarray | pa.Array] = []
     for array in fields:
-        columns += _binlog_columns(array) if binlog else _columns(array, where)
+        columns += _columns(array, where)
+    return OrderingKeys(tuple(columns))
+
+
+def binlog_keys(fields: Sequence[pa.Array]) -> OrderingKeys:
+    """Brings positions in a MySQL binlog, texts ``<file>.<position>``, into a form that compares.
+
+    The number at the end of the file's name decides, then the position (MySqlDebeziumAvroPayload.getFileId).
+    """
+    columns: list[np.ndarray | pa.Array] = []
+    for array in fields:
+        parts = pc.extract_regex(array.cast(pa.string()), r"(?:.*\.)?(?P<file>\d+)\.(?P<position>\d+)$")
+        columns += [_with_least(pc.struct_field(parts, name).cast(pa.int64())) for name in ("file", "position")]
     return OrderingKeys(tuple(columns))
 
 
 def is_default(array: pa.Array) -> np.ndarray:
-    """Where a single ordering value is absent, or the int 0 that stands for none (OrderingValues.isDefault)."""
+    """Where a single ordering value is missing, or the int 0 that stands for none (OrderingValues.isDefault)."""
     nulls = _numpy(array.is_null())
     return (
         nulls | _numpy(pc.fill_null(pc.equal(array, pa.scalar(0, array.type)), True))
@@ -183,12 +194,6 @@ def _utf16_order(array: pa.Array) -> pa.Array:
     moved = np.where((letters == 0xEE) | (letters == 0xEF), letters + np.uint8(0x10), letters)
     buffers = [None, filled.buffers()[1], pa.py_buffer(moved.tobytes())]
     return pa.Array.from_buffers(pa.binary(), len(filled), buffers, offset=filled.offset)
-
-
-def _binlog_columns(array: pa.Array) -> list[np.ndarray | pa.Array]:
-    """The number at the end of the file's name, and the position (MySqlDebeziumAvroPayload.getFileId)."""
-    parts = pc.extract_regex(array.cast(pa.string()), r"(?:.*\.)?(?P<file>\d+)\.(?P<position>\d+)$")
-    return [_with_least(pc.struct_field(parts, name).cast(pa.int64())) for name in ("file", "position")]
 
 
 def _numpy(array: pa.Array) -> np.ndarray:

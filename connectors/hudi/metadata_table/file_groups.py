@@ -13,7 +13,8 @@ from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.file_group.slices import DataFile, FileSlice
 from connectors.hudi.hfile.reader import Cell, HFile
-from connectors.hudi.log.block import BlockType, LogBlock, parse_log_blocks
+from connectors.hudi.log.block import BlockType, LogBlock
+from connectors.hudi.log.block_parser import parse_log_blocks
 from connectors.hudi.log.delete_block import RECORD_KEY, read_delete_block
 from connectors.hudi.log.scan import scan_log_blocks
 from connectors.hudi.metadata_table.records import Record, decode_records
@@ -99,7 +100,7 @@ class MetadataFileGroups:
         return frozenset(block.instant_time for item in self._slices for block, _ in self._blocks(item.logs))
 
     def look_up(self, wanted: Wanted) -> Layers:
-        """All that is told of some keys.
+        """All that is recorded of some keys.
 
         Args:
             wanted: The keys.
@@ -152,7 +153,7 @@ class MetadataFileGroups:
         every = (block for log in logs for block in parse_log_blocks(MemorySource(fetched[log.path]), log.path))
         scan = scan_log_blocks(every, is_committed=self._is_valid, latest_instant=_ANY_INSTANT)
         if scan.corrupt:
-            # Hudi passes over them; what they held cannot be told.
+            # Hudi passes over them; what they held is unknown.
             broken = scan.corrupt[0]
             raise CorruptFileError(f"{broken.where}: {broken.reason}", HUDI_BAD_LOG_FILE)
         for block in scan.blocks:

@@ -1,4 +1,4 @@
-"""Partitions and their files as the metadata table tells them, in place of listing folders. Driver side."""
+"""Partitions and their files as the metadata table lists them, instead of storage. Driver side."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORTH_LOCATING = 2
 
 
 class MetadataListing:
-    """The partitions and file slices that a scan wants, as far as the metadata table tells.
+    """The partitions and file slices that a scan wants, as far as the metadata table has them.
 
     Args:
         metadata: The metadata table.
@@ -84,12 +84,12 @@ class MetadataListing:
     ) -> dict[str, tuple[FileSlice, ...]]:
         """The slices that hold the record keys that the filter names, where the record index is sure to know.
 
-        The index has one place for a key, and a table may hold a key twice, if only by mistake. So it counts where it
-        has as many keys as the table has rows.
+        The index has one location for a key, and a table may hold a key twice, if only by mistake. So it is used where
+        it has as many keys as the table has rows.
 
         Args:
             kept: The slices left so far, by partition path.
-            count_rows: Says of the files of all partitions how many rows they hold; ``None`` where nobody knows.
+            count_rows: Says of the files of all partitions how many rows they hold; ``None`` where that is unknown.
         """
         use, metadata = self._table.indexes.record_index, self._metadata
         if not use or not metadata.has_partition(RECORD_INDEX) or sum(map(len, kept.values())) < _WORTH_LOCATING:
@@ -98,8 +98,8 @@ class MetadataListing:
         if keys is None or not metadata.is_newest:
             return kept
         try:
-            places = find_file_groups(metadata, keys)
-            if places is None:
+            located = find_file_groups(metadata, keys)
+            if located is None:
                 return kept
             indexed = indexed_keys(metadata)
             every = list_files(metadata, self._table.location, list_partitions(metadata))
@@ -109,7 +109,7 @@ class MetadataListing:
             self.notes += (f"{RECORD_INDEX} not used: {error}",)
             return kept
         return {
-            path: tuple(item for item in part if (partition_identifier(path), item.file_id) in places)
+            path: tuple(item for item in part if (partition_identifier(path), item.file_id) in located)
             for path, part in kept.items()
         }
 
@@ -134,11 +134,11 @@ def list_files(metadata: MetadataTable, location: str, paths: Collection[str]) -
 
     Args:
         metadata: The metadata table.
-        location: Folder of the data table.
+        location: Directory of the data table.
         paths: Paths of the partitions.
 
     Returns:
-        Files by partition path, sorted by name; their modification times are 0, since nobody noted them.
+        Files by partition path, sorted by name; their modification times are 0, since they are not recorded.
 
     Raises:
         UnusableMetadataTableError: A partition is not there.
@@ -159,5 +159,5 @@ def _files(groups: MetadataFileGroups, paths: Collection[str]) -> Iterable[tuple
 
 
 def _infos(location: str, path: str, names: dict[str, int]) -> list[FileInfo]:
-    folder = join_path(location, path) if path else location
-    return [FileInfo(join_path(folder, name), size, 0, False) for name, size in sorted(names.items())]
+    directory = join_path(location, path) if path else location
+    return [FileInfo(join_path(directory, name), size, 0, False) for name, size in sorted(names.items())]

@@ -62,8 +62,12 @@ def find_file_groups(metadata: MetadataTable, keys: RecordKeys) -> frozenset[tup
     layers = metadata.partition(RECORD_INDEX).look_up(Wanted.of_keys(texts))
     found: set[tuple[str, str]] = set()
     for ways in keys:
-        places = [record_location(layers.get(text.encode(), ())) for text in ways]
-        here = {(place.partition or partition_identifier(""), place.file_id) for place in places if place is not None}
+        locations = [record_location(layers.get(text.encode(), ())) for text in ways]
+        here = {
+            (location.partition or partition_identifier(""), location.file_id)
+            for location in locations
+            if location is not None
+        }
         if not here:
             return None
         found |= here
@@ -71,7 +75,7 @@ def find_file_groups(metadata: MetadataTable, keys: RecordKeys) -> frozenset[tup
 
 
 def indexed_keys(metadata: MetadataTable) -> int | None:
-    """Number of keys in the index; ``None`` where that would cost too much to tell.
+    """Number of keys in the index; ``None`` where counting would cost too much.
 
     Raises:
         ConnectorError: The index cannot be read.

@@ -1,6 +1,6 @@
 """Records of the metadata table (HoodieMetadataRecord), and how a newer one changes an older (HoodieMetadataPayload).
 
-Pure. Logical types are left aside: a value comes as what lies on the wire.
+Pure. Logical types are ignored: a value comes as it is encoded.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def merge_files(layers: Iterable[Record | None]) -> dict[str, int]:
         if layer is None:
             found.clear()
             continue
-        for name, told in _mapping(layer, "filesystemMetadata").items():
-            info = _record(told)
+        for name, value in _mapping(layer, "filesystemMetadata").items():
+            info = _record(value)
             size, deleted = _int(info["size"]), bool(info["isDeleted"])
             older = found.get(name)
             if older is None:
@@ -161,48 +161,48 @@ def record_location(layers: Sequence[Record | None]) -> RecordLocation | None:
     layer = layers[-1] if layers else None
     if layer is None:
         return None
-    told = _record(layer["recordIndexMetadata"])
-    if _int(told.get("fileIdEncoding") or 0) == 1:
-        return RecordLocation(str(told["partitionName"]), str(told["fileId"]))
-    if _int(told.get("fileIdEncoding") or 0) != 0:
-        raise ValueError(f"a file id of encoding {told['fileIdEncoding']}")
-    high, low = _int(told["fileIdHighBits"]), _int(told["fileIdLowBits"])
+    entry = _record(layer["recordIndexMetadata"])
+    if _int(entry.get("fileIdEncoding") or 0) == 1:
+        return RecordLocation(str(entry["partitionName"]), str(entry["fileId"]))
+    if _int(entry.get("fileIdEncoding") or 0) != 0:
+        raise ValueError(f"a file id of encoding {entry['fileIdEncoding']}")
+    high, low = _int(entry["fileIdHighBits"]), _int(entry["fileIdLowBits"])
     digits = f"{high & (1 << 64) - 1:016x}{low & (1 << 64) - 1:016x}"
     uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-    index = _int(told["fileIndex"])
-    return RecordLocation(str(told["partitionName"]), uuid if index < 0 else f"{uuid}-{index}")
+    index = _int(entry["fileIndex"])
+    return RecordLocation(str(entry["partitionName"]), uuid if index < 0 else f"{uuid}-{index}")
 
 
 def _column_stats(layer: Record) -> ColumnStats | None:
-    told = _record(layer["ColumnStatsMetadata"])
-    if told["isDeleted"]:
+    entry = _record(layer["ColumnStatsMetadata"])
+    if entry["isDeleted"]:
         return None
-    kind = told.get("valueType")
+    kind = entry.get("valueType")
     value_type = _record(kind) if kind is not None else {}
     return ColumnStats(
-        file_name=str(told["fileName"]),
-        column=str(told["columnName"]),
-        low=_bound(told["minValue"], value_type),
-        high=_bound(told["maxValue"], value_type),
-        value_count=_int(told["valueCount"] or 0),
-        # Parquet says -1 where nobody counted: then there may be some.
-        null_count=abs(_int(told["nullCount"] or 0)),
-        tight=bool(told.get("isTightBound", False)),
+        file_name=str(entry["fileName"]),
+        column=str(entry["columnName"]),
+        low=_bound(entry["minValue"], value_type),
+        high=_bound(entry["maxValue"], value_type),
+        value_count=_int(entry["valueCount"] or 0),
+        # Parquet says -1 where they were not counted: then there may be some.
+        null_count=abs(_int(entry["nullCount"] or 0)),
+        tight=bool(entry.get("isTightBound", False)),
     )
 
 
-def _bound(told: object, value_type: Record) -> tuple[StatValue, ...]:
-    if told is None:
+def _bound(bound: object, value_type: Record) -> tuple[StatValue, ...]:
+    if bound is None:
         return ()
-    if not isinstance(told, tuple) or len(told) != 2 or not isinstance(told[1], dict):
-        raise ValueError(f"a bound of the type {type(told).__name__}")
-    name = str(told[0]).rpartition(".")[2]
+    if not isinstance(bound, tuple) or len(bound) != 2 or not isinstance(bound[1], dict):
+        raise ValueError(f"a bound of the type {type(bound).__name__}")
+    name = str(bound[0]).rpartition(".")[2]
     ordinal = _int(value_type["typeOrdinal"]) if value_type else None
     scale = 15 if name == "DecimalWrapper" else None
     info = value_type.get("additionalInfo")
     if info is not None and "," in str(info):
         scale = int(str(info).split(",")[1])
-    return (StatValue(name, told[1].get("value"), scale, ordinal),)
+    return (StatValue(name, bound[1].get("value"), scale, ordinal),)
 
 
 @lru_cache(maxsize=64)

@@ -95,8 +95,8 @@ def keep_slices(metadata: MetadataTable, domains: Mapping[str, Domain], slices: 
     known = column_stats(metadata, wanted)
 
     def excludes(column: str, path: str, names: Sequence[str]) -> bool:
-        told = [known.get(FileColumn(column, path, name)) for name in names]
-        return all(stats is not None and not may_hold(domains[column], stats) for stats in told)
+        found = [known.get(FileColumn(column, path, name)) for name in names]
+        return all(stats is not None and not may_hold(domains[column], stats) for stats in found)
 
     return {
         path: [
@@ -110,7 +110,7 @@ def keep_slices(metadata: MetadataTable, domains: Mapping[str, Domain], slices: 
 
 
 def column_stats(metadata: MetadataTable, wanted: Collection[FileColumn]) -> dict[FileColumn, ColumnStats]:
-    """What is known of columns in files; those that nobody noted are left out.
+    """What is known of columns in files; those that were not recorded are missing.
 
     Raises:
         ConnectorError: The index cannot be read.
@@ -135,7 +135,7 @@ def _excludes(found: Mapping[tuple[str, str], ColumnStats], name: str, path: str
         return False
     if stats.value_count == 0 or stats.value_count != every.value_count:
         return False
-    # Hudi counts as NULL what is in files whose bounds nobody noted, and leaves it out of the partition's.
+    # Hudi counts as NULL what is in files whose bounds were not recorded, and leaves it out of the partition's.
     if stats.null_count:
         return False
     return not may_hold(domain, stats)

@@ -38,12 +38,12 @@ def may_hold(domain: Domain, stats: ColumnStats) -> bool:
 
 
 def column_bounds(arrow: pa.DataType, stats: ColumnStats) -> list[ColumnBounds]:
-    """What statistics may mean for a column of a type: one of these, and nobody says which.
+    """What statistics may mean for a column of a type: one of these; which one is not recorded.
 
-    A time is a number of milliseconds or microseconds, as the file has it, and not every writer told them apart.
+    A time is a number of milliseconds or microseconds, as the file has it, and not every writer distinguished them.
     """
     if not stats.low or not stats.high:
-        # Hudi counts NULLs where a Parquet file tells no bounds (ParquetUtils.readColumnStatsFromMetadata), and none
+        # Hudi counts NULLs where a Parquet file has no bounds (ParquetUtils.readColumnStatsFromMetadata), and none
         # does of texts that are long: "nothing but NULL" may be said of values.
         return [ColumnBounds()]
     if pa.types.is_string(arrow) and stats.null_count:
@@ -115,8 +115,8 @@ def _text(value: StatValue, upper: bool) -> Value | None:
 
 
 def _date(value: StatValue, upper: bool) -> Value | None:
-    told = value.wrapper in ("DateWrapper", "LocalDateWrapper") or value.ordinal == _DATE_ORDINAL
-    if not told or not isinstance(value.value, int) or value.value < _FIRST_CERTAIN_DAY:
+    is_date = value.wrapper in ("DateWrapper", "LocalDateWrapper") or value.ordinal == _DATE_ORDINAL
+    if not is_date or not isinstance(value.value, int) or value.value < _FIRST_CERTAIN_DAY:
         return None
     try:
         return date.fromordinal(_EPOCH_DAY + value.value)
@@ -125,8 +125,8 @@ def _date(value: StatValue, upper: bool) -> Value | None:
 
 
 def _decimal(arrow: pa.DataType, value: StatValue, upper: bool) -> Value | None:
-    told = value.wrapper == "DecimalWrapper" or value.ordinal == _DECIMAL_ORDINAL
-    if not told or value.scale is None or not isinstance(value.value, bytes):
+    is_decimal = value.wrapper == "DecimalWrapper" or value.ordinal == _DECIMAL_ORDINAL
+    if not is_decimal or value.scale is None or not isinstance(value.value, bytes):
         return None
     unscaled = int.from_bytes(value.value, "big", signed=True)
     exact = Decimal(unscaled).scaleb(-value.scale, Context(prec=100))

@@ -1,7 +1,7 @@
 """The metadata table of one query: whether it can be used, and its partitions. Driver side.
 
 It is a merge-on-read table of HFiles in ``.hoodie/metadata``, with a timeline of its own. A write of the data table
-is noted there before it is complete; so what belongs to pending writes is passed over.
+is recorded there before it is complete; so what belongs to pending writes is passed over.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ metadata_errors = (ConnectorError, ValueError, KeyError, TypeError, IndexError, 
 
 
 class UnusableMetadataTableError(ValueError):
-    """The metadata table does not tell what a query needs; says why."""
+    """The metadata table lacks what a query needs; says why."""
 
 
 class MetadataTable:
@@ -65,11 +65,11 @@ class MetadataTable:
 
     @property
     def is_newest(self) -> bool:
-        """Whether the query sees the newest state, and no later write has been noted."""
+        """Whether the query sees the newest state, and no later write has been recorded."""
         if self._snapshot.view.until is not None:
             return False
-        noted = (instant.requested for instant in self._view.instants if instant.action != "commit")
-        return all(self._is_known(instant) for instant in noted)
+        recorded = (instant.requested for instant in self._view.instants if instant.action != "commit")
+        return all(self._is_known(instant) for instant in recorded)
 
     @property
     def tells_partitions(self) -> bool:
@@ -77,7 +77,7 @@ class MetadataTable:
 
         Hudi has not always got these statistics right: while a compaction was pending they were of new logs alone,
         though called exact. So they count only for copy-on-write tables whose writes were complete one after the
-        other, with none pending or rolled back; for the newest state; and while no later write has been noted.
+        other, with none pending or rolled back; for the newest state; and while no later write has been recorded.
         """
         snapshot = self._snapshot
         view = snapshot.view
@@ -97,7 +97,7 @@ class MetadataTable:
 
         Raises:
             UnusableMetadataTableError: It cannot be read.
-            ConnectorError: Its folder cannot be listed.
+            ConnectorError: Its directory cannot be listed.
         """
         found = self._partitions.get(name)
         if found is None:
@@ -112,7 +112,12 @@ class MetadataTable:
         listing = snapshot.files.list(join_path(snapshot.location, f"{_FOLDER}/{name}"))
         data = parse_listing((info.path, info.size, info.modified_millis) for info in listing if not info.is_directory)
         slices = latest_file_slices(
-            data, self._view, self._config.layout, (), lambda requested: None, self._completions.of
+            files=data,
+            view=self._view,
+            layout=self._config.layout,
+            replaced=(),
+            written_names=lambda requested: None,
+            archived_completion=self._completions.of,
         )
         if not slices or not all(_is_whole(item, name) for item in slices):
             raise UnusableMetadataTableError(f"its partition {name} lacks files")
@@ -139,8 +144,8 @@ class MetadataTable:
         for instant in self._later_than(oldest):
             commit = read_commit_metadata(snapshot.files, snapshot.location, self._config, instant)
             for stat in commit.stats:
-                folder, _, file = (stat.path or "").rpartition("/")
-                if folder == name and file not in names:
+                directory, _, file = (stat.path or "").rpartition("/")
+                if directory == name and file not in names:
                     raise UnusableMetadataTableError(f"{stat.path}, which {instant.requested} wrote, is missing")
 
     def _later_than(self, base: str) -> list[Instant]:
@@ -200,12 +205,12 @@ def _read_config(snapshot: HudiSnapshot) -> TableConfig:
 
 
 def _check_covers(snapshot: HudiSnapshot, view: TimelineView) -> None:
-    """Every completed write of the data table must have been noted, or be older than the metadata table."""
-    noted = view.completed
+    """Every completed write of the data table must have been recorded, or be older than the metadata table."""
+    recorded = view.completed
     fills = [instant for instant in view.instants if _is_fill(instant)]
     first = min(fills, key=lambda item: item.completion or item.requested, default=None)
     for write in snapshot.view.instants:
-        if write.archived or write.requested in noted:
+        if write.archived or write.requested in recorded:
             continue
         if first is None or not _filled_after(first, write):
             raise UnusableMetadataTableError(f"it does not know the write {write.requested}")

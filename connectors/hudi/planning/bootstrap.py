@@ -15,7 +15,7 @@ from connectors.hudi.error_codes import HUDI_BAD_HFILE, HUDI_BOOTSTRAP
 from connectors.hudi.file_group.slices import DataFile, FileSlice
 from connectors.hudi.handles import SourceFile
 from connectors.hudi.hfile.reader import HFile
-from connectors.hudi.planning.scan import ScanPlan
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.hudi.timeline.avro_record import container_record
 from connectors.toolkit.avro.errors import AVRO_ERRORS
@@ -31,11 +31,11 @@ _BASE_PATH = "hoodie.bootstrap.base.path"
 Json = Mapping[str, object]
 
 
-def bootstrap_sources(snapshot: HudiSnapshot, plan: ScanPlan) -> dict[str, SourceFile]:
+def bootstrap_sources(snapshot: HudiSnapshot, plan: FileSlicePlan) -> dict[str, SourceFile]:
     """The original files of the skeleton files of a scan, by path of the skeleton.
 
     Raises:
-        NotSupportedError: The table does not tell them, or they are not Parquet.
+        NotSupportedError: The table does not name them, or they are not Parquet.
         CorruptFileError: The index is damaged.
     """
     wanted = {
@@ -48,9 +48,9 @@ def bootstrap_sources(snapshot: HudiSnapshot, plan: ScanPlan) -> dict[str, Sourc
     sample = next(iter(wanted.values()))[0]
     _check_index(snapshot, sample)
     _check_schema(snapshot, sample)
-    told = _read_index(snapshot, wanted)
+    sources = _read_index(snapshot, wanted)
     return {
-        file.path: _source(file, told.get((path, file.name.file_id)), snapshot)
+        file.path: _source(file, sources.get((path, file.name.file_id)), snapshot)
         for path, skeletons in wanted.items()
         for file in skeletons
     }
@@ -105,8 +105,8 @@ def _read_index(snapshot: HudiSnapshot, partitions: Iterable[str]) -> dict[tuple
 
 def _base_path(index: HFile, path: str) -> str | None:
     info = index.file_info.get("INDEX_INFO")
-    told = _record(info, path).get("bootstrapBasePath") if info is not None else None
-    return str(told) if told else None
+    base_path = _record(info, path).get("bootstrapBasePath") if info is not None else None
+    return str(base_path) if base_path else None
 
 
 def _source_file(status: Json, moved: _Moved, path: str) -> SourceFile:
@@ -130,23 +130,24 @@ def _record(data: bytes, path: str) -> Json:
 
 
 class _Moved:
-    """Finds original files whose folder has another place now than at the time of the bootstrap.
+    """Finds original files whose directory was moved after the bootstrap.
 
     Args:
-        written: The folder by the index; its files' paths in there are absolute.
-        told: The folder by the table's properties, which can be corrected.
+        written: The directory by the index; its files' paths in there are absolute.
+        configured: The directory by the table's properties, which can be corrected.
     """
 
-    def __init__(self, written: str | None, told: str | None) -> None:
+    def __init__(self, written: str | None, configured: str | None) -> None:
         self._written = _bare(written or "")
-        self._told = told.rstrip("/") if told and self._written and _bare(told) != self._written else None
+        moved = configured and self._written and _bare(configured) != self._written
+        self._moved_to = configured.rstrip("/") if configured and moved else None
 
     def path(self, uri: str) -> str:
         """Where a file of the index is now."""
         bare = _bare(uri)
-        if self._told is None or not bare.startswith(f"{self._written}/"):
+        if self._moved_to is None or not bare.startswith(f"{self._written}/"):
             return uri
-        return join_path(self._told, bare[len(self._written) :])
+        return join_path(self._moved_to, bare[len(self._written) :])
 
 
 def _bare(uri: str) -> str:

@@ -20,10 +20,10 @@ class PartitionWalk:
 
     Args:
         files: Storage.
-        location: The table's folder.
+        location: The table's directory.
         paths: How partition paths are to be read.
         domains: Filter by partition field; only prunes.
-        pool: Folders are listed in it, many at once.
+        pool: Directories are listed in it, many at once.
 
     Attributes:
         pruned: Partitions left out so far by their paths; ``None`` where whole folders were left out whose number of

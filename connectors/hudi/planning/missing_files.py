@@ -1,6 +1,6 @@
 """Files that the timeline names and storage lacks. Driver side.
 
-A listing alone cannot tell a file that was never there from one that is gone; fewer rows would come, without a word.
+A listing alone cannot distinguish a file that was never there from one that is gone; rows would be missing silently.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def check_later_writes(snapshot: HudiSnapshot, listed: Listed, keeps: Keeps) -> 
 
 
 def _known_before(later: list[CommitMetadata], until: str) -> list[tuple[str, str]]:
-    """Partition and id of the groups that had rows at an instant, as the writes after it tell."""
+    """Partition and id of the groups that had rows at an instant, as the writes after it record."""
     was_there: dict[tuple[str, str], bool] = {}
     for commit in later:
         for stat in commit.stats:

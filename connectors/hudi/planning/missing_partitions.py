@@ -10,13 +10,13 @@ from connector_spi.errors import FileMissingError
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hudi.error_codes import HUDI_MISSING_PARTITION
 from connectors.hudi.handles import HudiTableHandle
-from connectors.hudi.planning.scan import ScanPlan
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["AbsentPartitions"]
+__all__ = ["MissingPartitions"]
 
 
-class AbsentPartitions:
+class MissingPartitions:
     """Compares what the metastore says with what was found on storage.
 
     Hudi's own partitions decide what is read; the metastore's can lag behind. But a partition that it names and whose
@@ -31,8 +31,8 @@ class AbsentPartitions:
         self._reads_of = reads_of
         self._files = files
 
-    def check(self, table: HudiTableHandle, domains: Mapping[str, Domain], plan: ScanPlan, user: str) -> None:
-        """Looks for absent partitions among those that a user's scan wants.
+    def check(self, table: HudiTableHandle, domains: Mapping[str, Domain], plan: FileSlicePlan, user: str) -> None:
+        """Looks for missing partitions among those that a user's scan wants.
 
         Raises:
             FileMissingError: A partition's folder is not on storage.

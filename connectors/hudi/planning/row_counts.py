@@ -10,24 +10,24 @@ from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors
 from connectors.hudi.schema.table_schema import RECORD_KEY
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
 
-__all__ = ["noted_rows"]
+__all__ = ["recorded_rows"]
 
 
-def noted_rows(
+def recorded_rows(
     snapshot: HudiSnapshot, metadata: MetadataTable | None, files: Sequence[tuple[str, DataFile]]
 ) -> dict[str, int]:
-    """Rows by path of the files of which somebody noted them: the timeline, else the metadata table.
+    """Rows by path of the files whose rows the timeline records, else the metadata table.
 
     Args:
         snapshot: The table.
         metadata: Its metadata table, where it can be used.
         files: Partition path and file.
     """
-    told: dict[str, int] = {}
+    written: dict[str, int] = {}
     for instant in {file.name.instant for _, file in files}:
-        told.update(snapshot.written_rows(instant))
+        written.update(snapshot.written_rows(instant))
     root = len(snapshot.location.rstrip("/")) + 1
-    rows = {file.path: told[file.path[root:]] for _, file in files if file.path[root:] in told}
+    rows = {file.path: written[file.path[root:]] for _, file in files if file.path[root:] in written}
     unknown = [(path, file) for path, file in files if file.path not in rows]
     if unknown and metadata is not None and metadata.has_partition(COLUMN_STATS):
         rows |= _by_statistics(metadata, unknown)

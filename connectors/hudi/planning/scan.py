@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from connector_spi.errors import FileMissingError, NotSupportedError
 from connector_spi.predicate import Domain
@@ -26,54 +26,14 @@ from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.merge.config import merge_config
 from connectors.hudi.metadata_table.listing import MetadataListing
 from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors, open_metadata_table
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan, PartitionSlices
 from connectors.hudi.planning.listing import PartitionWalk
 from connectors.hudi.planning.missing_files import check_later_writes, check_written_files, check_written_logs
-from connectors.hudi.planning.row_counts import noted_rows
+from connectors.hudi.planning.row_counts import recorded_rows
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.toolkit.storage.filesystem import FileInfo
 
-__all__ = ["PartitionSlices", "ScanPlan", "check_readable", "plan_scan", "slices_of", "with_modified_times"]
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionSlices:
-    """The file slices that a partition's rows are in.
-
-    Attributes:
-        path: Path of the partition, relative to the table.
-        slices: By file group id.
-    """
-
-    path: str
-    slices: tuple[FileSlice, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScanPlan:
-    """What a scan reads.
-
-    Attributes:
-        partitions: By path.
-        pruned: Partitions left out by their paths or statistics; ``None`` where whole folders were left out whose
-            number of partitions is not known.
-        skipped: File slices left out by what the metadata table knows of them.
-        notes: On the way in which they were found, for ``EXPLAIN``.
-    """
-
-    partitions: tuple[PartitionSlices, ...]
-    pruned: int | None
-    skipped: int = 0
-    notes: tuple[str, ...] = ()
-
-    @property
-    def slices(self) -> Iterator[FileSlice]:
-        """All file slices, in order."""
-        return (file_slice for partition in self.partitions for file_slice in partition.slices)
-
-    @property
-    def base_files(self) -> Iterator[DataFile]:
-        """All base files, in order."""
-        return (file_slice.base for file_slice in self.slices if file_slice.base is not None)
+__all__ = ["check_readable", "plan_scan", "slices_of", "with_modified_times"]
 
 
 def plan_scan(
@@ -82,14 +42,14 @@ def plan_scan(
     domains: Mapping[str, Domain],
     pool: ThreadPoolExecutor,
     metadata: Callable[[], MetadataTable] | None = None,
-) -> ScanPlan:
+) -> FileSlicePlan:
     """Finds the file slices of a scan: by the metadata table where that is on and valid, else on storage.
 
     Args:
         snapshot: The table, at the handle's view.
         table: Says what of the snapshot is read.
         domains: Filter by column; only prunes.
-        pool: Folders are listed in it, many at once.
+        pool: Directories are listed in it, many at once.
         metadata: Opens the metadata table; may raise any of ``metadata_errors``.
 
     Raises:
@@ -102,23 +62,23 @@ def plan_scan(
             opened = metadata() if metadata is not None else open_metadata_table(snapshot, pool)
             return _plan_by_metadata_table(snapshot, table, domains, opened)
         except metadata_errors as error:
-            # Whatever is wrong with it, storage tells the truth.
+            # Whatever is wrong with it, storage has the truth.
             notes = (f"metadata table not used: {error}",)
     fields = {name: domain for name, domain in domains.items() if name in table.config.partition_fields}
     walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, fields, pool)
     slices = _slices(snapshot, table, dict(sorted(walk.partitions())), walk.keeps)
-    return ScanPlan(tuple(PartitionSlices(*item) for item in slices.items()), walk.pruned, notes=notes)
+    return FileSlicePlan(tuple(PartitionSlices(*item) for item in slices.items()), walk.pruned, notes=notes)
 
 
 def _plan_by_metadata_table(
     snapshot: HudiSnapshot, table: HudiTableHandle, domains: Mapping[str, Domain], metadata: MetadataTable
-) -> ScanPlan:
+) -> FileSlicePlan:
     listing = MetadataListing(metadata, table, domains)
     slices = _slices(snapshot, table, listing.files(snapshot.location), listing.keeps)
     kept = listing.keep_slices(slices)
     kept = listing.keep_located(kept, lambda every: _row_count(snapshot, table, metadata, every))
     emptied = sum(1 for path, part in slices.items() if part and not kept[path])
-    return ScanPlan(
+    return FileSlicePlan(
         tuple(PartitionSlices(path, kept.get(path, ())) for path in sorted({*kept, *listing.skipped})),
         listing.pruned + emptied,
         sum(map(len, slices.values())) - sum(map(len, kept.values())),
@@ -143,14 +103,14 @@ def _slices(
 def _row_count(
     snapshot: HudiSnapshot, table: HudiTableHandle, metadata: MetadataTable, listed: Mapping[str, list[FileInfo]]
 ) -> int | None:
-    """The rows of a table; ``None`` where that cannot be told without reading."""
+    """The rows of a table; ``None`` where that is unknown without reading."""
     if table.config.merge_on_read and table.read_optimized:
         return None
     slices = {path: slices_of(snapshot, path, contents, False) for path, contents in listed.items()}
     if any(item.base is None or item.logs for part in slices.values() for item in part):
         return None
     files = [(path, item.base) for path, part in slices.items() for item in part if item.base is not None]
-    rows = noted_rows(snapshot, metadata, files)
+    rows = recorded_rows(snapshot, metadata, files)
     return sum(rows.values()) if len(rows) == len(files) else None
 
 
@@ -160,7 +120,7 @@ def slices_of(
     """The slices of a partition that a query reads.
 
     Raises:
-        CorruptFileError: The partition's files do not tell which of them count.
+        CorruptFileError: It is in doubt which of the partition's files count.
     """
     data = parse_listing((info.path, info.size, info.modified_millis) for info in contents)
     replaced = snapshot.replaced().get(path, frozenset())
@@ -170,17 +130,17 @@ def slices_of(
         )
     return tuple(
         latest_file_slices(
-            data,
-            snapshot.view,
-            snapshot.config.layout,
-            replaced,
-            lambda requested: snapshot.written_names(path, requested),
-            snapshot.archived_completion,
+            files=data,
+            view=snapshot.view,
+            layout=snapshot.config.layout,
+            replaced=replaced,
+            written_names=lambda requested: snapshot.written_names(path, requested),
+            archived_completion=snapshot.archived_completion,
         )
     )
 
 
-def with_modified_times(snapshot: HudiSnapshot, plan: ScanPlan, pool: ThreadPoolExecutor) -> ScanPlan:
+def with_modified_times(snapshot: HudiSnapshot, plan: FileSlicePlan, pool: ThreadPoolExecutor) -> FileSlicePlan:
     """The plan with the modification times of the files that were not met on storage: the metadata table has none.
 
     Raises:
@@ -214,7 +174,7 @@ def with_modified_times(snapshot: HudiSnapshot, plan: ScanPlan, pool: ThreadPool
     )
 
 
-def check_readable(snapshot: HudiSnapshot, table: HudiTableHandle, plan: ScanPlan) -> None:
+def check_readable(snapshot: HudiSnapshot, table: HudiTableHandle, plan: FileSlicePlan) -> None:
     """Refuses what a scan would read wrong.
 
     Raises:

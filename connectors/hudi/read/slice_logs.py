@@ -56,7 +56,7 @@ class SliceLogs:
         if log.size <= self._room:
             self._room -= log.size
             with file, storage_errors(log.path):
-                # What a writer appended since is left; of a file that is too short its reader tells.
+                # What a writer appended since is not read; a file that is too short is refused by its reader.
                 file = pa.BufferReader(file.read_buffer(log.size))
         self._opened[log.path] = self._stack.enter_context(file)
         return file

@@ -33,7 +33,9 @@ def register_table_procedure(metastore: MetastoreClient, writer: MetastoreWriter
             raise InvalidArgumentError(
                 f"table_location {location!r} is neither an absolute path nor a URI such as s3://bucket/folder"
             )
-        latest = register_table(metastore, writer, files, session, name, folder)
+        latest = register_table(
+            metastore=metastore, writer=writer, files=files, session=session, name=name, folder=folder
+        )
         row = {"schema_name": name.schema, "table_name": name.table, "instant": latest}
         return pa.Table.from_pylist([row], schema=_RESULT)
 
@@ -44,7 +46,7 @@ def register_table_procedure(metastore: MetastoreClient, writer: MetastoreWriter
         arguments=(
             ProcedureArgument("schema_name", pa.string(), "Schema to register the table in."),
             ProcedureArgument("table_name", pa.string(), "Name to give the table."),
-            ProcedureArgument("table_location", pa.string(), "The table's folder, which holds .hoodie."),
+            ProcedureArgument("table_location", pa.string(), "The table's directory, which holds .hoodie."),
         ),
         result=_RESULT,
         function=register,

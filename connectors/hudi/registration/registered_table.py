@@ -9,7 +9,8 @@ from catalog.metastore.types import hive_type_text
 from connector_spi.errors import NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_NOT_A_HUDI_TABLE
-from connectors.hudi.table_config import TableConfig, is_hudi_table
+from connectors.hudi.table_config import TableConfig
+from connectors.hudi.table_properties import is_hudi_table
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["hudi_location", "is_read_optimized", "keys_shown_last", "metastore_table"]
@@ -75,9 +76,9 @@ def hudi_location(table: Table, files: FileSystem) -> str:
 def is_read_optimized(table: Table) -> bool:
     """Whether the metastore's object of a merge-on-read table stands for its base files alone, as ``t_ro`` does."""
     for parameters in (table.storage.serde.parameters, table.parameters):
-        told = parameters.get(_AS_READ_OPTIMIZED, "").strip().lower()
-        if told in ("true", "false"):
-            return told == "true"
+        text = parameters.get(_AS_READ_OPTIMIZED, "").strip().lower()
+        if text in ("true", "false"):
+            return text == "true"
     return table.storage.input_format in _BASE_FILE_FORMATS
 
 

@@ -124,11 +124,11 @@ def _struct(target: pa.DataType, asked: InternalField, found: InternalField, whe
         # Whether such a struct is NULL, readers of Hudi do not agree on.
         raise _refusal(where, found.type, target)
     read: list[pa.Field] = []
-    places: list[int | None] = []
+    positions: list[int | None] = []
     functions: list[ArrayFunction | None] = []
     for field in target:
         written = by_id.get(by_name[field.name].id)
-        places.append(None if written is None else len(read))
+        positions.append(None if written is None else len(read))
         if written is None:
             functions.append(None)
             continue
@@ -143,7 +143,7 @@ def _struct(target: pa.DataType, asked: InternalField, found: InternalField, whe
 
     def children(arrays: Sequence[pa.Array]) -> list[pa.Array]:
         rows = len(arrays[0])
-        given = [None if place is None else arrays[place] for place in places]
+        given = [None if position is None else arrays[position] for position in positions]
         return [
             pa.nulls(rows, field.type) if array is None else function(array) if function else array
             for field, function, array in zip(target, functions, given, strict=True)

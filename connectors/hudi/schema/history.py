@@ -30,9 +30,9 @@ class SchemaHistory(Serializable):
     Attributes:
         location: Names the table, for messages.
         query: The version that the query shows, as JSON.
-        commits: Writes that note the version of their files: requested time and position in ``versions``.
+        commits: Writes that record the version of their files: requested time and position in ``versions``.
         versions: As JSON.
-        history: The content of the newest ``.schemacommit`` file, which tells of the other writes; ``None`` without.
+        history: The content of the newest ``.schemacommit`` file, which covers the other writes; ``None`` without.
     """
 
     location: str
@@ -53,18 +53,18 @@ class SchemaHistory(Serializable):
             requested: The write.
 
         Raises:
-            NotSupportedError: The history does not tell.
+            NotSupportedError: The history does not cover the write.
         """
-        noted = dict(self.commits).get(requested)
-        if noted is not None:
-            return parse_internal_schema(self.versions[noted], self.location)
+        recorded = dict(self.commits).get(requested)
+        if recorded is not None:
+            return parse_internal_schema(self.versions[recorded], self.location)
         if self.history is not None and requested.isdecimal() and requested not in _BOOTSTRAP_INSTANTS:
             known = parse_schema_history(self.history, self.location)
             older = [version for version in known if version.version <= int(requested)]
             if older:
                 return older[-1]
         raise NotSupportedError(
-            f"{self.location} has a schema history (schema on read), which does not tell the columns of what was "
+            f"{self.location} has a schema history (schema on read), which lacks the columns of what was "
             f"written at {requested}; rewrite the table to read it",
             HUDI_SCHEMA_ON_READ,
         )
@@ -73,7 +73,7 @@ class SchemaHistory(Serializable):
         """Where columns of the query are in the files of a write.
 
         Raises:
-            NotSupportedError: The history does not tell, or a type changed in a way that is not understood.
+            NotSupportedError: The history does not cover the columns, or a type changed in an unknown way.
         """
         return evolve(self.shown, self.written(requested), columns, f"{self.location}, written at {requested},")
 
@@ -105,15 +105,15 @@ class SchemaHistory(Serializable):
             NotSupportedError: It is such a history.
         """
         shown = self.shown
-        told = {field.name: field.type for field in shown.fields if field.name not in META_COLUMNS}
+        recorded = {field.name: field.type for field in shown.fields if field.name not in META_COLUMNS}
         columns = {field.name: field.type for field in schema if field.name not in META_COLUMNS}
-        if list(told.items()) != list(columns.items()):
-            odd = [name for name in {**told, **columns} if told.get(name) != columns.get(name)]
+        if list(recorded.items()) != list(columns.items()):
+            odd = [name for name in {**recorded, **columns} if recorded.get(name) != columns.get(name)]
             raise self._refusal(f"its columns with ids and its Avro schema differ in {', '.join(odd) or 'order'}")
         every = [parse_internal_schema(text, self.location) for text in self.versions]
         every += parse_schema_history(self.history, self.location) if self.history is not None else ()
         typed = frozenset(typed)
-        for name in dict.fromkeys(name if name in told else name.partition(".")[0] for name in fixed):
+        for name in dict.fromkeys(name if name in recorded else name.partition(".")[0] for name in fixed):
             now = shown.named(name)
             met = [field for version in every for field in version.fields if now is None or field.id == now.id]
             if now is None or any(field.name != name for field in met):

@@ -130,12 +130,12 @@ def _records(record: Json) -> list[Json]:
     return cast(list[Json], record["fields"])
 
 
-def _field(number: object, name: object, told: object, where: str, path: str) -> InternalField:
+def _field(number: object, name: object, written: object, where: str, path: str) -> InternalField:
     path = f"{path}.{name}" if path else str(name)
-    if isinstance(told, str):
-        return InternalField(_number(number), str(name), _primitive(told, where, path))
-    children = _children(cast(Json, told), where, path)
-    return InternalField(_number(number), str(name), _nested(str(cast(Json, told)["type"]), children), children)
+    if isinstance(written, str):
+        return InternalField(_number(number), str(name), _primitive(written, where, path))
+    children = _children(cast(Json, written), where, path)
+    return InternalField(_number(number), str(name), _nested(str(cast(Json, written)["type"]), children), children)
 
 
 def _children(nested: Json, where: str, path: str) -> tuple[InternalField, ...]:
@@ -155,17 +155,17 @@ def _nested(kind: str, children: tuple[InternalField, ...]) -> pa.DataType:
     return pa.struct([pa.field(child.name, child.type) for child in children])
 
 
-def _primitive(told: str, where: str, path: str) -> pa.DataType:
-    told = told.lower()
-    found = _PRIMITIVES.get(told)
+def _primitive(written: str, where: str, path: str) -> pa.DataType:
+    written = written.lower()
+    found = _PRIMITIVES.get(written)
     if found is not None:
         return found
-    if _FIXED.fullmatch(told):
+    if _FIXED.fullmatch(written):
         return pa.binary()
-    decimal = _DECIMAL.fullmatch(told)
+    decimal = _DECIMAL.fullmatch(written)
     if decimal is None:
         raise NotSupportedError(
-            f"column '{path}' of {where} is of the type {told!r} in the table's schema history, which is not "
+            f"column '{path}' of {where} is of the type {written!r} in the table's schema history, which is not "
             "understood; rewrite the table to read it",
             HUDI_SCHEMA_ON_READ,
         )

@@ -52,7 +52,7 @@ def table_schema(
         populate_meta_fields: Without, the table shows no meta columns, though its files have them, all NULL.
         dropped_fields: With ``drop.partition.columns`` the partition fields, which such a schema lacks and which
             come last (TableSchemaResolver.appendPartitionColumns); else empty.
-        created: Avro schema of the table's creation, which tells a dropped partition field's type; string without.
+        created: Avro schema of the table's creation, which has the type of a dropped partition field; string without.
         where: Names the table, for messages.
 
     Raises:

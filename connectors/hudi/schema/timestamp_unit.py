@@ -14,7 +14,7 @@ __all__ = ["check_unit"]
 def check_unit(column: ColumnHandle, source: pa.DataType, path: str) -> None:
     """Refuses a column of milliseconds whose file says microseconds.
 
-    Hudi before 1.1 could label milliseconds as microseconds; the two cannot be told apart by the file.
+    Hudi before 1.1 could label milliseconds as microseconds; the file does not distinguish the two.
 
     Args:
         column: The table's column.

@@ -27,7 +27,7 @@ def read_schema_history(snapshot: HudiSnapshot, schema: pa.Schema) -> SchemaHist
         schema: Its columns.
 
     Returns:
-        ``None`` where columns are told by their names, as in most tables.
+        ``None`` where columns are found by their names, as in most tables.
 
     Raises:
         NotSupportedError: The history cannot be read right.
@@ -40,22 +40,22 @@ def read_schema_history(snapshot: HudiSnapshot, schema: pa.Schema) -> SchemaHist
         _check_without(snapshot, commits)
         return None
     versions: dict[str, int] = {}
-    noted: list[tuple[str, int]] = []
+    recorded: list[tuple[str, int]] = []
     for instant in snapshot.view.instants:
         version = snapshot.commit(instant).internal_schema
         if version is not None:
-            noted.append((instant.requested, versions.setdefault(version, len(versions))))
+            recorded.append((instant.requested, versions.setdefault(version, len(versions))))
     history = _read(snapshot, commits[-1]) if commits else None
-    made = SchemaHistory(snapshot.location, query, tuple(noted), tuple(versions), history)
+    made = SchemaHistory(snapshot.location, query, tuple(recorded), tuple(versions), history)
     config = snapshot.config
     merge = merge_config(config.version, dict(config.properties), snapshot.location) if config.merge_on_read else None
-    named = () if merge is None else (*merge.key_fields, *merge.ordering_fields, merge.delete_field)
+    named = () if merge is None else (*merge.key_fields, *merge.rules.ordering_fields, merge.rules.delete_field)
     made.check(schema, filter(None, (*config.partition_fields, *named)), config.partition_fields)
     return made
 
 
 def _check_without(snapshot: HudiSnapshot, commits: Sequence[Instant]) -> None:
-    """A table whose newest write notes no columns with ids must never have had any."""
+    """A table whose newest write records no columns with ids must never have had any."""
     latest = snapshot.view.latest
     went_on = any(item.internal_schema for item in snapshot.newest_writes())
     if went_on or (latest is not None and any(commit.requested <= latest.requested for commit in commits)):

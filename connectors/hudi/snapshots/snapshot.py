@@ -13,7 +13,8 @@ from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE
 from connectors.hudi.merge.config import is_merge_property
 from connectors.hudi.schema.table_schema import arrow_schema, table_schema
-from connectors.hudi.table_config import TableConfig, read_table_config
+from connectors.hudi.table_config import TableConfig
+from connectors.hudi.table_properties import read_table_config
 from connectors.hudi.timeline.archive import ArchivedCompletions, ArchivedTimeline, read_archive
 from connectors.hudi.timeline.commit_metadata import CommitMetadata
 from connectors.hudi.timeline.instant import Instant
@@ -31,7 +32,7 @@ class HudiSnapshot:
 
     Args:
         files: Storage.
-        location: The table's folder.
+        location: The table's directory.
         config: The table's properties.
         view: The writes of the query.
         active: All instants of the active timeline, where it was listed for this query; else empty.
@@ -147,7 +148,7 @@ class HudiSnapshot:
         return self._schemas[requested]
 
     def written_rows(self, requested: str) -> dict[str, int]:
-        """Rows of the files that a write made, by path relative to the table, as far as its metadata tells."""
+        """Rows of the files that a write made, by path relative to the table, as far as its metadata has them."""
         stats = [stat for commit in self.commits_at(requested) for stat in commit.stats]
         return {stat.path: stat.rows for stat in stats if stat.path is not None and stat.rows is not None}
 
@@ -167,7 +168,7 @@ class HudiSnapshot:
         written = arrow_schema(avro, self.location) if avro is not None else self._newest_footer()
         if written is None:
             raise CorruptFileError(
-                f"{self.location} tells no schema: no write has one, nor have hoodie.properties and base files",
+                f"{self.location} has no schema: no write records one, nor have hoodie.properties and base files",
                 HUDI_BAD_SCHEMA,
             )
         dropped = config.partition_fields if config.drop_partition_columns else ()

@@ -11,18 +11,18 @@ from connectors.hudi.metadata_table.records import ColumnStats
 from connectors.hudi.metadata_table.skipping import COLUMN_STATS, FileColumn, column_stats
 from connectors.hudi.metadata_table.stat_values import column_bounds
 from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors
-from connectors.hudi.planning.scan import ScanPlan
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan
 
 __all__ = ["exact_column_statistics"]
 
 
 def exact_column_statistics(
-    metadata: MetadataTable, plan: ScanPlan, schema: pa.Schema
+    metadata: MetadataTable, plan: FileSlicePlan, schema: pa.Schema
 ) -> tuple[tuple[str, ColumnStatistics], ...]:
-    """Share of NULLs, smallest and largest value of the columns of which the index tells them of all rows for certain.
+    """Share of NULLs, smallest and largest value of the columns for which the index has them of all rows, exactly.
 
     Those are columns with bounds in each file, of a scan of base files alone: what logs do to the rows of a base file,
-    the statistics of both do not tell. Times are left out, whose unit the index does not tell.
+    the statistics of both do not show. Times are left out: the index does not record their unit.
 
     Args:
         metadata: The metadata table.
@@ -48,13 +48,13 @@ def exact_column_statistics(
     except metadata_errors:
         # They serve to inform; what cannot be read is unknown.
         return ()
-    told = []
+    known_columns = []
     for field in columns:
         found = [known[key] for file in files if (key := FileColumn(field.name, *file)) in known]
         merged = _merged(field.type, found) if files and len(found) == len(files) else None
         if merged is not None:
-            told.append((field.name, merged))
-    return tuple(told)
+            known_columns.append((field.name, merged))
+    return tuple(known_columns)
 
 
 def _merged(arrow: pa.DataType, parts: Sequence[ColumnStats]) -> ColumnStatistics | None:

@@ -9,22 +9,22 @@ from connector_spi.statistics import TableStatistics
 from connectors.hudi.file_group.slices import DataFile, FileSlice, data_files
 from connectors.hudi.metadata_table.table import MetadataTable
 from connectors.hudi.planning.bootstrap import bootstrap_sources
-from connectors.hudi.planning.row_counts import noted_rows
-from connectors.hudi.planning.scan import ScanPlan
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan
+from connectors.hudi.planning.row_counts import recorded_rows
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.toolkit.parquet.reader import open_parquet, parquet_errors
 
 __all__ = ["scan_statistics"]
 
 _FOOTERS = 8
-"""So many footers stand for all files whose rows nobody noted."""
+"""So many footers stand for all files whose rows are not recorded."""
 
 
-def scan_statistics(snapshot: HudiSnapshot, plan: ScanPlan, metadata: MetadataTable | None) -> TableStatistics:
+def scan_statistics(snapshot: HudiSnapshot, plan: FileSlicePlan, metadata: MetadataTable | None) -> TableStatistics:
     """Bytes of the files that a scan reads, and how many rows they hold.
 
     Of a slice with logs, the rows of the base file are counted: most of what is in the logs are updates. What the
-    timeline no longer tells of a file, the metadata table may; of the files that are left, a few footers stand for all.
+    timeline no longer has of a file, the metadata table may; of the files that are left, a few footers stand for all.
 
     Args:
         snapshot: The table.
@@ -35,7 +35,7 @@ def scan_statistics(snapshot: HudiSnapshot, plan: ScanPlan, metadata: MetadataTa
     size = sum(file.size for slices in parts.values() for item in slices for file in data_files(item))
     size += _original_bytes(snapshot, plan)
     counted = [(path, file) for path, slices in parts.items() for item in slices for file in _counted(item)]
-    rows = noted_rows(snapshot, metadata, counted)
+    rows = recorded_rows(snapshot, metadata, counted)
     total = float(sum(rows.values()))
     left = [file for _, file in counted if file.path not in rows]
     if left:
@@ -46,7 +46,7 @@ def scan_statistics(snapshot: HudiSnapshot, plan: ScanPlan, metadata: MetadataTa
     return TableStatistics(total, size)
 
 
-def _original_bytes(snapshot: HudiSnapshot, plan: ScanPlan) -> int:
+def _original_bytes(snapshot: HudiSnapshot, plan: FileSlicePlan) -> int:
     """Of the files that hold the rows of skeleton files."""
     try:
         return sum(source.size for source in bootstrap_sources(snapshot, plan).values())

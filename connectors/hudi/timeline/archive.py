@@ -55,7 +55,7 @@ class ArchivedTimeline:
         """What an archived write did.
 
         Raises:
-            CorruptFileError: The archive does not tell.
+            CorruptFileError: The archive does not say.
         """
         found = self.commits.get(instant.requested)
         try:
@@ -73,7 +73,7 @@ class ArchivedCompletions:
 
     Args:
         files: Storage.
-        location: The table's folder.
+        location: The table's directory.
         config: Where its archived timeline is.
     """
 
@@ -118,7 +118,7 @@ def read_archive(files: FileSystem, location: str, config: TableConfig) -> Archi
 
     Args:
         files: Storage.
-        location: The table's folder.
+        location: The table's directory.
         config: The table's properties.
 
     Raises:
@@ -180,8 +180,8 @@ def _manifest(files: FileSystem, folder: str, names: list[str]) -> list[str]:
         return []
     version = max(versions)
     try:
-        told = int(files.read_text(join_path(folder, "_version_")))
-        version = told if told in versions else version
+        newest = int(files.read_text(join_path(folder, "_version_")))
+        version = newest if newest in versions else version
     except (FileMissingError, ValueError):
         pass
     path = join_path(folder, f"manifest_{version}")
@@ -208,7 +208,7 @@ def _read_logs(
 
 
 def _entry(record: Mapping[str, object], path: str) -> tuple[Instant, Mapping[str, object] | None] | None:
-    """A completed instant. Entries of old writers tell no state: only completed ones were archived then."""
+    """A completed instant. Entries of old writers record no state: only completed ones were archived then."""
     requested, action = record.get("commitTime"), record.get("actionType")
     if not requested or not action or record.get("actionState") not in (None, "COMPLETED"):
         return None

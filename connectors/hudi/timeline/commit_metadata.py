@@ -32,7 +32,7 @@ class WriteStat(Serializable):
         previous: Requested time of the write that made the group's base file before; ``None`` for a new group.
         updates: Rows that were changed; ``None`` is unknown.
         deletes: Rows that were deleted; ``None`` is unknown.
-        change_logs: Paths of the logs that tell the changes (``.cdc``), relative to the table.
+        change_logs: Paths of the logs that record the changes (``.cdc``), relative to the table.
     """
 
     partition: str

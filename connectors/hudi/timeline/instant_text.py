@@ -75,7 +75,7 @@ def timeline_zone(utc: bool, session_zone: str) -> tzinfo:
 
     Args:
         utc: ``hoodie.table.timeline.timezone`` is UTC. LOCAL is the zone of the writers' machines, which no table
-            tells: the session's stands for it, so that a time means the digits that the user wrote, as in Hudi.
+            records: the session's stands for it, so that a time means the digits that the user wrote, as in Hudi.
         session_zone: The session's, an IANA name or an offset.
 
     Raises:

@@ -63,14 +63,14 @@ def read_clean_horizon(files: FileSystem, location: str, config: TableConfig, in
     """
     data = read_instant(files, location, config, instant)
     try:
-        told = container_record(data).get("earliestCommitToRetain")
+        earliest = container_record(data).get("earliestCommitToRetain")
     except AVRO_ERRORS as error:
         raise CorruptFileError(
             f"{_path(location, config, instant.file_name)} is no clean metadata in Avro ({type(error).__name__}); "
             "restore the file",
             HUDI_BAD_TIMELINE,
         ) from error
-    return str(told) if told else None
+    return str(earliest) if earliest else None
 
 
 def is_clustering_plan(data: bytes) -> bool:

@@ -21,8 +21,8 @@ CASES = sorted(path.stem for path in HUDI.glob("*.zip"))
 @cache
 def answers(case: str, query: str) -> tuple[str, ...]:
     """What was asked of a case beyond the name of a query, such as the instants of ``asof``; refused ones, too."""
-    told = loads((HUDI / f"{case}.json").read_text())["expected"]
-    return tuple(name.removeprefix(f"{query}_") for name in told if name.startswith(f"{query}_"))
+    recorded = loads((HUDI / f"{case}.json").read_text())["expected"]
+    return tuple(name.removeprefix(f"{query}_") for name in recorded if name.startswith(f"{query}_"))
 
 
 def refused(case: str, query: str) -> bool:
@@ -32,8 +32,8 @@ def refused(case: str, query: str) -> bool:
 
 def expected(case: str, query: str) -> pa.Table:
     """Hudi's rows."""
-    told = loads((HUDI / f"{case}.json").read_text())["expected"][query]
-    query = "snapshot" if told.get("same_as_snapshot") else query
+    recorded = loads((HUDI / f"{case}.json").read_text())["expected"][query]
+    query = "snapshot" if recorded.get("same_as_snapshot") else query
     return pq.read_table(HUDI / f"{case}.expected_{query}.parquet")
 
 

@@ -101,4 +101,4 @@ class TestHudiVirtualKeysConformance(HudiConformance):
     missing_behaviours = HudiConformance.missing_behaviours | {Behaviour.CHANGES, Behaviour.STREAMING}
 
     def test_abilities_are_claimed_as_they_are_listed(self) -> None:
-        pytest.skip("without meta columns changes are told by record key fields, which the tables of these tests lack")
+        pytest.skip("without meta columns changes are found by record key fields, which the tables of these tests lack")

@@ -41,7 +41,7 @@ pytestmark = pytest.mark.skipif(not MOR, reason=f"no tables in {CORPUS}")
 
 
 def user_columns(table: pa.Table) -> pa.Table:
-    """Without what tells the times and files of writes."""
+    """Without the times and files of writes."""
     return table.select([name for name in table.column_names if not name.startswith("_hoodie_")])
 
 

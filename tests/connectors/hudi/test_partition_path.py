@@ -40,7 +40,7 @@ def paths(
         # A time is written in more than one way; a date as a number is none.
         (paths(("tm", pa.timestamp("us", "UTC"))), "tm=1704112200000000", {}),
         (paths(("d", pa.date32())), "d=19723", {}),
-        # More levels than fields: nobody knows where a value ends.
+        # More levels than fields: where a value ends is unknown.
         (paths(("a", TEXT), ("b", TEXT), hive_style=False), "x/y/z", {}),
         (paths(("a", TEXT), ("b", TEXT)), "a=x/c=y", {}),
         (paths(("p", TEXT), tells_values=False), "p=20240101", {}),
@@ -100,7 +100,7 @@ def test_no_partition_with_a_matching_row_is_left_out(
     ):
         return
     if len(values) > 1 and not encoded and any("/" in value for value in values):
-        # Two values that are not encoded and hold slashes cannot be told apart by anyone.
+        # Two values that are not encoded and hold slashes cannot be distinguished.
         return
     folders = [part for part in "/".join(segments).split("/") if part]
     ranges = [Range.between(TEXT, min(low, high), True, max(low, high), True)]

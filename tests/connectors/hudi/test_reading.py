@@ -114,7 +114,7 @@ def test_pruned_partitions_are_not_even_listed(catalog: HudiCatalog, writer: Hud
         catalog.read(columns=COLUMNS)
 
 
-def test_explain_tells_what_was_left_out(catalog: HudiCatalog, writer: HudiWriter) -> None:
+def test_explain_says_what_was_pruned(catalog: HudiCatalog, writer: HudiWriter) -> None:
     writer.commit({(f"part={part}", f"g{part}"): rows([1], part) for part in "abcde"})
     catalog.register(writer.folder)
     with catalog.metadata() as (transaction, metadata):

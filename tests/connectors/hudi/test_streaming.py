@@ -32,10 +32,10 @@ def batch(catalog: HudiCatalog, start: str, end: str, *, changes: bool = False) 
         return query.scan(found).read()
 
 
-def latest(catalog: HudiCatalog, place: str, most: int | None = None, until: str | None = None) -> str:
+def latest(catalog: HudiCatalog, offset: str, most: int | None = None, until: str | None = None) -> str:
     with ReferenceQuery(catalog.connector) as query:
         assert isinstance(query.metadata, SupportsStreaming)
-        found = query.metadata.get_latest_offset(query.session, NAME, place, most, until)
+        found = query.metadata.get_latest_offset(query.session, NAME, offset, most, until)
         assert found is not None
         return found
 
@@ -76,17 +76,17 @@ def test_a_write_that_finishes_late_comes_once(catalog: HudiCatalog, tmp_path: P
     late = writer.commit({("part=a", "g2"): rows([2])}, complete=False)
     writer.commit({("part=a", "g3"): rows([3])})
     catalog.register(writer.folder)
-    place = initial(catalog, StreamStart())
-    ends = [latest(catalog, place)]
-    met = [ids(batch(catalog, place, ends[0]))]
+    offset = initial(catalog, StreamStart())
+    ends = [latest(catalog, offset)]
+    met = [ids(batch(catalog, offset, ends[0]))]
     stat = {"fileId": "g2", "path": f"part=a/g2_0-1-1_{late}.parquet", "partitionPath": "part=a", "numWrites": 1}
-    told = {"partitionToWriteStats": {"part=a": [stat]}, "extraMetadata": {"schema": avro_schema(rows([1]).schema)}}
-    writer.complete(late, "commit", told)
+    commit = {"partitionToWriteStats": {"part=a": [stat]}, "extraMetadata": {"schema": avro_schema(rows([1]).schema)}}
+    writer.complete(late, "commit", commit)
     ends.append(latest(catalog, ends[0]))
     met.append(ids(batch(catalog, *ends)))
     # Requested times cannot tell a late write from an old one, so there the stream waited for it.
     assert met == ([[1], [2, 3]] if version == 6 else [[1, 3], [2]])
-    assert ids(batch(catalog, place, ends[0])) == met[0], "the first batch is read again after a restart"
+    assert ids(batch(catalog, offset, ends[0])) == met[0], "the first batch is read again after a restart"
     assert latest(catalog, ends[1]) == ends[1]
 
 
@@ -95,14 +95,14 @@ def test_where_a_stream_begins(catalog: HudiCatalog, tmp_path: Path, version: in
     writer = HudiWriter(tmp_path / "table", version, ("part",)).create()
     requested = [writer.commit({("part=a", f"g{number}"): rows([number])}) for number in (1, 2, 3)]
     catalog.register(writer.folder)
-    places = keys(writer)
+    offsets = keys(writer)
 
     def from_(start: StreamStart) -> list[int]:
-        place = initial(catalog, start)
-        end = latest(catalog, place)
-        return [] if end == place else ids(batch(catalog, place, end))
+        offset = initial(catalog, start)
+        end = latest(catalog, offset)
+        return [] if end == offset else ids(batch(catalog, offset, end))
 
-    for text in {requested[1], places[1]}:
+    for text in {requested[1], offsets[1]}:
         version_of = TableVersion(VersionKind.VERSION, text)
         assert from_(StreamStart(version_of)) == [2, 3]
         assert from_(StreamStart(version_of, inclusive=False)) == [3]
@@ -118,13 +118,13 @@ def test_what_was_cleaned_is_refused(catalog: HudiCatalog, tmp_path: Path) -> No
     writer.commit({("part=a", "g1"): rows([1])})
     writer.commit({("part=a", "g2"): rows([2])})
     catalog.register(writer.folder)
-    place = initial(catalog, StreamStart(latest=True))
+    offset = initial(catalog, StreamStart(latest=True))
     writer.commit({("part=a", "g3"): rows([3])})
-    end = latest(catalog, place)
+    end = latest(catalog, offset)
     [gone] = (writer.folder / "part=a").glob("g3_*")
     gone.unlink()
     with pytest.raises(InvalidArgumentError, match="Hudi's cleaner removed it; there are 3 writes"):
-        batch(catalog, place, end)
+        batch(catalog, offset, end)
 
 
 def test_a_table_without_commit_times_is_refused(catalog: HudiCatalog, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
-from connectors.hudi.table_config import TableConfig, parse_table_config, read_table_config
+from connectors.hudi.table_config import TableConfig, parse_table_config
+from connectors.hudi.table_properties import read_table_config
 from connectors.toolkit.storage.filesystem import FileSystem
 
 MINIMAL = {"hoodie.table.name": "t", "hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.version": "6"}

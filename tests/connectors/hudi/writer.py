@@ -138,11 +138,11 @@ class HudiWriter:
                 "fileSizeInBytes": path.stat().st_size,
             }
             stats.setdefault(partition, []).append(stat)
-        told = {"schema": avro_schema(schema)} if schema is not None else {}
+        recorded = {"schema": avro_schema(schema)} if schema is not None else {}
         metadata: dict[str, object] = {
             "partitionToWriteStats": stats,
             "compacted": False,
-            "extraMetadata": {**told, **(extra or {})},
+            "extraMetadata": {**recorded, **(extra or {})},
             "operationType": operation,
         }
         if action == "replacecommit":

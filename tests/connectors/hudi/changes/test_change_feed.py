@@ -56,9 +56,9 @@ def parsed(table: pa.Table, *, meta: bool) -> Counter[Change]:
 
 
 def ranked(changes: Counter[Change]) -> Counter[Change]:
-    """The writes by their place in the history, to compare tables that were written by the same steps."""
-    places = {write: place for place, write in enumerate(sorted({str(change[1]) for change in changes}))}
-    return Counter({(op, places[str(write)], *images): count for (op, write, *images), count in changes.items()})
+    """The writes by their position in the history, to compare tables that were written by the same steps."""
+    positions = {write: position for position, write in enumerate(sorted({str(change[1]) for change in changes}))}
+    return Counter({(op, positions[str(write)], *images): count for (op, write, *images), count in changes.items()})
 
 
 def begin_left_out(case: str, between: str, table: pa.Table) -> pa.Table:
@@ -79,8 +79,8 @@ def test_the_feed_is_what_hudi_returns(case: str, between: str, tmp_path: Path) 
     if case.startswith("v9_"):
         assert Counter(map(str, met.to_pylist())) == Counter(map(str, answer.to_pylist()))
         return
-    told = parsed(begin_left_out(case, between, answer), meta=True)
-    assert set(told) <= set(parsed(met, meta=True))
+    answered = parsed(begin_left_out(case, between, answer), meta=True)
+    assert set(answered) <= set(parsed(met, meta=True))
     newest = "v9" + case[2:]
     same_range = answers(newest, "cdc")[answers(case, "cdc").index(between)]
     assert ranked(parsed(met, meta=False)) == ranked(parsed(expected(newest, f"cdc_{same_range}"), meta=False))

@@ -81,8 +81,8 @@ def answer(case: str, between: str) -> pa.Table:
 
 def asked_begin(case: str, begin: str) -> str:
     """1.0.2 includes the begin; of some of its tables 1.1.1 is the judge."""
-    told = json.loads((HUDI / f"{case}.json").read_text())
-    inclusive = "1.0.2" in told.get("judge_bundle", told["hudi_bundle"])
+    recorded = json.loads((HUDI / f"{case}.json").read_text())
+    inclusive = "1.0.2" in recorded.get("judge_bundle", recorded["hudi_bundle"])
     return f"{int(begin) - 1:017d}" if inclusive and begin != "000" else begin
 
 
@@ -317,7 +317,7 @@ def test_two_times_at_once_are_refused(catalog: HudiCatalog, writer: HudiWriter)
     first = writer.commit({("part=a", "g1"): rows([1])})
     catalog.register(writer.folder)
     version = TableVersion(VersionKind.VERSION, first)
-    with pytest.raises(InvalidArgumentError, match="leave one out"):
+    with pytest.raises(InvalidArgumentError, match="remove one"):
         catalog.read(version=version, options={"as.of.instant": first})
 
 

@@ -92,7 +92,7 @@ def test_the_columns_of_the_end(case: str, tmp_path: Path) -> None:
         ({GLOB: "*"}, "need '.*' incremental"),
         ({END_SCHEMA: "true"}, "need '.*' incremental"),
         ({"hoodie.datasource.query.incremental.format": "cdc"}, "need '.*' incremental"),
-        (incremental("000", **{GLOB: "*", FULL_SCAN: "true"}), "leave one out"),
+        (incremental("000", **{GLOB: "*", FULL_SCAN: "true"}), "remove one"),
         (
             incremental("000", **{"hoodie.datasource.query.incremental.format": "cdc", GLOB: "*"}),
             "cdc does not go with",

@@ -92,9 +92,9 @@ TOLD = {"_change_type", "_commit_version", "_commit_timestamp"}
 
 
 def ranked(changes: Counter[Change]) -> Counter[Change]:
-    """The writes by their place in the history, to compare tables that were written by the same steps."""
-    places = {write: str(place) for place, write in enumerate(sorted({write for _, write, _, _ in changes}))}
-    return Counter({(op, places[write], before, later): count for (op, write, before, later), count in changes.items()})
+    """The writes by their position in the history, to compare tables that were written by the same steps."""
+    order = {write: str(position) for position, write in enumerate(sorted({write for _, write, _, _ in changes}))}
+    return Counter({(op, order[write], before, later): count for (op, write, before, later), count in changes.items()})
 
 
 @real
@@ -185,7 +185,7 @@ def catalog(tmp_path: Path) -> HudiCatalog:
     return make_catalog(tmp_path)
 
 
-def told(changes: pa.Table) -> Counter[tuple[str, str, int, str]]:
+def counted(changes: pa.Table) -> Counter[tuple[str, str, int, str]]:
     return Counter((row["_change_type"], row["_commit_version"], row["id"], row["v"]) for row in changes.to_pylist())
 
 
@@ -223,9 +223,9 @@ def test_random_histories_against_a_model(
         wanted = set(instants[first + (not start_inclusive) : last + end_inclusive])
         everything = groups[0].changes + groups[1].changes
         columns = ["id", "v", *sorted(TOLD)]
-        assert told(catalog.changes(ChangeRange(), columns)) == everything
+        assert counted(catalog.changes(ChangeRange(), columns)) == everything
         expected_changes = Counter({change: n for change, n in everything.items() if change[1] in wanted})
-        assert told(catalog.changes(asked, columns)) == expected_changes
+        assert counted(catalog.changes(asked, columns)) == expected_changes
         # The state at any write, and what was written since, say the same.
         states: dict[int, str] = {}
         for kind, write, key, value in sorted(everything, key=lambda change: (change[1], change[0])):
@@ -248,7 +248,7 @@ def test_rows_that_a_write_only_moves_do_not_come(catalog: HudiCatalog, writer: 
         replaced={"": ["g1"]},
     )
     catalog.register(writer.folder)
-    assert {change[1] for change in told(catalog.changes(ChangeRange()))} == {first}
+    assert {change[1] for change in counted(catalog.changes(ChangeRange()))} == {first}
 
 
 def test_groups_that_were_overwritten_are_deleted_rows(catalog: HudiCatalog, writer: HudiWriter) -> None:
@@ -261,7 +261,7 @@ def test_groups_that_were_overwritten_are_deleted_rows(catalog: HudiCatalog, wri
         replaced={"": ["g1"]},
     )
     catalog.register(writer.folder)
-    assert told(catalog.changes(ChangeRange(version(over)))) == Counter(
+    assert counted(catalog.changes(ChangeRange(version(over)))) == Counter(
         [("delete", over, 1, "a"), ("delete", over, 2, "b"), ("insert", over, 2, "c")]
     )
 
@@ -274,9 +274,9 @@ def test_ranges_whose_files_were_cleaned_are_refused(catalog: HudiCatalog, write
     catalog.register(writer.folder)
     [old] = writer.folder.glob(f"g1_*_{first}.parquet")
     old.unlink()
-    assert told(catalog.changes(ChangeRange(version(third)))).total() == 2
+    assert counted(catalog.changes(ChangeRange(version(third)))).total() == 2
     for start in (None, version(first), version(second)):
-        with pytest.raises(InvalidArgumentError, match=r"cannot be told any more.*3 writes from") as caught:
+        with pytest.raises(InvalidArgumentError, match=r"cannot be read any more.*3 writes from") as caught:
             catalog.changes(ChangeRange(start))
         assert caught.value.code.name == "HUDI_CLEANED"
 
@@ -288,8 +288,8 @@ def test_changes_by_the_times_of_commits(catalog: HudiCatalog, writer: HudiWrite
     rows_by_write = {row["_commit_version"]: row for row in catalog.changes(ChangeRange()).to_pylist()}
     time = rows_by_write[instants[1]]["_commit_timestamp"]
     bound = TableVersion(VersionKind.TIMESTAMP, time)
-    assert {change[1] for change in told(catalog.changes(ChangeRange(bound)))} == set(instants[1:])
-    assert {change[1] for change in told(catalog.changes(ChangeRange(None, bound, end_inclusive=False)))} == {
+    assert {change[1] for change in counted(catalog.changes(ChangeRange(bound)))} == set(instants[1:])
+    assert {change[1] for change in counted(catalog.changes(ChangeRange(None, bound, end_inclusive=False)))} == {
         instants[0]
     }
 
@@ -327,7 +327,7 @@ def test_changes_without_meta_columns(catalog: HudiCatalog, tmp_path: Path) -> N
     # Row 3 was written once more as it was.
     for kind in ("update_preimage", "update_postimage"):
         del changes[kind, second, 3, "c"]
-    assert told(catalog.changes(ChangeRange())) == changes
+    assert counted(catalog.changes(ChangeRange())) == changes
 
 
 def test_rows_of_one_key_without_meta_columns_are_refused(catalog: HudiCatalog, tmp_path: Path) -> None:

@@ -27,7 +27,14 @@ def slices(
     files = parse_listing((f"/t/p/{name}", 10, 0) for name in names)
     parsed = [parse_instant(name, layout) for name in instants]
     view = timeline_view([item for item in parsed if isinstance(item, Instant)])
-    return latest_file_slices(files, view, layout, replaced, (written or {}).get, archived)
+    return latest_file_slices(
+        files=files,
+        view=view,
+        layout=layout,
+        replaced=replaced,
+        written_names=(written or {}).get,
+        archived_completion=archived,
+    )
 
 
 def base(group: str, number: int, token: str = "0-1-1") -> str:
@@ -95,7 +102,7 @@ def test_the_archive_tells_of_which_slice_a_log_is() -> None:
     one, other = slices(found, done, layout=2, archived=archived)
     assert names(one) == (base("a", 5), [log("a", 4)])
     assert names(other) == (base("b", 1), [log("b", 4)])
-    # Where no base file was requested later there is nothing to tell.
+    # Where no base file was requested later there is nothing to find out.
     assert asked == [t(2), t(4)]
 
 

@@ -135,16 +135,16 @@ def test_a_file_cut_anywhere_is_an_error() -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from([1, 2]), st.integers(0, 2000), st.integers(0, 255), st.integers(1, 4))
-def test_a_damaged_file_ends_in_an_error_or_in_other_values(codec: int, place: int, byte: int, width: int) -> None:
+def test_a_damaged_file_ends_in_an_error_or_in_other_values(codec: int, position: int, byte: int, width: int) -> None:
     written = [(b"key%03d" % at, b"value") for at in range(20)]
     data = bytearray(hfile(written, levels=2, codec=codec))
-    place = place % (len(data) - 4000)
-    data[place : place + width] = bytes([byte]) * width
+    position = position % (len(data) - 4000)
+    data[position : position + width] = bytes([byte]) * width
     try:
         names, _ = opened(bytes(data)).read_all()
     except ConnectorError:
         return
-    # Without compression nothing tells a changed byte of a key or value; but there are as many.
+    # Without compression nothing shows a changed byte of a key or value; but there are as many.
     assert len(names) == len(written)
     if codec == 1:
         assert names == [name for name, _ in written]

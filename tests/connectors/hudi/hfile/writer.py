@@ -87,10 +87,10 @@ def _root(entries: Sequence[tuple[bytes, int, int]]) -> bytes:
 
 def _lower(entries: Sequence[tuple[bytes, int, int]]) -> bytes:
     parts = [struct.pack(">qi", offset, size) + key for key, offset, size in entries]
-    places = [0]
+    offsets = [0]
     for part in parts:
-        places.append(places[-1] + len(part))
-    return struct.pack(f">i{len(places)}i", len(entries), *places) + b"".join(parts)
+        offsets.append(offsets[-1] + len(part))
+    return struct.pack(f">i{len(offsets)}i", len(entries), *offsets) + b"".join(parts)
 
 
 def _info(entries: Mapping[str, bytes]) -> bytes:

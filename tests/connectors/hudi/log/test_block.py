@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import CorruptFileError, NotSupportedError, StorageError
-from connectors.hudi.log.block import MAGIC, BlockType, HeaderKey, LogBlock, parse_log_blocks
+from connectors.hudi.log.block import MAGIC, BlockType, HeaderKey, LogBlock
+from connectors.hudi.log.block_parser import parse_log_blocks
 from connectors.hudi.log.reader import block_content, read_log_blocks
 from connectors.toolkit.storage.byte_source import FileSource, MemorySource
 from tests.connectors.hudi.log.writer import log_block, rollback_block
@@ -117,10 +118,10 @@ def test_blocks_behind_a_half_written_one_are_found(before: list[bytes], after: 
     data = b"".join(before) + MAGIC + torn.replace(b"#", b"") + b"".join(after)
     found = parsed(data)
     starts = {block.offset for block in found if block.type is not BlockType.CORRUPT}
-    place = len(data) - sum(map(len, after))
+    position = len(data) - sum(map(len, after))
     for block in after:
-        assert place in starts
-        place += len(block)
+        assert position in starts
+        position += len(block)
     assert sum(block.length for block in found) == len(data)
 
 
@@ -135,10 +136,10 @@ def test_a_block_before_garbage_is_passed_over_as_hudi_does() -> None:
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 199), max_size=6))
-def test_any_bytes_end(noise: bytes, places: list[int]) -> None:
+def test_any_bytes_end(noise: bytes, positions: list[int]) -> None:
     data = bytearray(MAGIC + noise)
-    for place in places:
-        data[place : place + 6] = MAGIC
+    for position in positions:
+        data[position : position + 6] = MAGIC
     if not data.startswith(MAGIC):
         data = bytearray(MAGIC) + data
     try:

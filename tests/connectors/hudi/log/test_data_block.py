@@ -96,11 +96,11 @@ def test_a_union_of_several_types_is_refused_only_when_asked() -> None:
 
 
 def test_positions_of_the_rows() -> None:
-    told = block(
+    recorded = block(
         RECORD_POSITIONS=encoded_positions([4, 9]), BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS="20240101000000000"
     )
-    assert told.positions_base_instant == "20240101000000000"
-    assert read_data_block(told, avro(), ["id"], positions=True).to_pydict() == {"id": [1, 2], POSITION: [4, 9]}
+    assert recorded.positions_base_instant == "20240101000000000"
+    assert read_data_block(recorded, avro(), ["id"], positions=True).to_pydict() == {"id": [1, 2], POSITION: [4, 9]}
     assert read_data_block(block(), avro(), ["id"], positions=True).column(POSITION).null_count == 2
 
 
@@ -108,16 +108,16 @@ def test_positions_of_the_rows() -> None:
 def test_a_block_in_parts(part_bytes: int) -> None:
     rows: list[Mapping[str, object]] = [{"id": at, "name": "n" * at, "at": None} for at in range(9)]
     content = pa.py_buffer(avro_content(SCHEMA, rows))
-    told = block(RECORD_POSITIONS=encoded_positions(range(10, 19)))
-    parts = list(read_data_block_parts(told, content, positions=True, part_bytes=part_bytes))
-    assert pa.concat_tables(parts).equals(read_data_block(told, content, positions=True))
+    recorded = block(RECORD_POSITIONS=encoded_positions(range(10, 19)))
+    parts = list(read_data_block_parts(recorded, content, positions=True, part_bytes=part_bytes))
+    assert pa.concat_tables(parts).equals(read_data_block(recorded, content, positions=True))
     # A record of n letters takes 8 + n bytes, its length among them.
     assert [part.num_rows for part in parts] == {1: [1] * 9, 20: [2] + [1] * 7, 60: [5, 4], 10**6: [9]}[part_bytes]
     for cut in (content.size - 1, content.size - 3, 30, 8):
         with pytest.raises(CorruptFileError):
-            list(read_data_block_parts(told, content.slice(0, cut), part_bytes=part_bytes))
+            list(read_data_block_parts(recorded, content.slice(0, cut), part_bytes=part_bytes))
     with pytest.raises(CorruptFileError):
-        list(read_data_block_parts(told, pa.py_buffer(content.to_pybytes() + b"\0"), part_bytes=part_bytes))
+        list(read_data_block_parts(recorded, pa.py_buffer(content.to_pybytes() + b"\0"), part_bytes=part_bytes))
     empty = pa.py_buffer(avro_content(SCHEMA, []))
     assert [part.num_rows for part in read_data_block_parts(block(), empty, part_bytes=part_bytes)] == [0]
 
@@ -127,8 +127,8 @@ def test_several_blocks_at_once() -> None:
         [{"id": at, "name": "n" * at, "at": None} for at in range(first, first + 3)] for first in (0, 3)
     ]
     contents = [pa.py_buffer(avro_content(SCHEMA, part)) for part in (*rows, [])]
-    told = [block(RECORD_POSITIONS=encoded_positions(found)) for found in ([1, 2, 3], [0, 5, 9], [])]
-    met = read_data_blocks(told, contents, ["id", "name"], positions=True)
+    recorded = [block(RECORD_POSITIONS=encoded_positions(found)) for found in ([1, 2, 3], [0, 5, 9], [])]
+    met = read_data_blocks(recorded, contents, ["id", "name"], positions=True)
     assert met["id"].to_pylist() == list(range(6))
     assert met["name"].to_pylist() == ["n" * at for at in range(6)]
     assert met[POSITION].to_pylist() == [1, 2, 3, 0, 5, 9]

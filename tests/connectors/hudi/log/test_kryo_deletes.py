@@ -172,11 +172,11 @@ def test_every_cut_is_noticed(text: str) -> None:
 
 
 @given(st.sampled_from([*VERSION_1.values(), *VERSION_2.values()]), st.integers(8, 400), st.integers(0, 255))
-def test_any_changed_byte_gives_as_many_deletes_or_an_error(text: str, place: int, byte: int) -> None:
+def test_any_changed_byte_gives_as_many_deletes_or_an_error(text: str, position: int, byte: int) -> None:
     data = bytearray(base64.b64decode(text))
     expected = data[8 + data[8:].index(b";"[0] | 0x80) + 2] - 1
-    place = 8 + place % (len(data) - 8)
-    data[place] = byte
+    position = 8 + position % (len(data) - 8)
+    data[position] = byte
     try:
         met = read_delete_block(BLOCK, pa.py_buffer(bytes(data)))
     except (CorruptFileError, NotSupportedError):

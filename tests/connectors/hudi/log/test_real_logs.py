@@ -161,7 +161,7 @@ def test_the_last_row_of_each_key_of_logs_alone_is_what_hudi_returns(path: Path)
 
 @pytest.mark.parametrize("format_", ["parquetlog", "hfilelog"])
 def test_blocks_of_other_formats_hold_the_rows_of_the_same_story(format_: str) -> None:
-    """The writer was told the same statements; Avro, Parquet and HFile blocks differ in nothing but the format."""
+    """The writers ran the same statements; Avro, Parquet and HFile blocks differ in nothing but the format."""
     met, expected = (
         [(row["_hoodie_record_key"], row["name"], row["price"], row["ts"]) for row in user_rows(case)]
         for case in (f"v8_{format_}_mor", "v8_nomdt_mor")

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from connector_spi.errors import NotSupportedError
-from connectors.hudi.merge.config import MergeMode, PartialUpdates, is_merge_property, merge_config
+from connectors.hudi.merge.config import MergeConfig, is_merge_property, merge_config
+from connectors.hudi.merge.merger_plugins import create_merger
+from connectors.hudi.merge.mergers import CommitTimeMerger, EventTimeMerger, MySqlDebeziumMerger, PartialUpdateMerger
+from connectors.hudi.merge.partial_updates import PartialUpdates
+from connectors.hudi.merge.record_merger import RecordMerger
 
 PACKAGE = "org.apache.hudi.common.model."
 EVENT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
@@ -30,22 +34,42 @@ BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
     ],
 )
 def test_mode(version: int, properties: dict[str, str], mode: str) -> None:
-    assert merge_config(version, _full(properties), "t").mode is MergeMode[mode]
+    expected = {"COMMIT_TIME": CommitTimeMerger, "EVENT_TIME": EventTimeMerger}[mode]
+    assert isinstance(_merger(merge_config(version, _full(properties), "t")), expected)
 
 
 def test_payload_classes_of_old_tables() -> None:
     dms = merge_config(6, _full({"payload": "AWSDmsAvroPayload"}), "t")
-    assert (dms.mode, dms.delete_field, dms.delete_marker) == (MergeMode.COMMIT_TIME, "Op", "D")
+    assert isinstance(_merger(dms), CommitTimeMerger)
+    assert (dms.rules.delete_field, dms.rules.delete_marker) == ("Op", "D")
     mysql = merge_config(8, _full({"payload": "debezium.MySqlDebeziumAvroPayload", "strategy": BY_PAYLOAD}), "t")
-    assert (mysql.ordering_fields, mysql.binlog_positions) == (("_event_seq",), True)
-    postgres = merge_config(6, _full({"payload": "debezium.PostgresDebeziumAvroPayload"}), "t")
+    assert isinstance(_merger(mysql), MySqlDebeziumMerger)
+    assert mysql.rules.ordering_fields == ("_event_seq",)
+    postgres = merge_config(6, _full({"payload": "debezium.PostgresDebeziumAvroPayload"}), "t").rules
     assert (postgres.partial_updates, postgres.ordering_fields) == (PartialUpdates.FILL_UNAVAILABLE, ("_event_lsn",))
     partial = merge_config(6, _full({"payload": "OverwriteNonDefaultsWithLatestAvroPayload"}), "t")
-    assert (partial.mode, partial.partial_updates) == (MergeMode.COMMIT_TIME, PartialUpdates.IGNORE_DEFAULTS)
+    assert isinstance(_merger(partial), CommitTimeMerger)
+    assert partial.rules.partial_updates is PartialUpdates.IGNORE_DEFAULTS
+
+
+def test_a_strategy_of_version_8_decides_over_the_payload_class() -> None:
+    properties = _full(
+        {"payload": "OverwriteNonDefaultsWithLatestAvroPayload", "strategy": EVENT_TIME, "ordering": "a"}
+    )
+    merger = _merger(merge_config(8, properties, "t"))
+    assert isinstance(merger, EventTimeMerger)
+    assert merger.ordering_fields == ("a",)
+    assert merger.value_test is not None
+
+
+def test_partial_updates_take_the_meta_columns_of_the_later_row() -> None:
+    merger = _merger(merge_config(6, _full({"payload": "PartialUpdateAvroPayload"}), "t"))
+    assert isinstance(merger, PartialUpdateMerger)
+    assert "_hoodie_commit_time" in merger.later_columns
 
 
 def test_properties_of_version_9() -> None:
-    told = merge_config(
+    found = merge_config(
         9,
         {
             "hoodie.record.merge.mode": "EVENT_TIME_ORDERING",
@@ -58,10 +82,11 @@ def test_properties_of_version_9() -> None:
         },
         "t",
     )
-    assert told.ordering_fields == ("_event_bin_file", "_event_pos")
-    assert not told.binlog_positions
-    assert (told.partial_updates, told.unavailable_value) == (PartialUpdates.FILL_UNAVAILABLE, "?")
-    assert (told.delete_field, told.delete_marker) == ("op", "d")
+    rules = found.rules
+    assert rules.ordering_fields == ("_event_bin_file", "_event_pos")
+    assert type(_merger(found)) is EventTimeMerger
+    assert (rules.partial_updates, rules.unavailable_value) == (PartialUpdates.FILL_UNAVAILABLE, "?")
+    assert (rules.delete_field, rules.delete_marker) == ("op", "d")
 
 
 @pytest.mark.parametrize(
@@ -85,6 +110,10 @@ _KEYS = {
     "precombine": "hoodie.table.precombine.field",
     "ordering": "hoodie.table.ordering.fields",
 }
+
+
+def _merger(config: MergeConfig) -> RecordMerger:
+    return create_merger(config.merger, config.rules)
 
 
 def _full(properties: dict[str, str]) -> dict[str, str]:

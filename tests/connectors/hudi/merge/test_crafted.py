@@ -1,4 +1,4 @@
-"""States of a file slice that no writer leaves on demand; what Hudi's own reader answers is told by the case."""
+"""States of a file slice that no writer leaves on demand; what Hudi's own reader answers stands in the case."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def test_rows_whose_nulls_do_not_count(
 def test_blocks_that_tell_positions(
     catalog: HudiCatalog, event_time: bool, base: list[Row], logs: Sequence[Sequence[Block]], all_of_base: bool
 ) -> None:
-    """Merged by position where all blocks tell them, by key else."""
+    """Merged by position where all blocks record them, by key else."""
     if all_of_base:
         logs = [[updates(block, base) for block in blocks] for blocks in logs]
     check(catalog, ORDERED if event_time else BY_COMMIT, 9, base, logs, Model(event_time, False), positions=True)

@@ -29,8 +29,8 @@ def check(in_logs: Sequence[str], in_base: Sequence[str | None], hashes: Hashes 
     wanted = [(row, numbers[key]) for row, key in enumerate(in_base) if key in numbers]
     # A slice of a longer array, as a batch of a row group may be.
     keys = pa.array(["before", *in_base], pa.string()).slice(1)
-    rows, places = key_index(pa.array(in_logs, pa.string()), hashes).find(keys)
-    assert list(zip(rows.tolist(), places.tolist(), strict=True)) == wanted
+    rows, positions = key_index(pa.array(in_logs, pa.string()), hashes).find(keys)
+    assert list(zip(rows.tolist(), positions.tolist(), strict=True)) == wanted
 
 
 @pytest.mark.parametrize("many", [10, MANY])
@@ -47,8 +47,8 @@ def test_any_keys(in_logs: list[str], in_base: list[str | None], many: int) -> N
     found = module._HashedTexts.of(pa.array(in_logs, pa.string()), key_hashes) if many and in_logs else None
     numbers = {key: at for at, key in enumerate(in_logs)}
     index = found or key_index(pa.array(in_logs, pa.string()))
-    rows, places = index.find(pa.array(in_base, pa.string()))
-    assert list(zip(rows.tolist(), places.tolist(), strict=True)) == [
+    rows, positions = index.find(pa.array(in_base, pa.string()))
+    assert list(zip(rows.tolist(), positions.tolist(), strict=True)) == [
         (row, numbers[key]) for row, key in enumerate(in_base) if key in numbers
     ]
 
@@ -57,7 +57,7 @@ def test_another_key_of_the_same_hash_is_not_taken_for_it() -> None:
     in_logs = [f"k{number}" for number in range(0, 2 * MANY, 2)]
     hashes = by_number(2)
     keys = pa.array(in_logs)
-    # The hashes tell the logs' keys apart, though badly: all are in one bucket.
+    # The hashes separate the logs' keys, though badly: all are in one bucket.
     assert module._HashedTexts.of(keys, hashes) is None
     check(in_logs, [f"k{number}" for number in range(100)], hashes)
     spread: Hashes = lambda texts: hashes(texts) * np.uint64(0x9E3779B97F4A7C15)  # noqa: E731
@@ -70,5 +70,5 @@ def test_keys_of_the_logs_that_share_a_hash_are_told_apart() -> None:
 
 
 def test_positions() -> None:
-    rows, places = key_index(pa.array([90, 3, 70], pa.int64())).find(pa.array(range(60, 80), pa.int64()))
-    assert (rows.tolist(), places.tolist()) == ([10], [2])
+    rows, positions = key_index(pa.array([90, 3, 70], pa.int64())).find(pa.array(range(60, 80), pa.int64()))
+    assert (rows.tolist(), positions.tolist()) == ([10], [2])

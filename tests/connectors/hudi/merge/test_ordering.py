@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from connector_spi.errors import NotSupportedError
-from connectors.hudi.merge.ordering import as_table_type, is_default, ordering_keys
+from connectors.hudi.merge.ordering import as_table_type, binlog_keys, is_default, ordering_keys
 
 # Each list ascends, as Java has it; NULL stands before all.
 ASCENDING: list[tuple[pa.DataType, list[object]]] = [
@@ -30,11 +30,11 @@ ASCENDING: list[tuple[pa.DataType, list[object]]] = [
 @pytest.mark.parametrize(("kind", "values"), ASCENDING, ids=[str(kind) for kind, _ in ASCENDING])
 def test_order(kind: pa.DataType, values: list[object]) -> None:
     keys = ordering_keys([pa.array(values, kind)], "table")
-    places = np.arange(len(values))
-    for place in places:
-        here = keys.take(np.full(len(values), place))
-        assert list(here.greater(keys)) == [place > other for other in places]
-        assert list(keys.greater(here)) == [other > place for other in places]
+    positions = np.arange(len(values))
+    for position in positions:
+        here = keys.take(np.full(len(values), position))
+        assert list(here.greater(keys)) == [position > other for other in positions]
+        assert list(keys.greater(here)) == [other > position for other in positions]
 
 
 def test_order_of_slices_of_arrays() -> None:
@@ -49,14 +49,14 @@ def test_several_fields_compare_one_after_the_other() -> None:
     first, second = pa.array([1, 1, 2, None], pa.int64()), pa.array(["b", "c", "a", "z"])
     keys = ordering_keys([first, second], "table")
     order = [3, 0, 1, 2]
-    for place, row in enumerate(order):
+    for position, row in enumerate(order):
         here = keys.take(np.full(4, row))
-        assert list(here.greater(keys.take(np.array(order)))) == [place > other for other in range(4)]
+        assert list(here.greater(keys.take(np.array(order)))) == [position > other for other in range(4)]
 
 
 def test_positions_of_binlogs_compare_as_numbers() -> None:
     texts = pa.array(["mysql-bin.9.4", "mysql-bin.9.30", "mysql-bin.10.1", "10.2"])
-    keys = ordering_keys([texts], "table", binlog=True)
+    keys = binlog_keys([texts])
     assert keys.take(np.array([1, 2, 3])).greater(keys.take(np.array([0, 1, 2]))).all()
 
 

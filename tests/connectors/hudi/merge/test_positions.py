@@ -1,4 +1,4 @@
-"""Logs that tell the positions of their rows in the base file, as those of Hudi 1.x do."""
+"""Logs that record the positions of their rows in the base file, as those of Hudi 1.x do."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_rows_are_replaced_where_they_are(catalog: HudiCatalog, tmp_path: Path, 
 def test_positions_that_do_not_hold_are_not_used(
     catalog: HudiCatalog, tmp_path: Path, positions: list[int], other: list[int] | None, base_instant: str | None
 ) -> None:
-    """The positions told are of other rows: they would replace those."""
+    """The recorded positions are of other rows: they would replace those."""
     table = write(tmp_path, [(Upsert([row("k3")]), positions), (Delete([("k4", None)]), other)], base_instant)
     expected = {f"k{number}": "new" if number == 3 else "old" for number in range(12) if number != 4}
     assert values(catalog, table) == expected

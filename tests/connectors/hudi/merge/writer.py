@@ -54,7 +54,7 @@ class SliceWriter:
         version: Table version.
         schema: The user's columns, ``key`` among them.
         properties: More lines of ``hoodie.properties``.
-        positions: Whether blocks tell the positions of their rows in the base file, where all rows are there and once.
+        positions: Whether blocks record the positions of their rows in the base file, where all rows are in it, once.
         named_base: The instant that logs of layout 1 are named after.
     """
 
@@ -65,12 +65,12 @@ class SliceWriter:
     positions: bool = False
 
     def __post_init__(self) -> None:
-        told = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.table.recordkey.fields": "key", **self.properties}
-        self.table = HudiWriter(self.folder, self.version, properties=told).create()
+        recorded = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.table.recordkey.fields": "key", **self.properties}
+        self.table = HudiWriter(self.folder, self.version, properties=recorded).create()
         self.named_base: str | None = None
         self._logs = 0
         self._base = ""
-        self._places: dict[object, int] = {}
+        self._positions: dict[object, int] = {}
 
     def base(self, rows: Sequence[Row], group_rows: int = 5, action: str = "deltacommit") -> str:
         """Commits a base file, with row groups of this many rows; as a compaction with the action ``commit``."""
@@ -87,7 +87,7 @@ class SliceWriter:
         (self.folder / ".hoodie_partition_metadata").write_text("commitTime=1\npartitionDepth=0\n")
         self.complete(instant, name, action)
         self.named_base, self._logs = instant, 0
-        self._base, self._places = instant, {row["key"]: at for at, row in enumerate(rows)}
+        self._base, self._positions = instant, {row["key"]: at for at, row in enumerate(rows)}
         return instant
 
     def log(self, blocks: Sequence[Block | bytes], *, complete: bool = True, instant: str | None = None) -> str:
@@ -111,8 +111,8 @@ class SliceWriter:
     def block(self, block: Block, instant: str, **headers: str) -> bytes:
         """The bytes of a block."""
         if self.positions:
-            block, told = self._with_positions(block)
-            headers |= told
+            block, recorded = self._with_positions(block)
+            headers |= recorded
         if isinstance(block, Delete):
             return delete_block(
                 instant,
@@ -145,12 +145,12 @@ class SliceWriter:
     def _with_positions(self, block: Block) -> tuple[Block, dict[str, str]]:
         """The block in the order of the base file, and its headers; HoodieLogBlock writes none where one is missing."""
         keys = [key for key, _ in block.keys] if isinstance(block, Delete) else [row["key"] for row in block.rows]
-        if not set(keys) <= set(self._places) or len(set(keys)) < len(keys):
+        if not set(keys) <= set(self._positions) or len(set(keys)) < len(keys):
             return block, {}
-        places = [self._places[key] for key in keys]
-        order = sorted(range(len(keys)), key=places.__getitem__)
+        positions = [self._positions[key] for key in keys]
+        order = sorted(range(len(keys)), key=positions.__getitem__)
         headers = {
-            "RECORD_POSITIONS": encoded_positions(sorted(places)),
+            "RECORD_POSITIONS": encoded_positions(sorted(positions)),
             "BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS": self._base,
         }
         if isinstance(block, Delete):

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from connectors.hudi.file_group.slices import DataFile, FileSlice
-from connectors.hudi.log.block import BlockType, parse_log_blocks
+from connectors.hudi.log.block import BlockType
+from connectors.hudi.log.block_parser import parse_log_blocks
 from connectors.hudi.metadata_table.listing import list_files, list_partitions
 from connectors.hudi.metadata_table.table import UnusableMetadataTableError, open_metadata_table
 from connectors.hudi.partition_path import PartitionPaths
 from connectors.hudi.planning.listing import PartitionWalk
 from connectors.hudi.planning.scan import slices_of
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
-from connectors.hudi.table_config import read_table_config
+from connectors.hudi.table_properties import read_table_config
 from connectors.hudi.timeline.loader import list_instants
 from connectors.hudi.timeline.view import committed_test, timeline_view
 from connectors.toolkit.storage.byte_source import MemorySource
@@ -75,11 +76,11 @@ def from_storage(snapshot: HudiSnapshot, pool: ThreadPoolExecutor) -> dict[str, 
 @pytest.mark.parametrize("archive", with_metadata_table(), ids=lambda path: path.stem)
 def test_slices_are_those_on_storage(archive: Path, tmp_path: Path, pool: ThreadPoolExecutor) -> None:
     snapshot = snapshot_of(unpacked(archive, tmp_path))
-    told = from_metadata(snapshot, pool)
+    indexed = from_metadata(snapshot, pool)
     listed = from_storage(snapshot, pool)
-    for path in told.keys() | listed.keys():
+    for path in indexed.keys() | listed.keys():
         for read_optimized in (False, True):
-            met = slices_of(snapshot, path, told.get(path, ()), read_optimized)
+            met = slices_of(snapshot, path, indexed.get(path, ()), read_optimized)
             expected = slices_of(snapshot, path, listed.get(path, ()), read_optimized)
             assert [_known(_counting(snapshot, item)) for item in met] == [
                 _known(_counting(snapshot, item)) for item in expected
@@ -95,7 +96,7 @@ def test_a_table_without_one_is_listed_from_storage(tmp_path: Path, pool: Thread
 
 
 def _known(file_slice: FileSlice) -> tuple[object, ...]:
-    """All but modification times, which nobody noted."""
+    """All but modification times, which are not recorded."""
     files = [item for item in (file_slice.base, *file_slice.logs) if item is not None]
     return file_slice.file_id, file_slice.base_instant, [(item.path, item.size) for item in files]
 

@@ -10,23 +10,23 @@ from connectors.hudi.metadata_table.records import (
 
 
 def files(**sizes: int | None) -> Record:
-    told = {name: {"size": size or 0, "isDeleted": size is None} for name, size in sizes.items()}
-    return {"type": 2, "filesystemMetadata": told}
+    entry = {name: {"size": size or 0, "isDeleted": size is None} for name, size in sizes.items()}
+    return {"type": 2, "filesystemMetadata": entry}
 
 
 def stats(low: int | None, high: int | None, count: int, nulls: int, **more: object) -> Record:
     def bound(value: int | None) -> object:
         return None if value is None else ("org.apache.hudi.avro.model.IntWrapper", {"value": value})
 
-    told = {"fileName": "f", "columnName": "c", "minValue": bound(low), "maxValue": bound(high)}
+    entry = {"fileName": "f", "columnName": "c", "minValue": bound(low), "maxValue": bound(high)}
     return {
-        "ColumnStatsMetadata": {**told, "valueCount": count, "nullCount": nulls, "isDeleted": False, **more},
+        "ColumnStatsMetadata": {**entry, "valueCount": count, "nullCount": nulls, "isDeleted": False, **more},
     }
 
 
 def location(high: int, low: int, index: int) -> Record:
-    told = {"partitionName": "p", "fileIdHighBits": high, "fileIdLowBits": low, "fileIndex": index, "fileId": ""}
-    return {"recordIndexMetadata": {**told, "fileIdEncoding": 0}}
+    entry = {"partitionName": "p", "fileIdHighBits": high, "fileIdLowBits": low, "fileIndex": index, "fileId": ""}
+    return {"recordIndexMetadata": {**entry, "fileIdEncoding": 0}}
 
 
 def test_files_come_and_go() -> None:
@@ -62,7 +62,7 @@ def test_statistics_without_bounds_take_the_bounds_away() -> None:
 
 
 def test_what_is_said_to_be_nothing_but_nulls_takes_the_bounds_away() -> None:
-    """Hudi says so of values whose bounds nobody noted, too."""
+    """Hudi says so of values whose bounds were not recorded, too."""
     merged = merge_column_stats([stats(5, 9, 4, 1), stats(None, None, 3, 3)])
     assert merged is not None
     assert (merged.low, merged.high, merged.null_count) == ((), (), 4)

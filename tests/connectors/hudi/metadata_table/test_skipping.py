@@ -158,18 +158,18 @@ def test_only_the_file_of_a_key_is_read(case: str, tmp_path: Path) -> None:
         pytest.skip(f"no tables in {CORPUS}")
     catalog = by_record_index_alone(archive, tmp_path)
     for question in (key_question("_hoodie_record_key", pa.string(), "1"), key_question("id", pa.int32(), 1)):
-        told = summary(catalog, question)
-        assert told.files_kept == 1
-        assert told.files_total is not None
-        assert told.files_total > 1
+        planned = summary(catalog, question)
+        assert planned.files_kept == 1
+        assert planned.files_total is not None
+        assert planned.files_total > 1
     # A key that is nowhere might be written otherwise, and no index at all keeps all.
-    assert summary(catalog, key_question("id", pa.int32(), 4711)).files_kept == told.files_total
+    assert summary(catalog, key_question("id", pa.int32(), 4711)).files_kept == planned.files_total
     off = catalog.with_property("record_level_index_enabled", False)
-    assert summary(off, key_question("id", pa.int32(), 1)).files_kept == told.files_total
+    assert summary(off, key_question("id", pa.int32(), 1)).files_kept == planned.files_total
 
 
 def test_a_key_that_the_table_holds_twice_is_read_twice(tmp_path: Path) -> None:
-    """The index has one place for each key."""
+    """The index has one location for each key."""
     archive = TABLES / "hudi" / "cow_v9_timebasedkeygen_nonhivestyle.zip"
     if not archive.exists():
         pytest.skip(f"no tables in {TABLES}")

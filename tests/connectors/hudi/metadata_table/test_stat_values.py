@@ -139,7 +139,7 @@ def test_nulls_are_counted() -> None:
 def test_values_that_hudi_notes_wrong_are_kept(arrow: pa.DataType, found: ColumnStats, value: Value) -> None:
     """What Hudi 1.1.1 notes of Parquet files with texts of 5,000 letters, and with -5.0 and NaN.
 
-    parquet-mr tells no bounds of such texts, for which Hudi counts NULLs, and 0.0 of numbers with a NaN. Hudi's own
+    parquet-mr writes no bounds of such texts, for which Hudi counts NULLs, and 0.0 of numbers with a NaN. Hudi's own
     queries by these values find no row, unless hoodie.enable.data.skipping is off.
     """
     assert may_hold(equal(arrow, value), found)

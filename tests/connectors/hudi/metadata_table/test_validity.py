@@ -1,4 +1,4 @@
-"""When the metadata table is used, and when storage is listed in its place."""
+"""When the metadata table is used, and when storage is listed instead."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def test_partitions_are_pruned_by_their_paths(tmp_path: Path) -> None:
     catalog = opened(tmp_path, writer)
     wanted = equal_to("p", "p1", pa.string())
     assert ids(catalog, wanted) == [1, 4, 7, 100, 103, 106]
-    told = scan_summary(catalog, wanted)
-    assert (told.partitions_kept, told.partitions_total, told.files_kept) == (1, 3, 2)
+    planned = scan_summary(catalog, wanted)
+    assert (planned.partitions_kept, planned.partitions_total, planned.files_kept) == (1, 3, 2)
 
 
 @pytest.mark.parametrize("off", ["catalog", "session"])
@@ -188,8 +188,8 @@ def test_deleted_partitions_are_gone(tmp_path: Path) -> None:
     metadata.forget(instant, {"p=p2": []}, ["p=p2"])
     catalog = opened(tmp_path, writer)
     assert ids(catalog) == [number for number in EVERYTHING if number % 3 != 2]
-    told = scan_summary(catalog)
-    assert (told.partitions_total, told.notes) == (2, (USED,))
+    planned = scan_summary(catalog)
+    assert (planned.partitions_total, planned.notes) == (2, (USED,))
 
 
 def test_files_of_archived_writes_are_seen(tmp_path: Path) -> None:
@@ -272,9 +272,9 @@ def test_modification_times_are_those_of_storage(tmp_path: Path) -> None:
     MetadataWriter(writer).create()
     catalog = opened(tmp_path, writer)
     columns = ["$path", "$file_modified_time", "$file_size"]
-    told = catalog.read(columns=columns)
+    planned = catalog.read(columns=columns)
     listed = catalog.with_property("metadata_enabled", False).read(columns=columns)
-    assert told.sort_by("$path").equals(listed.sort_by("$path"))
+    assert planned.sort_by("$path").equals(listed.sort_by("$path"))
 
 
 def test_files_are_skipped_by_column_statistics(tmp_path: Path) -> None:
@@ -288,9 +288,9 @@ def test_files_are_skipped_by_column_statistics(tmp_path: Path) -> None:
     metadata.note(instant, column_stats=noted)  # type: ignore[arg-type]
     catalog = opened(tmp_path, writer)
     wanted = equal_to("id", 100, pa.int64())
-    told = scan_summary(catalog, wanted)
-    assert (told.files_kept, told.files_total) == (1, 9)
-    assert (told.partitions_kept, told.partitions_total) == (1, 3)
+    planned = scan_summary(catalog, wanted)
+    assert (planned.files_kept, planned.files_total) == (1, 9)
+    assert (planned.partitions_kept, planned.partitions_total) == (1, 3)
     assert ids(catalog, wanted) == [100, 103, 106]
     off = catalog.with_property("column_stats_index_enabled", False)
     assert scan_summary(off, wanted).files_kept == 9
@@ -301,8 +301,8 @@ def test_files_without_statistics_are_kept(tmp_path: Path) -> None:
     metadata = MetadataWriter(writer, ("files", "column_stats")).create()
     path = next((writer.folder / "p=p0").glob("*.parquet"))
     metadata.note(writer.insert(rows(200, 3)), column_stats=file_stats("id", "p=p0", path.name, 5000, 6000, 3))
-    told = scan_summary(opened(tmp_path, writer), equal_to("id", 104, pa.int64()))
-    assert (told.files_kept, told.files_total) == (8, 9)
+    planned = scan_summary(opened(tmp_path, writer), equal_to("id", 104, pa.int64()))
+    assert (planned.files_kept, planned.files_total) == (8, 9)
 
 
 def test_a_damaged_index_skips_nothing(tmp_path: Path) -> None:
@@ -311,10 +311,10 @@ def test_a_damaged_index_skips_nothing(tmp_path: Path) -> None:
     path = next((writer.folder / "p=p0").glob("*.parquet"))
     metadata.note(writer.insert(rows(200, 3)), column_stats=file_stats("id", "p=p0", path.name, 5000, 6000, 3))
     _flip(next((metadata.folder / "column_stats").glob(".*log*")))
-    told = scan_summary(opened(tmp_path, writer), equal_to("id", 104, pa.int64()))
-    assert (told.files_kept, told.files_total) == (9, 9)
-    assert told.notes[0] == USED
-    assert told.notes[1].startswith("column_stats not used: ")
+    planned = scan_summary(opened(tmp_path, writer), equal_to("id", 104, pa.int64()))
+    assert (planned.files_kept, planned.files_total) == (9, 9)
+    assert planned.notes[0] == USED
+    assert planned.notes[1].startswith("column_stats not used: ")
 
 
 def with_partition_stats(folder: Path, keys: int = 6, nulls: int = 0) -> HudiWriter:
@@ -332,8 +332,8 @@ def with_partition_stats(folder: Path, keys: int = 6, nulls: int = 0) -> HudiWri
 def test_partitions_are_skipped_by_their_statistics(tmp_path: Path) -> None:
     writer = with_partition_stats(tmp_path)
     catalog = opened(tmp_path, writer)
-    told = scan_summary(catalog, equal_to("id", 1003, pa.int64()))
-    assert (told.partitions_kept, told.partitions_total, told.files_kept) == (1, 3, 2)
+    planned = scan_summary(catalog, equal_to("id", 1003, pa.int64()))
+    assert (planned.partitions_kept, planned.partitions_total, planned.files_kept) == (1, 3, 2)
     off = catalog.with_property("partition_stats_index_enabled", False)
     assert scan_summary(off, equal_to("id", 1003, pa.int64())).partitions_kept == 3
 
@@ -353,9 +353,9 @@ def test_statistics_of_partitions_are_not_believed_without_their_log(tmp_path: P
     writer = with_partition_stats(tmp_path)
     for path in (writer.folder / ".hoodie" / "metadata" / "partition_stats").glob(".*log*"):
         path.unlink()
-    told = scan_summary(opened(tmp_path, writer), equal_to("id", 1003, pa.int64()))
-    assert told.partitions_kept == 3
-    assert "is missing" in told.notes[1]
+    planned = scan_summary(opened(tmp_path, writer), equal_to("id", 1003, pa.int64()))
+    assert planned.partitions_kept == 3
+    assert "is missing" in planned.notes[1]
 
 
 @pytest.mark.parametrize("action", ["rollback", "restore", "pending"])
@@ -364,8 +364,8 @@ def test_statistics_of_partitions_are_not_believed_after(action: str, tmp_path: 
     instant = writer.next_instant()
     name = f"{instant}.commit.requested" if action == "pending" else f"{instant}_{writer.next_instant()}.{action}"
     (writer.timeline / name).touch()
-    told = scan_summary(opened(tmp_path, writer), equal_to("id", 1003, pa.int64()))
-    assert (told.partitions_kept, told.notes) == (3, (USED,))
+    planned = scan_summary(opened(tmp_path, writer), equal_to("id", 1003, pa.int64()))
+    assert (planned.partitions_kept, planned.notes) == (3, (USED,))
 
 
 def test_row_counts_of_archived_writes_come_from_column_statistics(tmp_path: Path) -> None:
@@ -374,10 +374,10 @@ def test_row_counts_of_archived_writes_come_from_column_statistics(tmp_path: Pat
     noted: dict[bytes, object] = {}
     for path in sorted(writer.folder.glob("p=*/*.parquet")):
         record = whole_stats("_hoodie_record_key", path.parent.name, "a", "z", 1000, "String")
-        [told] = record.values()
-        stats = {**told["ColumnStatsMetadata"], "fileName": path.name}  # type: ignore[dict-item]
+        [planned] = record.values()
+        stats = {**planned["ColumnStatsMetadata"], "fileName": path.name}  # type: ignore[dict-item]
         key = column_stats_key("_hoodie_record_key", path.parent.name, path.name)
-        noted[key] = {**told, "ColumnStatsMetadata": stats}
+        noted[key] = {**planned, "ColumnStatsMetadata": stats}
     metadata.note(writer.insert(rows(200, 9)), column_stats=noted)  # type: ignore[arg-type]
     first = min(path.name.partition(".")[0].partition("_")[0] for path in writer.timeline.iterdir())
     for path in writer.timeline.glob(f"{first}*"):

@@ -223,8 +223,8 @@ class MetadataWriter:
 
 def files(sizes: Mapping[str, int | None]) -> dict[str, object]:
     """A record of files and their bytes; ``None`` for a deleted one."""
-    told = {name: {"size": size or 0, "isDeleted": size is None} for name, size in sizes.items()}
-    return {"type": 2, "filesystemMetadata": told}
+    entry = {name: {"size": size or 0, "isDeleted": size is None} for name, size in sizes.items()}
+    return {"type": 2, "filesystemMetadata": entry}
 
 
 def stats(
@@ -235,9 +235,9 @@ def stats(
     def bound(value: object) -> object:
         return None if value is None else (f"{_NAMESPACE}.{wrapper}Wrapper", {"value": value})
 
-    told = {"fileName": name, "columnName": column, "minValue": bound(low), "maxValue": bound(high)}
+    entry = {"fileName": name, "columnName": column, "minValue": bound(low), "maxValue": bound(high)}
     counts = {"valueCount": count, "nullCount": nulls, "isDeleted": False, "isTightBound": True}
-    return {"type": 3, "ColumnStatsMetadata": {**told, **counts}}
+    return {"type": 3, "ColumnStatsMetadata": {**entry, **counts}}
 
 
 def file_stats(column: str, partition: str, name: str, low: object, high: object, count: int) -> Records:

@@ -89,8 +89,8 @@ class Bootstrap:
             written[partition] = [{**stat, "prevCommit": "null", "numWrites": rows.num_rows}]
         schema = next(iter(parts.values())).schema
         shown = schema if "p" in schema.names else schema.append(pa.field("p", pa.string()))
-        told = {"extraMetadata": {"schema": avro_schema(shown)}, "operationType": "BOOTSTRAP"}
-        self.writer.complete(INSTANT, "commit", {"partitionToWriteStats": written, "compacted": False, **told})
+        extra = {"extraMetadata": {"schema": avro_schema(shown)}, "operationType": "BOOTSTRAP"}
+        self.writer.complete(INSTANT, "commit", {"partitionToWriteStats": written, "compacted": False, **extra})
         self.write_index({partition: f"g{number}" for number, partition in enumerate(parts)})
         return self
 
@@ -322,7 +322,7 @@ def test_a_damaged_index_gives_no_wrong_row(at: int, small: Bootstrap) -> None:
 
 @pytest.mark.parametrize("case", [case for case in CASES if "_bootstrap_meta_" in case])
 def test_changes_add_up_to_the_rows_that_hudi_returns(case: str, tmp_path: Path) -> None:
-    """Hudi tells no changes of tables without a log of them; but what they lead to is known."""
+    """Hudi gives no changes of tables without a log of them; but what they lead to is known."""
     answer = expected(case, "snapshot")
     columns = [name for name in answer.column_names if not name.startswith("_hoodie_")]
     changes = opened(case, tmp_path).changes(ChangeRange())

@@ -42,7 +42,7 @@ ORC_INPUT = "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat"
 
 
 @pytest.mark.parametrize(
-    ("input_format", "told", "is_ro"),
+    ("input_format", "flag", "is_ro"),
     [
         (HUDI_INPUT, None, True),
         ("com.uber.hoodie.hadoop.HoodieInputFormat", None, True),
@@ -56,8 +56,8 @@ ORC_INPUT = "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat"
     ],
 )
 @pytest.mark.parametrize("in_serde", [True, False])
-def test_what_the_metastore_says(input_format: str, told: str | None, is_ro: bool, in_serde: bool) -> None:
-    parameters = Parameters.of({} if told is None else {"hoodie.query.as.ro.table": told})
+def test_what_the_metastore_says(input_format: str, flag: str | None, is_ro: bool, in_serde: bool) -> None:
+    parameters = Parameters.of({} if flag is None else {"hoodie.query.as.ro.table": flag})
     none = Parameters.of({})
     serde = SerDeInfo("serde", parameters if in_serde else none)
     storage = StorageDescriptor((FieldSchema("id", "int"),), "/t", input_format, serde=serde)

@@ -66,12 +66,12 @@ def test_a_narrowed_record_without_a_known_field_keeps_its_nulls() -> None:
 
 
 def test_elements_and_values_are_altered() -> None:
-    def told(name: str, kind: str) -> InternalSchema:
+    def one_column(name: str, kind: str) -> InternalSchema:
         inner = record(field(8, name, kind))
         array = {"type": "array", "element-id": 6, "element": inner}
         return schema(field(5, "c", {"type": "map", "key-id": 10, "key": "string", "value-id": 11, "value": array}))
 
-    written, query = told("old", "int"), told("new", "string")
+    written, query = one_column("old", "int"), one_column("new", "string")
     rows = pa.array([[("k", [{"old": 1}, None])], None, []], written.arrow.field("c").type)
     assert altered(query, written, rows) == [[("k", [{"new": "1"}, None])], None, []]
 

@@ -15,8 +15,8 @@ def version(fields: list[dict[str, object]], number: int = 7) -> dict[str, objec
     return {"max_column_id": 99, "version_id": number, "type": "record", "fields": fields}
 
 
-def field(number: int, name: str, told: object) -> dict[str, object]:
-    return {"id": number, "name": name, "optional": True, "type": told}
+def field(number: int, name: str, kind: object) -> dict[str, object]:
+    return {"id": number, "name": name, "optional": True, "type": kind}
 
 
 @pytest.mark.parametrize("mark", ["-", "_"])
@@ -32,8 +32,8 @@ def test_nested_columns_have_ids_throughout(mark: str) -> None:
         "value": "long",
         "value_optional": True,
     }
-    told = version([field(5, "s", record), field(6, "l", array), field(7, "m", table)])
-    parsed = parse_internal_schema(json.dumps(told), "t")
+    kind = version([field(5, "s", record), field(6, "l", array), field(7, "m", table)])
+    parsed = parse_internal_schema(json.dumps(kind), "t")
     inner = pa.struct([pa.field("a", pa.int32()), pa.field("b", pa.string())])
     assert parsed.arrow == pa.schema(
         [("s", inner), ("l", pa.list_(pa.field("element", inner))), ("m", pa.map_(pa.string(), pa.int64()))]
@@ -45,7 +45,7 @@ def test_nested_columns_have_ids_throughout(mark: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "arrow"),
+    ("kind", "arrow"),
     [
         ("decimal(10, 2)", pa.decimal128(10, 2)),
         ("decimal_bytes(10, 2)", pa.decimal128(10, 2)),
@@ -57,8 +57,8 @@ def test_nested_columns_have_ids_throughout(mark: str) -> None:
         ("FLOAT", pa.float32()),
     ],
 )
-def test_types(told: str, arrow: pa.DataType) -> None:
-    parsed = parse_internal_schema(json.dumps(version([field(0, "c", told)])), "t")
+def test_types(kind: str, arrow: pa.DataType) -> None:
+    parsed = parse_internal_schema(json.dumps(version([field(0, "c", kind)])), "t")
     assert parsed.fields[0].type == arrow
 
 

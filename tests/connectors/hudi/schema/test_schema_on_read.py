@@ -48,15 +48,15 @@ def rows(**columns: list[object]) -> pa.Table:
 def alter(writer: HudiWriter, *columns: tuple[int, str, str], history: bool = True) -> dict[str, str]:
     """Commits other columns between ``id`` and ``part``; gives what later writes note."""
     fields = [(5, "id", "long"), *columns, (7, "part", "string")]
-    told = version([*META, *(field(*item) for item in fields)], writer.clock + 1 + 20240101000000000)
+    newest = version([*META, *(field(*item) for item in fields)], writer.clock + 1 + 20240101000000000)
     avro = avro_schema(pa.schema([(name, ARROW[kind]) for _, name, kind in fields]))
-    noted = {"latest_schema": json.dumps(told), "schema": avro}
+    noted = {"latest_schema": json.dumps(newest), "schema": avro}
     requested = writer.commit({}, operation="ALTER_SCHEMA", extra=noted)
     if history:
         folder = writer.folder / ".hoodie" / ".schema"
         folder.mkdir(exist_ok=True)
         name = f"{requested}_{requested}" if writer.version >= 8 else requested
-        (folder / f"{name}.schemacommit").write_text(json.dumps({"schemas": [told, FIRST]}))
+        (folder / f"{name}.schemacommit").write_text(json.dumps({"schemas": [newest, FIRST]}))
     return noted
 
 
@@ -100,7 +100,7 @@ def test_a_filter_on_an_altered_type_prunes_nothing(catalog: HudiCatalog, writer
     assert read(catalog, writer, wanted) == [(0, "10", "a"), (1, "20", "a")]
 
 
-def test_only_files_of_the_same_names_and_types_are_plain(catalog: HudiCatalog, writer: HudiWriter) -> None:
+def test_only_files_of_the_same_names_and_types_are_read_natively(catalog: HudiCatalog, writer: HudiWriter) -> None:
     noted = alter(writer, (6, "b", "int"), (8, "a", "int"))
     writer.commit({("part=a", "g2"): rows(b=[30], a=[40])}, extra=noted)
     catalog.register(writer.folder)
@@ -120,7 +120,7 @@ def test_only_files_of_the_same_names_and_types_are_plain(catalog: HudiCatalog, 
 
 def test_the_first_columns_are_those_of_a_version_that_no_write_notes(catalog: HudiCatalog, writer: HudiWriter) -> None:
     alter(writer, (6, "b", "int"), history=False)
-    with pytest.raises(NotSupportedError, match="does not tell the columns") as caught:
+    with pytest.raises(NotSupportedError, match="lacks the columns") as caught:
         read(catalog, writer)
     assert caught.value.code.name == "HUDI_SCHEMA_ON_READ"
 
@@ -141,10 +141,10 @@ def test_a_write_that_does_not_go_on_with_the_history_is_refused(catalog: HudiCa
 
 
 def test_a_renamed_partition_field_is_refused(catalog: HudiCatalog, writer: HudiWriter) -> None:
-    told = version([*META, field(5, "id", "long"), field(6, "a", "int"), field(7, "part", "int")])
+    newest = version([*META, field(5, "id", "long"), field(6, "a", "int"), field(7, "part", "int")])
     avro = avro_schema(pa.schema([("id", pa.int64()), ("a", pa.int32()), ("part", pa.int32())]))
     alter(writer, (6, "a", "int"))
-    writer.commit({}, extra={"latest_schema": json.dumps(told), "schema": avro})
+    writer.commit({}, extra={"latest_schema": json.dumps(newest), "schema": avro})
     with pytest.raises(NotSupportedError, match="'part' was given another type"):
         read(catalog, writer)
 
@@ -171,8 +171,8 @@ def test_statistics_and_indexes_are_not_used(case: str, tmp_path: Path) -> None:
         table = metadata.get_table_handle(catalog.session, SchemaTableName("s", "t"))
     assert isinstance(table, HudiTableHandle)
     assert table.indexes == IndexUse(files=True)
-    told = {name: Domain.single_value(pa.string(), text) for name, text in (("full_name", "a3"), ("price", "3.5"))}
-    for name, domain in told.items():
+    newest = {name: Domain.single_value(pa.string(), text) for name, text in (("full_name", "a3"), ("price", "3.5"))}
+    for name, domain in newest.items():
         constraint = TupleDomain.with_column_domains({ColumnHandle(name, pa.string()): domain})
         met = catalog.read(columns=["id", name], constraint=constraint)
         assert 3 in met.column("id").to_pylist()

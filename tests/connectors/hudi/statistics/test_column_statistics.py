@@ -19,7 +19,7 @@ INDEXED = [case for case in CASES if "_mdt_all_" in case]
 pytestmark = pytest.mark.skipif(not INDEXED, reason=f"no tables in {HUDI}")
 
 
-def told(catalog: HudiCatalog) -> dict[str, ColumnStatistics]:
+def exact(catalog: HudiCatalog) -> dict[str, ColumnStatistics]:
     with catalog.metadata() as (_, metadata):
         assert isinstance(metadata, SupportsColumnStatistics)
         handle = metadata.get_table_handle(catalog.session, SchemaTableName("s", "t"))
@@ -43,9 +43,9 @@ def counted(column: pa.ChunkedArray) -> ColumnStatistics:
 
 @pytest.mark.parametrize("case", INDEXED)
 def test_what_is_told_is_exact(case: str, tmp_path: Path) -> None:
-    """Of base files alone; what logs make of their rows, the index does not tell."""
+    """Of base files alone; what logs make of their rows, the index does not show."""
     catalog, rows = opened(case, tmp_path), expected(case, "snapshot")
-    found = told(catalog)
+    found = exact(catalog)
     assert {name: counted(rows.column(name)) for name in found} == found
     if has_logs(catalog):
         assert not found
@@ -55,6 +55,6 @@ def test_what_is_told_is_exact(case: str, tmp_path: Path) -> None:
 
 def test_nothing_is_told_where_the_index_is_not_to_be_used(tmp_path: Path) -> None:
     catalog = opened(INDEXED[-2], tmp_path)
-    assert told(catalog)
-    assert told(catalog.with_property("column_stats_index_enabled", False)) == {}
-    assert told(catalog.with_property("metadata_enabled", False)) == {}
+    assert exact(catalog)
+    assert exact(catalog.with_property("column_stats_index_enabled", False)) == {}
+    assert exact(catalog.with_property("metadata_enabled", False)) == {}

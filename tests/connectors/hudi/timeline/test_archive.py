@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from connector_spi.errors import CorruptFileError
-from connectors.hudi.table_config import TableConfig, read_table_config
+from connectors.hudi.table_config import TableConfig
+from connectors.hudi.table_properties import read_table_config
 from connectors.hudi.timeline.archive import ArchivedCompletions, ArchivedTimeline, read_archive
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hudi.corpus import CASES, HUDI
@@ -36,14 +37,14 @@ def read(location: str, config: TableConfig) -> ArchivedTimeline:
 @real
 @pytest.mark.parametrize("case", ARCHIVED)
 def test_the_archive_and_the_active_timeline_are_the_whole_history(case: str, tmp_path: Path) -> None:
-    """The case tells how many writes there were."""
+    """The case says how many writes there were."""
     location, config = unpacked(case, tmp_path)
     archive = read(location, config)
-    told = json.loads((HUDI / f"{case}.json").read_text())
+    recorded = json.loads((HUDI / f"{case}.json").read_text())
     actions = {"commit", "deltacommit"}
-    active = {name[:17] for name in told["timeline"] if name.rpartition(".")[2] in actions}
+    active = {name[:17] for name in recorded["timeline"] if name.rpartition(".")[2] in actions}
     archived = [item for item in archive.instants if item.action in actions]
-    writes = len([step for step in told["steps"] if "op" in step])
+    writes = len([step for step in recorded["steps"] if "op" in step])
     assert len(archived) + len(active) >= writes
     assert active.isdisjoint(item.requested for item in archived)
     for instant in archived:

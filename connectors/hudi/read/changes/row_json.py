@@ -35,15 +35,22 @@ class _Form:
     millis: bool
 
 
-_ROW = _Form(",", ":", False, r'["\\\x00-\x1f]', lambda data: f'"{base64.b64encode(data).decode()}"', False)
+_ROW = _Form(
+    comma=",",
+    colon=":",
+    has_nulls=False,
+    escaped=r'["\\\x00-\x1f]',
+    binary=lambda data: f'"{base64.b64encode(data).decode()}"',
+    millis=False,
+)
 _AVRO_ESCAPED = r'["\\\x00-\x1f\x7f-\x9f\u2000-\u20ff]'
 _AVRO = _Form(
-    ", ",
-    ": ",
-    True,
-    _AVRO_ESCAPED,
-    lambda data: '{"bytes": "' + _escaped(data.decode("latin-1"), _AVRO_ESCAPED) + '"}',
-    True,
+    comma=", ",
+    colon=": ",
+    has_nulls=True,
+    escaped=_AVRO_ESCAPED,
+    binary=lambda data: '{"bytes": "' + _escaped(data.decode("latin-1"), _AVRO_ESCAPED) + '"}',
+    millis=True,
 )
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from connectors.hudi.changes.row_json import avro_json, row_json
+from connectors.hudi.read.changes.row_json import avro_json, row_json
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -1,0 +1,51 @@
+"""What a scan reads: file slices by partition. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from connectors.hudi.file_group.slices import DataFile, FileSlice
+
+__all__ = ["FileSlicePlan", "PartitionSlices"]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionSlices:
+    """The file slices that a partition's rows are in.
+
+    Attributes:
+        path: Path of the partition, relative to the table.
+        slices: By file group id.
+    """
+
+    path: str
+    slices: tuple[FileSlice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlicePlan:
+    """What a scan reads.
+
+    Attributes:
+        partitions: By path.
+        pruned: Partitions pruned by their paths or statistics; ``None`` where whole directories were pruned whose
+            number of partitions is not known.
+        skipped: File slices pruned by what the metadata table knows of them.
+        notes: On the way in which they were found, for ``EXPLAIN``.
+    """
+
+    partitions: tuple[PartitionSlices, ...]
+    pruned: int | None
+    skipped: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def slices(self) -> Iterator[FileSlice]:
+        """All file slices, in order."""
+        return (file_slice for partition in self.partitions for file_slice in partition.slices)
+
+    @property
+    def base_files(self) -> Iterator[DataFile]:
+        """All base files, in order."""
+        return (file_slice.base for file_slice in self.slices if file_slice.base is not None)

@@ -1,0 +1,1 @@
+"""Reads what writes changed in file groups. Executor side."""
