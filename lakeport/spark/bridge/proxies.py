@@ -14,7 +14,7 @@ from connector_spi.plain_data import to_json
 from lakeport.spark.bridge.errors import as_java
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["Proxy"]
+__all__ = ["Proxy", "digest"]
 
 
 class Proxy:
@@ -53,7 +53,7 @@ class Proxy:
         return int(self._fingerprint()[:8], 16) & 0x7FFFFFFF
 
     def toString(self) -> str:
-        """Tells the proxy from every other that is not equal."""
+        """Identifies the proxy; equal ones share it."""
         return f"{type(self).__name__}@{self._fingerprint()}"
 
     def _identity(self) -> object:
@@ -64,8 +64,7 @@ class Proxy:
         identity = self._identity()
         if identity is None:
             return f"{id(self):016x}"
-        # Equal texts have to mean equal rows, so the digest is a strong one.
-        return hashlib.sha256(to_json(identity).encode()).hexdigest()
+        return digest(identity)
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         if name.startswith("_"):
@@ -80,6 +79,11 @@ class Proxy:
                 raise as_java(self._jvm, missing) from None
 
         return default
+
+
+def digest(identity: object) -> str:
+    """A text that two proxies share only where their identities are equal, as equal texts have to mean equal rows."""
+    return hashlib.sha256(to_json(identity).encode()).hexdigest()
 
 
 def _guarded(method: Callable[..., object]) -> Callable[..., object]:
