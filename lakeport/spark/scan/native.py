@@ -4,7 +4,7 @@ The reader comes from Spark's ``ParquetScan`` or ``OrcScan`` made over an empty 
 and pruning of partitions take no part. See docs/adr/0003.
 
 Times without a zone are asked of the reader as times with one. Spark has both as microseconds since 1970, and gives
-those of a file as they stand; its ORC reader has none without a zone (``OrcAtomicColumnVector.getLong``).
+those of a file unchanged; its ORC reader has none without a zone (``OrcAtomicColumnVector.getLong``).
 """
 
 from __future__ import annotations
@@ -68,7 +68,14 @@ class NativeReader:
             jvm.none,
         )
         make = parquet_scan if self._read.format == "parquet" else orc_scan
-        scan = make(jvm, self._session, index, self._data_schema, self._constant_schema, self._filters)
+        scan = make(
+            jvm,
+            self._session,
+            index,
+            data=self._data_schema,
+            constants=self._constant_schema,
+            filters=self._filters,
+        )
         return scan.createReaderFactory()
 
     def partitions(self, tasks: Sequence[Sequence[Split]]) -> JavaObject:

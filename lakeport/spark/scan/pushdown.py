@@ -45,8 +45,8 @@ class Translated:
     """A predicate as a domain.
 
     Attributes:
-        domain: Holds for every row for which the predicate is true.
-        exact: The predicate is true for every row for which the domain holds.
+        domain: Contains every row for which the predicate is true.
+        exact: It contains no other rows.
         text: The predicate in SQL.
         rows: The predicate as a task checks it, exactly as Spark would; ``None`` where only Spark can.
         kept_from_files: It may touch a column by which Spark's own readers must not skip parts of files. Statistics of

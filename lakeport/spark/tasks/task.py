@@ -86,7 +86,7 @@ class TaskReader:
     counters: TaskCounters | None = None
 
     def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Reads the splits of one task; ``batches`` holds one pickled tuple of splits.
+        """Reads the splits of one task; ``batches`` has one pickled tuple of splits.
 
         The input is read to its end before anything else: a worker process that did not see the end of its input
         is thrown away by Spark instead of being used again.
@@ -135,7 +135,7 @@ class TaskReader:
                     count("rows read", batch.num_rows)
                     yield spark_batch(batch, self.schema)
             count("splits read")
-            count("bytes read, as far as readers tell", source.completed_bytes)
+            count("bytes read, where readers report them", source.completed_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class BatchReader:
     schema: pa.Schema
 
     def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Reads the splits of one task; ``batches`` holds a pickled handle, columns and tuple of splits."""
+        """Reads the splits of one task; ``batches`` has a pickled handle, columns and tuple of splits."""
         for pickled in _payloads(batches):
             table, columns, splits = pickle.loads(pickled)
             source = TableSource(self.provider, self.session, table, columns)
