@@ -99,6 +99,6 @@ class SplitManager(ABC):
             transaction: The one that the handle was made in.
             session: The query.
             table: With its snapshot and what was pushed.
-            columns: What will be read; a split may be plain for some columns only.
+            columns: What will be read; a split may be native for some columns only.
             dynamic_filter: Learned while the query runs; rows outside of it are not needed. May be all.
         """

@@ -1,14 +1,31 @@
-"""What the scans and jobs of a statement read and skipped, for whoever shows it beside the rows."""
+"""What the scans and jobs of a statement read and skipped: for ``EXPLAIN``, and to be shown beside the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
 
+from connector_spi.handles import ColumnHandle
 from connector_spi.names import CatalogSchemaTableName
+from connector_spi.predicate import Domain, Range, TupleDomain
 from connector_spi.splits import ScanSummary
 
-__all__ = ["JobCounts", "ScanFacts", "ScanTotals", "scan_totals"]
+__all__ = [
+    "JobCounts",
+    "ObservedScan",
+    "PushdownFacts",
+    "ScanDescription",
+    "ScanFacts",
+    "ScanMetrics",
+    "ScanObserver",
+    "ScanTotals",
+    "domain_text",
+    "scan_totals",
+]
+
+_SHOWN_VALUES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +36,7 @@ class JobCounts:
         tasks_done: Tasks that have ended well.
         tasks: All tasks of the stages that were submitted.
         rows: Rows that scans gave, of tasks that have ended and, some seconds late, of those that run.
-        size_bytes: Bytes that Spark's own readers read, in the same way; Python tasks do not tell.
+        size_bytes: Bytes that Spark's own readers read, in the same way; Python tasks report none.
     """
 
     tasks_done: int = 0
@@ -50,6 +67,134 @@ class ScanFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class PushdownFacts:
+    """Who does what of a query on one table.
+
+    Attributes:
+        columns_read: Number of columns that are read.
+        columns_total: Number of visible columns of the table.
+        pushed: The filter that the connector got.
+        checked: Predicates that tasks check, in SQL.
+        left: Predicates that Spark checks again, in SQL.
+        aggregated: What tasks aggregate; ``None`` for nothing.
+    """
+
+    columns_read: int
+    columns_total: int
+    pushed: TupleDomain[ColumnHandle]
+    checked: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    aggregated: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScanDescription:
+    """What a scan is going to read, and why no more.
+
+    Attributes:
+        facts: What is read.
+        pushdown: Who filters and aggregates.
+    """
+
+    facts: ScanFacts
+    pushdown: PushdownFacts
+
+    def entries(self) -> list[tuple[str, str]]:
+        """Names and texts, as EXPLAIN shows them; a note has no name."""
+        facts, pushdown, summary = self.facts, self.pushdown, self.facts.summary
+        entries = [("snapshot", summary.snapshot)] if summary.snapshot else []
+        entries.append(("columns", f"{pushdown.columns_read} of {pushdown.columns_total}"))
+        entries.append(("filter pushed", domain_text(pushdown.pushed)))
+        if pushdown.checked:
+            entries.append(("filter checked in tasks", " AND ".join(pushdown.checked)))
+        entries.append(("filter left to Spark", " AND ".join(pushdown.left) or "none"))
+        if pushdown.aggregated is not None:
+            entries.append(("aggregated in tasks", pushdown.aggregated))
+        if summary.partitions_total is not None or summary.partitions_kept is not None:
+            entries.append(("partitions", _kept(summary.partitions_kept, summary.partitions_total)))
+        if summary.files_kept is not None:
+            entries.append(("files", _kept(summary.files_kept, summary.files_total)))
+        entries += [("splits", f"{facts.splits} in {facts.tasks} tasks"), ("bytes", str(facts.size_bytes))]
+        entries.append(("reader", "native (Spark)" if facts.native else "Python tasks"))
+        return [*entries, *(("", note) for note in summary.notes)]
+
+    def text(self) -> str:
+        """One line."""
+        entries = (f"{name}: {text}" if name else text for name, text in self.entries())
+        return ", ".join([str(self.facts.name), *entries])
+
+    def as_json(self) -> dict[str, object]:
+        """The same for programs; numbers that are not known are left out."""
+        facts, pushdown, summary = self.facts, self.pushdown, self.facts.summary
+        numbers = {
+            "partitionsKept": summary.partitions_kept,
+            "partitionsTotal": summary.partitions_total,
+            "filesKept": summary.files_kept,
+            "filesTotal": summary.files_total,
+        }
+        return {
+            "table": {"catalog": facts.name.catalog, "schema": facts.name.schema, "table": facts.name.table},
+            "snapshot": summary.snapshot,
+            "columnsRead": pushdown.columns_read,
+            "columnsTotal": pushdown.columns_total,
+            "filterPushed": domain_text(pushdown.pushed),
+            "filterCheckedInTasks": list(pushdown.checked),
+            "filterLeftToSpark": list(pushdown.left),
+            "aggregatedInTasks": pushdown.aggregated,
+            **{name: number for name, number in numbers.items() if number is not None},
+            "splits": facts.splits,
+            "tasks": facts.tasks,
+            "plannedBytes": facts.size_bytes,
+            "reader": "native" if facts.native else "python",
+            "notes": list(summary.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ScanMetrics:
+    """What the tasks of a scan counted while they read.
+
+    Attributes:
+        tasks: How many of them reported; one that was not read to its end does not.
+        counts: Their sums, by names in words.
+    """
+
+    tasks: int
+    counts: Mapping[str, int]
+
+
+class ObservedScan(Protocol):
+    """A scan that an observer may ask until the statement has ended."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the scan; equal scans share it."""
+
+    def described(self) -> ScanDescription:
+        """What it is going to read."""
+
+    def metrics(self) -> ScanMetrics | None:
+        """What its tasks counted so far; ``None`` where they do not count."""
+
+    def stop_counting(self) -> None:
+        """Releases what the tasks report to."""
+
+
+class ScanObserver(Protocol):
+    """Who wants to know of the scans of one statement. Called from several threads."""
+
+    @property
+    def wants_metrics(self) -> bool:
+        """Whether tasks are to count what they read."""
+
+    def scan_built(self, scan: ObservedScan) -> None:
+        """A scan was built; it may never run."""
+
+    def scan_started(self, scan: ObservedScan) -> None:
+        """Its tasks were planned to run."""
+
+
+@dataclass(frozen=True, slots=True)
 class ScanTotals:
     """The scans of a statement together; ``None`` where no scan knows.
 
@@ -74,6 +219,54 @@ def scan_totals(scans: Iterable[ScanFacts]) -> ScanTotals | None:
     return ScanTotals(sum(one.size_bytes for one in found), _sum(partitions), _sum(files))
 
 
+def domain_text(predicate: TupleDomain[ColumnHandle]) -> str:
+    """A predicate in SQL-like words."""
+    if predicate.domains is None:
+        return "never true"
+    if predicate.is_all:
+        return "none"
+    return " AND ".join(_one(column.name, domain) for column, domain in predicate.domains.items())
+
+
 def _sum(pairs: list[tuple[int | None, int | None]]) -> tuple[int, int] | None:
     known = [(kept, kept if total is None else total) for kept, total in pairs if kept is not None]
     return (sum(kept for kept, _ in known), sum(total for _, total in known)) if known else None
+
+
+def _kept(kept: int | None, total: int | None) -> str:
+    return f"{'?' if kept is None else kept} of {'?' if total is None else total}"
+
+
+def _one(name: str, domain: Domain) -> str:
+    if domain.is_only_null:
+        return f"{name} IS NULL"
+    discrete = domain.values.discrete_values()
+    if domain.values.is_all:
+        return f"{name} IS NOT NULL"
+    if discrete is not None:
+        shown = ", ".join(map(_literal, discrete[:_SHOWN_VALUES]))
+        more = f", ... {len(discrete)} values" if len(discrete) > _SHOWN_VALUES else ""
+        text = f"{name} = {shown}" if len(discrete) == 1 else f"{name} IN ({shown}{more})"
+    else:
+        ranges = domain.values.ranges() or ()
+        shown = " OR ".join(_range(name, item) for item in ranges[:_SHOWN_VALUES])
+        text = shown + (f" OR ... {len(ranges)} ranges" if len(ranges) > _SHOWN_VALUES else "")
+    return f"({text} OR {name} IS NULL)" if domain.null_allowed else text
+
+
+def _range(name: str, item: Range) -> str:
+    low = None if item.low is None else f"{name} {'>=' if item.low_inclusive else '>'} {_literal(item.low)}"
+    high = None if item.high is None else f"{name} {'<=' if item.high_inclusive else '<'} {_literal(item.high)}"
+    return " AND ".join(part for part in (low, high) if part) or "true"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bytes):
+        return f"X'{value.hex().upper()}'"
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value}'"
+    if isinstance(value, date):
+        return f"DATE '{value}'"
+    return str(value)

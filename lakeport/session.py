@@ -23,7 +23,7 @@ from lakeport.default_catalogs import DEFAULT_CATALOGS, DEFAULT_WAREHOUSE, load_
 from lakeport.frames.table_scan import TableScan
 from lakeport.spark.bridge.options import SparkOptions
 from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
-from lakeport.sql.explain_statement import explain_request
+from lakeport.sql.explain import explain_request
 from lakeport.sql.show_stats import show_stats_name
 from lakeport.sql.table_columns import table_columns
 from lakeport.transactions.group import SharedTransactions, commit_all

@@ -15,12 +15,10 @@ from pyspark.sql import DataFrame, SparkSession
 from catalog.registry import CatalogRegistry
 from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain
-from lakeport.spark.explain.query_analysis import QueryAnalysis
-from lakeport.spark.explain.running import explain_query
-from lakeport.spark.explain.texts import explained_json, explained_text
+from lakeport.spark.explain import QueryObserver, explain_query
 from lakeport.spark.queries import stop_listening
 from lakeport.spark.statements import java_statement_scope, new_statement
-from lakeport.sql.explain_statement import ExplainRequest
+from lakeport.sql.explain import ExplainRequest, explained_json, explained_text
 from lakeport.sql.show_stats import stats_table_name, table_stats
 from lakeport.transactions.cleanup import CLEANUP
 from lakeport.transactions.group import SharedTransactions
@@ -89,17 +87,16 @@ class SparkEngine:
 
     def explain(self, request: ExplainRequest, shared: SharedTransactions | None = None) -> DataFrame:
         """What ``EXPLAIN ANALYZE`` and ``EXPLAIN (...)`` show: one text; raises as ``sql`` does."""
-        jvm = self._installation.jvm
-        analysis = QueryAnalysis(jvm.context if request.analyze else None)
+        observer = QueryObserver(runs=request.analyze)
 
         def run(statement: Statement) -> DataFrame:
-            statement.analysis = analysis
+            statement.observer = observer
             begun = time.perf_counter()
             frame = self.spark.sql(request.query)
             if request.kind == "VALIDATE":
                 return self.spark.createDataFrame(pa.table({"valid": [True]}))
-            found = explain_query(jvm, frame, statement, analysis, run=request.analyze, begun=begun)
-            statement.analysis = None
+            found = explain_query(self._installation.jvm, frame, statement, observer, begun=begun)
+            statement.observer = None
             statement.commit()
             text = explained_json(found, request) if request.json else explained_text(found, request)
             return self.spark.createDataFrame(pa.table({"plan": [text]}))
@@ -107,7 +104,7 @@ class SparkEngine:
         try:
             return self._in_statement(run, shared)
         finally:
-            analysis.close()
+            observer.close()
 
     @contextmanager
     def block(self, shared: SharedTransactions) -> Iterator[None]:

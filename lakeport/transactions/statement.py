@@ -17,6 +17,7 @@ from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.properties import boolean_property, parse_properties
 from connector_spi.session import ConnectorSession
+from lakeport.scan_facts import ScanObserver
 from lakeport.transactions.group import SharedTransactions, TransactionGroup
 
 __all__ = ["ENGINE_PROPERTIES", "NATIVE_READER", "TASK_PUSHDOWN", "CatalogAccess", "Statement", "statement_scope"]
@@ -102,8 +103,8 @@ class Statement:
         self._on_read = on_read
         self._is_alone = shared is None
         self._shared = SharedTransactions(registry) if shared is None else shared
-        self.analysis: object | None = None
-        """What an engine notes about a statement that it explains."""
+        self.observer: ScanObserver | None = None
+        """Who wants to know of the statement's scans."""
 
     @property
     def transactions(self) -> TransactionGroup:

@@ -15,7 +15,7 @@ from connector_spi.serializable import to_json
 from lakeport.spark.bridge.errors import as_java
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["Proxy"]
+__all__ = ["Proxy", "digest"]
 
 _numbers = itertools.count(1)
 
@@ -69,8 +69,7 @@ class Proxy:
         identity = self._identity()
         if identity is None:
             return f"{self._number:016x}"
-        # Equal texts must mean equal rows, so the digest is a strong one.
-        return hashlib.sha256(to_json(identity).encode()).hexdigest()
+        return digest(identity)
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         if name.startswith("_"):
@@ -85,6 +84,11 @@ class Proxy:
                 raise as_java(self._jvm, missing) from None
 
         return default
+
+
+def digest(identity: object) -> str:
+    """A text that two proxies share only where their identities are equal, as equal texts have to mean equal rows."""
+    return hashlib.sha256(to_json(identity).encode()).hexdigest()
 
 
 def _guarded(method: Callable[..., object]) -> Callable[..., object]:

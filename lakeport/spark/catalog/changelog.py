@@ -19,8 +19,8 @@ from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.versions import v2_columns
 from lakeport.spark.catalog.loading import instant, scanned_table, table_name
-from lakeport.spark.catalog.table import given_options, refuse_options, streamed_table
 from lakeport.spark.scan.char_scan_builder import scan_builder
+from lakeport.spark.scan.read_options import given_options, refuse_options, streamed_table
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.options import stream_options

@@ -21,7 +21,8 @@ from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.types import spark_schema_json
 from lakeport.spark.catalog.system_table import SystemTableProxy
-from lakeport.spark.catalog.table import PartitionedTableProxy, TableProxy, given_options
+from lakeport.spark.catalog.table import PartitionedTableProxy, TableProxy
+from lakeport.spark.scan.read_options import given_options
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.transactions.statement import CatalogAccess
 

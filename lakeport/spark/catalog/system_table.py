@@ -16,7 +16,8 @@ from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import arrow_partitions, arrow_reader_factory
 from lakeport.spark.bridge.types import arrow_schema, spark_schema_json, task_schema
 from lakeport.spark.bridge.versions import rows_need_a_column, v2_columns
-from lakeport.spark.catalog.table import refuse_options, table_reads
+from lakeport.spark.catalog.table import table_reads
+from lakeport.spark.scan.read_options import refuse_options
 from lakeport.spark.tasks.task import spark_batch
 from lakeport.transactions.statement import CatalogAccess
 

@@ -11,13 +11,12 @@ import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable, with_read_options
-from connector_spi.errors import InvalidArgumentError, NotSupportedError
-from connector_spi.metadata import SupportsPartitionListing, TableVersion
+from connector_spi.errors import NotSupportedError
+from connector_spi.metadata import SupportsPartitionListing
 from connector_spi.optional.definitions import PartitionDefinition
 from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.schema import TableMetadata
-from lakeport.planning.streams import StreamRequest
 from lakeport.spark.bridge.errors import read_only
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.proxies import Proxy
@@ -27,12 +26,13 @@ from lakeport.spark.bridge.types import spark_schema_json, spark_type_json
 from lakeport.spark.bridge.versions import v2_columns
 from lakeport.spark.catalog.definitions import add_partitions, drop_partitions, java_map
 from lakeport.spark.scan.char_scan_builder import scan_builder
+from lakeport.spark.scan.read_options import given_options, streamed_table
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
-from lakeport.spark.streaming.options import StreamOptions, stream_options
+from lakeport.spark.streaming.options import stream_options
 
-__all__ = ["PartitionedTableProxy", "TableProxy", "given_options", "refuse_options", "streamed_table", "table_reads"]
+__all__ = ["PartitionedTableProxy", "TableProxy", "table_reads"]
 
 # TimeTravelSpec.fromOptions: the table was loaded as of it already.
 _TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
@@ -80,12 +80,12 @@ class TableProxy(Proxy):
         return self._jvm.array("org.apache.spark.sql.connector.expressions.Transform", transforms)
 
     def properties(self) -> JavaObject:
-        """What SHOW CREATE TABLE and DESCRIBE EXTENDED tell."""
+        """What SHOW CREATE TABLE and DESCRIBE EXTENDED show."""
         comment = [("comment", self._metadata.comment)] if self._metadata.comment else []
         return self._jvm.string_map([*self._metadata.properties, *comment])
 
     def capabilities(self) -> JavaObject:
-        """Batch reads, and micro batches of a stream where the connector tells what is new."""
+        """Batch reads, and micro batches of a stream where the connector knows what is new."""
         access = self._table.plan.access
         return table_reads(self._jvm, streams=isinstance(access.metadata, SupportsStreaming))
 
@@ -176,9 +176,9 @@ class PartitionedTableProxy(TableProxy):
 
     def createPartitions(self, idents: JavaObject, properties: JavaObject) -> None:
         """``ALTER TABLE ... ADD PARTITION``."""
-        told = [java_map(entries) for entries in self._jvm.items(properties)]
+        given = [java_map(entries) for entries in self._jvm.items(properties)]
         rows = [self._key_values(ident) for ident in self._jvm.items(idents)]
-        new = [PartitionDefinition(row, entries.get("location")) for row, entries in zip(rows, told, strict=True)]
+        new = [PartitionDefinition(row, entries.get("location")) for row, entries in zip(rows, given, strict=True)]
         add_partitions(self._table.plan.access, self._table.name, new)
 
     def dropPartitions(self, idents: JavaObject) -> bool:
@@ -227,7 +227,7 @@ class MetadataColumnProxy(Proxy):
         return self._type
 
     def isNullable(self) -> bool:
-        """Always, as far as Spark is told."""
+        """Always, as far as Spark knows."""
         return True
 
     def comment(self) -> None:
@@ -253,64 +253,6 @@ def table_reads(jvm: Jvm, *, streams: bool) -> JavaObject:
             found.add(getattr(known, one))
         jvm.shared[key] = found
     return jvm.shared[key]
-
-
-def streamed_table(
-    table: ScannedTable,
-    metadata: TableMetadata,
-    options: StreamOptions,
-    others: tuple[str, ...],
-    *,
-    changes: bool,
-    ends: TableVersion | None = None,
-) -> StreamedTable:
-    """What makes a stream of a table, or of its changes.
-
-    Args:
-        table: The table.
-        metadata: With the columns of each row.
-        options: Of the stream.
-        others: Names of options that only batch reads know.
-        changes: The rows are changes.
-        ends: The last version that was asked for, which no stream has.
-    """
-    others = (*others, *(("the end of the range",) if ends is not None else ()))
-    access = table.plan.access
-    columns = tuple((column.name, column.type) for column in metadata.visible_columns())
-    request = StreamRequest(table.name, columns, changes, options.start, options.limits)
-    registry = access.statement.transactions.registry
-    return StreamedTable(request, access, registry, options, others, table.schema_json)
-
-
-def given_options(options: JavaObject, sparks: frozenset[str]) -> dict[str, str]:
-    """The read options of one use of a table, by name in lower case.
-
-    Args:
-        options: A Java map by name, in any case.
-        sparks: Names of options that Spark follows itself, in lower case; left out.
-    """
-    # Asking whether there are any spares a round trip for each.
-    names = [] if options.isEmpty() else [str(key) for key in options.keySet()]
-    return {name.lower(): str(options.get(name)) for name in names if name.lower() not in sparks}
-
-
-def refuse_options(name: object, options: JavaObject, known: frozenset[str] = frozenset()) -> None:
-    """Refuses read options.
-
-    Args:
-        name: The table.
-        options: A Java map by name, in any case.
-        known: Names of options that are understood, in lower case.
-
-    Raises:
-        InvalidArgumentError: There is another one.
-    """
-    unknown = given_options(options, known)
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        raise InvalidArgumentError(
-            f"table {name} is read with the option {names}, which it does not know; leave it out"
-        )
 
 
 def _constraint(wanted: dict[str, object], types: dict[str, pa.DataType]) -> TupleDomain[str]:

@@ -16,8 +16,9 @@ from py4j.java_gateway import JavaObject
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.types import char_lengths
 from lakeport.spark.bridge.versions import pushes_catalyst_filters
-from lakeport.spark.scan.scan import PREDICATE, ScannedTable
+from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_builder import ScanBuilderProxy
+from lakeport.spark.scan.scan_proxy import PREDICATE
 
 __all__ = ["CharScanBuilderProxy", "scan_builder"]
 
@@ -56,18 +57,19 @@ class CharScanBuilderProxy(ScanBuilderProxy):
         self._lengths = lengths
 
     def pushFilters(self, filters: JavaObject) -> JavaObject:
-        """Offers a ``Seq[Expression]``; gives back those that Spark has to check, with those no predicate says last."""
+        """Offers a ``Seq[Expression]``; gives back those that Spark has to check again."""
         asked = list(_java_list(self._jvm, filters))
         translate = self._jvm.scala_object(_STRATEGY).translateFilterV2
         found = [translate(_Unpadding(self._jvm, self._lengths).expression(one)) for one in asked]
-        said = [(one, option.get()) for one, option in zip(asked, found, strict=True) if option.isDefined()]
-        unsaid = [one for one, option in zip(asked, found, strict=True) if not option.isDefined()]
-        left = self._take([predicate for _, predicate in said])
-        return _seq(self._jvm, [*(said[at][0] for at in left), *unsaid])
+        expressed = [(one, option.get()) for one, option in zip(asked, found, strict=True) if option.isDefined()]
+        others = [one for one, option in zip(asked, found, strict=True) if not option.isDefined()]
+        offered = self._offer([predicate for _, predicate in expressed])
+        left = [one for (one, _), predicate in zip(expressed, offered, strict=True) if predicate.left]
+        return _seq(self._jvm, [*left, *others])
 
     def pushedFilters(self) -> JavaObject:
         """What the connector and the tasks got, for Spark's own plan text."""
-        return self._jvm.array(PREDICATE, self._pushed)
+        return self._jvm.array(PREDICATE, self._pushed.all)
 
 
 class _Unpadding:
@@ -98,8 +100,8 @@ class _Unpadding:
         if names != ["AttributeReference", "Literal"]:
             return None
         column, length = arguments
-        told = str(self._lengths.get(str(column.name())))
-        return column if told == str(length.toString()) else None
+        declared = str(self._lengths.get(str(column.name())))
+        return column if declared == str(length.toString()) else None
 
 
 def _java_list(jvm: Jvm, seq: JavaObject) -> JavaObject:

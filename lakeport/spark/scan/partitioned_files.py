@@ -29,7 +29,7 @@ def make_files(jvm: Jvm, files: Sequence[tuple[NativeFile, int]], rows: Sequence
 
     Args:
         jvm: The door to the JVM.
-        files: A file, and which of ``rows`` holds its constants.
+        files: A file, and which of ``rows`` has its constants.
         rows: Constants of files, as ``InternalRow``.
     """
     parts = [[row, f.path, f.start, f.length, f.modified_millis, f.file_size] for f, row in files]

@@ -6,38 +6,23 @@ looked at through one round trip for each of its nodes, so deep trees are cut of
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
+from connector_spi.predicate import Domain, TupleDomain
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.types import spark_type_json
-from lakeport.spark.tasks.row_predicate import (
-    Comparison,
-    InList,
-    Junction,
-    Negation,
-    NullTest,
-    RowPredicate,
-    TextTest,
-    Truth,
-)
+from lakeport.spark.scan.predicate_values import NO_LITERAL, column_domain, python_literal, row_predicate
+from lakeport.spark.tasks.row_predicate import Junction, Negation, RowPredicate, Truth
 
 __all__ = ["Translated", "translate"]
 
 _MAX_NODES = 2000
-_COMPARISONS = {"=", "<", "<=", ">", ">=", "<=>", "<>"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_TEXT_TESTS = ("STARTS_WITH", "ENDS_WITH", "CONTAINS")
-_EPOCH_DAY = date(1970, 1, 1)
-_EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +30,8 @@ class Translated:
     """A predicate as a domain.
 
     Attributes:
-        domain: Holds for every row for which the predicate is true.
-        exact: The predicate is true for every row for which the domain holds.
+        domain: Contains every row for which the predicate is true.
+        exact: It contains no other rows.
         text: The predicate in SQL.
         rows: The predicate as a task checks it, exactly as Spark would; ``None`` where only Spark can.
         kept_from_files: It may touch a column by which Spark's own readers must not skip parts of files. Statistics of
@@ -138,10 +123,10 @@ class _Translator:
             return _Found(TupleDomain.all(), False, None)
         self.kept_from_files |= pa.types.is_floating(column.type) or column.type == pa.timestamp("us")
         values = [self._literal(argument, column.type) for argument in children[1:]]
-        if any(value is _NO_LITERAL for value in values):
+        if any(value is NO_LITERAL for value in values):
             return _Found(TupleDomain.all(), False, None)
-        rows = _row_predicate(name, column, values)
-        domain, exact = _domain(name, column.type, values)
+        rows = row_predicate(name, column, values)
+        domain, exact = column_domain(name, column.type, values)
         if domain is None or (negated and not exact):
             return _Found(TupleDomain.all(), False, rows)
         if negated:
@@ -161,115 +146,8 @@ class _Translator:
 
     def _literal(self, node: JavaObject, data_type: pa.DataType) -> object:
         if self._jvm.class_name(node) != "LiteralValue":
-            return _NO_LITERAL
+            return NO_LITERAL
         if str(node.dataType().json()) != spark_type_json(data_type, ""):
-            return _NO_LITERAL
+            return NO_LITERAL
         value = node.value()
-        return None if value is None else _python_value(value, data_type)
-
-
-_NO_LITERAL = object()
-
-
-def _row_predicate(name: str, column: ColumnHandle, values: list[object]) -> RowPredicate | None:
-    """The same answer as Spark's for each row, NULL and NaN included; ``None`` where that is not sure."""
-    if name in ("IS_NULL", "IS_NOT_NULL") and not values:
-        return NullTest(column.name, name == "IS_NULL")
-    present = tuple(value for value in values if isinstance(value, Value))
-    if name == "IN" and not pa.types.is_floating(column.type):
-        return InList(column.name, present, len(present) < len(values))
-    if len(values) != 1:
-        return None
-    if name == "<=>" and not present:
-        return NullTest(column.name, True)
-    if name in _COMPARISONS and present:
-        operator = {"<=>": "=", "<>": "!="}.get(name, name)
-        return Comparison(column.name, operator, present[0], name == "<=>")
-    if name in _TEXT_TESTS and isinstance(values[0], str):
-        return TextTest(column.name, name, values[0])
-    return None
-
-
-def _domain(name: str, data_type: pa.DataType, values: list[object]) -> tuple[Domain | None, bool]:
-    if name == "IS_NULL":
-        return Domain.only_null(data_type), True
-    if name == "IS_NOT_NULL":
-        return Domain.not_null(data_type), True
-    if not values:
-        return None, False
-    if name == "IN":
-        return _in(data_type, values)
-    if len(values) != 1:
-        return None, False
-    if name == "STARTS_WITH":
-        return _starts_with(data_type, values[0])
-    if name in _COMPARISONS:
-        return _compare(name, data_type, values[0])
-    return None, False
-
-
-def _in(data_type: pa.DataType, values: list[object]) -> tuple[Domain, bool]:
-    present = [value for value in values if isinstance(value, Value)]
-    # "a IN (1, NULL)" is never false: its negation is true for no row, which a domain could not say.
-    return Domain.multiple_values(data_type, present), len(present) == len(values)
-
-
-def _starts_with(data_type: pa.DataType, prefix: object) -> tuple[Domain | None, bool]:
-    if not isinstance(prefix, str):
-        return None, False
-    last = next((i for i in range(len(prefix) - 1, -1, -1) if ord(prefix[i]) < 0x10FFFF), None)
-    if last is None:
-        return Domain.not_null(data_type), False
-    following = ord(prefix[last]) + 1
-    # Surrogates are no characters, so the next one after U+D7FF is U+E000.
-    following = 0xE000 if 0xD800 <= following <= 0xDFFF else following
-    high = prefix[:last] + chr(following)
-    values = ValueSet.of_ranges(data_type, [Range.between(data_type, prefix, True, high, False)])
-    return Domain.create(values, False), last == len(prefix) - 1
-
-
-def _compare(name: str, data_type: pa.DataType, value: object) -> tuple[Domain | None, bool]:
-    if value is None:
-        return (Domain.only_null(data_type), True) if name == "<=>" else (Domain.none(data_type), False)
-    assert isinstance(value, Value)
-    if name in ("=", "<=>"):
-        return Domain.single_value(data_type, value), True
-    if name == "<>":
-        return Domain.single_value(data_type, value).complement().intersect(Domain.not_null(data_type)), True
-    make = {
-        "<": Range.less_than,
-        "<=": Range.less_or_equal,
-        ">": Range.greater_than,
-        ">=": Range.greater_or_equal,
-    }[name]
-    return Domain.create(ValueSet.of_ranges(data_type, [make(data_type, value)]), False), True
-
-
-def _python_value(value: object, data_type: pa.DataType) -> object:
-    """From Catalyst's internal value to the Python value of an Arrow type."""
-    types = pa.types
-    if types.is_boolean(data_type):
-        return bool(value)
-    if types.is_integer(data_type):
-        return int(str(value))
-    if types.is_float32(data_type):
-        # Java prints a float by the fewest digits; the value is the nearest float of it.
-        return struct.unpack("f", struct.pack("f", float(str(value))))[0]
-    if types.is_float64(data_type):
-        return float(str(value))
-    if types.is_decimal(data_type):
-        return Decimal(str(value))
-    if types.is_string(data_type):
-        return str(value)
-    if types.is_binary(data_type) and isinstance(value, (bytes, bytearray)):
-        return bytes(value)
-    try:
-        if types.is_date32(data_type):
-            return _EPOCH_DAY + timedelta(days=int(str(value)))
-        if types.is_timestamp(data_type):
-            wall = _EPOCH + timedelta(microseconds=int(str(value)))
-            return wall if data_type.tz is None else wall.replace(tzinfo=UTC)
-    except OverflowError:
-        # Spark's years go beyond Python's.
-        return _NO_LITERAL
-    return _NO_LITERAL
+        return None if value is None else python_literal(value, data_type)

@@ -1,82 +1,107 @@
-"""Who will read a scan, asked while Spark still pushes.
+"""Who reads a scan: Spark's own reader, or Python tasks. Decided once, from the splits; nothing here calls Java itself.
 
-Tasks check filters and aggregate only where they read anyway, and Spark wants to know what they take over before it
-says which columns it reads. So splits are planned early; what was planned is used by the scan where it still fits.
+Spark asks what tasks take over (filters, aggregates) before it says which columns it reads, and tasks may only take
+what no native reader would have to do. So splits may be planned while Spark still pushes; what was planned and chosen
+then is handed to the scan where it still fits. See docs/adr/0003 and 0004.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
-
-from connector_spi.handles import ColumnHandle
+from connector_spi.handles import ColumnHandle, Split
 from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, needs_connector, plan_native_splits, plan_splits
-from lakeport.spark.bridge.jvm import Jvm
-from lakeport.spark.scan.native import constant_names, has_zone_of_times, readable_by_spark
+from lakeport.spark.scan.environment import SparkEnvironment
+from lakeport.spark.tasks.task import TaskWork
 
-__all__ = ["EarlyPlanning", "PushdownRound", "in_reading_order"]
+__all__ = ["EarlyPlanning", "NativeRead", "PlannedScan", "TaskRead", "choose_reader", "in_reading_order"]
+
+_FORMATS = ("parquet", "orc")
+_NO_WORK = TaskWork()
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    asked: ScanPlan
-    made: ScanPlan
-    splits: PlannedSplits
+class NativeRead:
+    """Spark's own reader reads every split.
 
-
-class PushdownRound:
-    """The scans that one run of Spark's optimizer builds: it makes all builders before it pushes anything into one.
-
-    Where a query has several scans, one may be read by what a filter leaves of another (dynamic partition pruning,
-    Bloom filters). Spark tries that only where it sees the filter in its own plan (``PartitionPruning``).
+    Attributes:
+        format: ``parquet`` or ``orc``.
+        constants: Names of the last columns, which the files do not have.
     """
 
-    _of_thread = threading.local()
+    format: str
+    constants: tuple[str, ...]
 
-    def __init__(self) -> None:
-        self._scans = 0
-        self._pushes = False
+    def with_columns(self, columns: Iterable[ColumnHandle]) -> NativeRead:
+        """The same for fewer columns: files that are native for more columns are so for these."""
+        names = {column.name for column in columns}
+        return NativeRead(self.format, tuple(name for name in self.constants if name in names))
 
-    @classmethod
-    def join(cls) -> PushdownRound:
-        """The round that a new builder belongs to: a run of the optimizer stays in one thread."""
-        found: PushdownRound | None = getattr(cls._of_thread, "round", None)
-        if found is None or found._pushes:
-            found = cls._of_thread.round = cls()
-        found._scans += 1
-        return found
 
-    def begin_pushing(self) -> None:
-        """No builder belongs to it from now on."""
-        self._pushes = True
+@dataclass(frozen=True, slots=True)
+class TaskRead:
+    """Python tasks open the splits by the connector's page sources.
 
-    @property
-    def is_alone(self) -> bool:
-        """There is one scan of ours in the query."""
-        return self._scans == 1
+    Attributes:
+        work: What they do with the rows.
+    """
+
+    work: TaskWork = _NO_WORK
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedScan:
+    """The splits of a scan and who reads them, for one state of what Spark has pushed.
+
+    Attributes:
+        splits: All splits.
+        reader: Who reads them.
+    """
+
+    splits: PlannedSplits
+    reader: NativeRead | TaskRead
+
+
+def choose_reader(
+    plan: ScanPlan, splits: PlannedSplits, work: TaskWork, environment: SparkEnvironment
+) -> NativeRead | TaskRead:
+    """Decides who reads: Spark's own reader where it can read every split and gives the same rows, else tasks.
+
+    Args:
+        plan: With the columns in reading order.
+        splits: All splits of the scan.
+        work: What tasks took over; where it is something, only they can read.
+        environment: Spark.
+    """
+    if not work.is_nothing or not plan.access.native_reader:
+        return TaskRead(work)
+    found = _native_read([column.name for column in plan.columns], splits.splits)
+    if found is None or not _is_readable(splits.splits, environment):
+        return TaskRead(work)
+    has_times = found.format == "orc" and any("timestamp" in str(column.type) for column in plan.columns)
+    # Spark's reader of ORC makes java.sql.Timestamp of times, in the zone of each task's JVM.
+    return TaskRead(work) if has_times and not environment.tasks_are_in_utc() else found
 
 
 class EarlyPlanning:
-    """The early plans of one scan.
+    """Finds out who will read a scan while Spark still pushes, and keeps what was planned for it.
 
     Args:
-        jvm: The door to the JVM.
+        environment: Spark.
         partition_keys: Names of the partition keys.
     """
 
-    def __init__(self, jvm: Jvm, partition_keys: Sequence[str]) -> None:
-        self._jvm = jvm
+    def __init__(self, environment: SparkEnvironment, partition_keys: Sequence[str]) -> None:
+        self._environment = environment
         self._partition_keys = partition_keys
         self._kept: _Kept | None = None
-        self._is_python: bool | None = None
+        self._tasks_read: bool | None = None
 
     @property
-    def is_python(self) -> bool | None:
-        """Who reads, where it was found out: ``True`` is sure, ``False`` is what will be taken for granted."""
-        return self._is_python
+    def tasks_read(self) -> bool | None:
+        """Who reads, where it was asked: ``True`` is sure, ``False`` is what is taken for granted from then on."""
+        return self._tasks_read
 
     def filter_in_tasks(self, plan: ScanPlan, checked: Sequence[ColumnHandle]) -> bool:
         """Whether tasks will read, whatever columns Spark is going to ask for.
@@ -85,52 +110,92 @@ class EarlyPlanning:
             plan: With all filters, and with all visible columns.
             checked: The columns of the filters.
         """
-        if self._is_python is None:
-            self._is_python = not plan.access.native_reader or self._must_be_python(plan, checked)
-        return self._is_python
+        if self._tasks_read is None:
+            self._tasks_read = not plan.access.native_reader or self._must_be_tasks(plan, checked)
+        return self._tasks_read
 
     def aggregate_in_tasks(self, plan: ScanPlan, columns: Sequence[ColumnHandle]) -> bool:
         """Whether tasks will read, with the columns known."""
-        if self._is_python is None and not plan.access.native_reader:
-            self._is_python = True
-        if self._is_python is None:
+        if self._tasks_read is None and not plan.access.native_reader:
+            self._tasks_read = True
+        if self._tasks_read is None:
             made = plan.with_columns(in_reading_order(columns, self._partition_keys))
-            self._kept = _Kept(plan, made, plan_splits(made))
-            self._is_python = not self._is_native(made, self._kept.splits)
-        return self._is_python
+            found = self._keep(plan, made, plan_splits(made))
+            self._tasks_read = isinstance(found, TaskRead)
+        return self._tasks_read
 
-    def planned(self, plan: ScanPlan, columns: Sequence[ColumnHandle]) -> tuple[ScanPlan, PlannedSplits | None]:
-        """The plan with these columns, and its splits if they are known."""
+    def planned(
+        self, plan: ScanPlan, columns: tuple[ColumnHandle, ...], work: TaskWork
+    ) -> tuple[ScanPlan, PlannedScan | None]:
+        """The plan with these columns; its splits and reader where they are known for them."""
         kept = self._kept
-        if kept is not None and kept.asked == plan:
-            if set(columns) == set(kept.made.columns):
-                return kept.made.in_order(tuple(columns)), kept.splits
-            if not self._is_python and {c.name for c in columns} <= {c.name for c in kept.made.columns}:
-                # Files that are native for more columns are so for these.
-                return plan.with_columns(tuple(columns)), kept.splits
-        return plan.with_columns(tuple(columns)), None
+        if kept is None or kept.asked != plan:
+            return plan.with_columns(columns), None
+        splits, reader = kept.planned.splits, kept.planned.reader
+        is_whole = set(columns) == set(kept.made.columns)
+        made = kept.made.in_order(columns) if is_whole else plan.with_columns(columns)
+        if isinstance(reader, NativeRead) and work.is_nothing:
+            is_part = {column.name for column in columns} <= {column.name for column in kept.made.columns}
+            return made, PlannedScan(splits, reader.with_columns(columns)) if is_part else None
+        # Splits for tasks are made for the very columns, unless there are none.
+        return made, PlannedScan(splits, TaskRead(work)) if is_whole or not splits.splits else None
 
-    def _must_be_python(self, plan: ScanPlan, checked: Sequence[ColumnHandle]) -> bool:
+    def _must_be_tasks(self, plan: ScanPlan, checked: Sequence[ColumnHandle]) -> bool:
         everything = in_reading_order(dict.fromkeys((*plan.columns, *checked)), self._partition_keys)
         whole = plan.in_order(everything)
         splits = plan_native_splits(whole)
-        if splits is not None and self._is_native(whole, splits):
-            self._kept = _Kept(plan, whole, splits)
+        if splits is None:
+            # Columns that are not read may be why; those of the filters are read for sure.
+            return needs_connector(plan.in_order(in_reading_order(checked, self._partition_keys)))
+        if isinstance(self._keep(plan, whole, splits), NativeRead):
             return False
-        if splits is not None and not readable_by_spark(self._jvm, splits.splits):
+        if not splits.splits:
             return True
-        # Columns that are not read may be why; those of the filters are read for sure.
-        return needs_connector(plan.in_order(in_reading_order(checked, self._partition_keys)))
+        # For fewer columns the splits may be native still; tasks want splits that are made for their columns.
+        self._kept = None
+        return not _is_readable(splits.splits, self._environment)
 
-    def _is_native(self, plan: ScanPlan, splits: PlannedSplits) -> bool:
-        names = pa.schema([(column.name, column.type) for column in plan.columns])
-        named = bool(splits.splits) and constant_names(splits.splits, names) is not None
-        opened = named and readable_by_spark(self._jvm, splits.splits)
-        return opened and has_zone_of_times(self._jvm, splits.splits, names)
+    def _keep(self, asked: ScanPlan, made: ScanPlan, splits: PlannedSplits) -> NativeRead | TaskRead:
+        reader = choose_reader(made, splits, _NO_WORK, self._environment)
+        self._kept = _Kept(asked, made, PlannedScan(splits, reader))
+        return reader
 
 
-def in_reading_order(
-    columns: Sequence[ColumnHandle] | dict[ColumnHandle, None], keys: Sequence[str]
-) -> tuple[ColumnHandle, ...]:
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    asked: ScanPlan
+    made: ScanPlan
+    planned: PlannedScan
+
+
+def in_reading_order(columns: Iterable[ColumnHandle], keys: Sequence[str]) -> tuple[ColumnHandle, ...]:
     """Spark's own reader gives partition keys and hidden columns after those of the file; Spark matches by name."""
     return tuple(sorted(columns, key=lambda column: (column.name.startswith("$"), column.name in keys)))
+
+
+def _native_read(names: Sequence[str], splits: Sequence[Split]) -> NativeRead | None:
+    """How Spark's reader would read every split.
+
+    ``None`` where a split is not natively readable, formats differ, or constants are not the last columns of all.
+    """
+    found: set[tuple[str, tuple[str, ...]]] = set()
+    for split in splits:
+        native = split.native_file
+        if native is None or native.format not in _FORMATS:
+            return None
+        given = {name for name, _ in native.constants}
+        found.add((native.format, tuple(name for name in names if name in given)))
+    if len(found) != 1:
+        return None
+    [(file_format, constants)] = found
+    are_last = tuple(names[len(names) - len(constants) :]) == constants
+    return NativeRead(file_format, constants) if are_last else None
+
+
+def _is_readable(splits: Sequence[Split], environment: SparkEnvironment) -> bool:
+    """Whether Spark's readers find the files of all splits, and their columns."""
+    if environment.is_case_sensitive():
+        return False
+    paths = (split.native_file.path for split in splits if split.native_file is not None)
+    schemes = {path.partition(":")[0].lower() for path in paths if not path.startswith("/")}
+    return all(environment.has_file_system(scheme) for scheme in schemes)

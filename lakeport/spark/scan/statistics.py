@@ -14,7 +14,7 @@ __all__ = ["StatisticsProxy"]
 
 
 class StatisticsProxy(Proxy):
-    """What is known of a scan; unknown is told as unknown."""
+    """What is known of a scan; Spark gets nothing for what is unknown."""
 
     class Java:
         implements: ClassVar[list[str]] = [READ + "Statistics"]

@@ -10,10 +10,10 @@ from pyspark.accumulators import Accumulator, AccumulatorParam, _accumulatorRegi
 
 from connector_spi.scan_counters import ScanCounts, counting
 
-__all__ = ["TASKS_TOLD", "TaskCounters", "counted", "forget_counters", "new_counters"]
+__all__ = ["TASKS_COUNTED", "TaskCounters", "counted", "forget_counters", "new_counters"]
 
-TASKS_TOLD = "tasks that told"
-"""The sum of tasks that were read to their end; what others counted is lost."""
+TASKS_COUNTED = "tasks counted"
+"""How many tasks were read to their end; what others counted is lost."""
 
 TaskCounters = Accumulator[dict[str, int]]
 
@@ -34,12 +34,12 @@ def new_counters(context: SparkContext) -> TaskCounters:
 
 
 def forget_counters(counters: TaskCounters) -> None:
-    """Lets PySpark's registry of accumulators go of it, which would keep it for as long as the process lives."""
+    """Takes it out of PySpark's registry of accumulators, which would keep it for as long as the process lives."""
     _accumulatorRegistry.pop(counters.aid, None)
 
 
 def counted(batches: Iterator[pa.RecordBatch], counters: TaskCounters) -> Iterator[pa.RecordBatch]:
-    """The same batches; what is counted while they are made is told when they have ended."""
+    """The same batches; what is counted while they are made is sent when they have ended."""
     counts = ScanCounts()
     while True:
         with counting(counts):
@@ -48,5 +48,5 @@ def counted(batches: Iterator[pa.RecordBatch], counters: TaskCounters) -> Iterat
             break
         counts.add("rows given to Spark", batch.num_rows)
         yield batch
-    counts.add(TASKS_TOLD, 1)
+    counts.add(TASKS_COUNTED, 1)
     counters.add(counts.as_mapping())

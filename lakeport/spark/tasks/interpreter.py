@@ -20,7 +20,7 @@ _SECONDS = 60.0
 def task_python(chosen: str, master: str) -> str:
     """The program to start tasks of ours with.
 
-    Where nobody has chosen one and the tasks run on this machine it is this process's own: Spark would take the
+    Where none was chosen and the tasks run on this machine it is this process's own: Spark would take the
     ``python3`` of the PATH. A chosen one is tried out in local mode; on a cluster it is a program of other machines.
 
     Args:

@@ -37,6 +37,10 @@ class PartialAggregation(Serializable):
     aggregates: tuple[Aggregate, ...]
     schema: pa.Schema
 
+    def __str__(self) -> str:
+        functions = ", ".join(map(str, self.aggregates)) or "distinct"
+        return f"{functions} by {', '.join(self.keys)}" if self.keys else functions
+
 
 class PartialAggregator:
     """Aggregates the batches of one task.

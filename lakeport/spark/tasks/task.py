@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from connector_spi.errors import ConnectorError, ErrorType
 from connector_spi.handles import ColumnHandle, Split, TableHandle
-from connector_spi.page_source import PageSourceProvider
+from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.scan_counters import count
 from connector_spi.serializable import Serializable
@@ -19,7 +19,7 @@ from lakeport.spark.tasks.counters import TaskCounters, counted
 from lakeport.spark.tasks.partial_aggregate import PartialAggregation, PartialAggregator
 from lakeport.spark.tasks.row_predicate import RowPredicate
 
-__all__ = ["BatchReader", "TaskReader", "TaskWork", "read_tables"]
+__all__ = ["BatchReader", "TableSource", "TaskReader", "TaskWork", "read_tables"]
 
 _GATHERED_ROWS = 1 << 15
 """What is left of filtered batches is gathered up to this, since each batch has a price of its own in Spark."""
@@ -39,35 +39,54 @@ class TaskWork(Serializable):
     limit: int | None = None
     aggregation: PartialAggregation | None = None
 
+    @property
+    def is_nothing(self) -> bool:
+        """Rows are given as they are read."""
+        return self.predicate is None and self.aggregation is None
+
 
 @dataclass(frozen=True, slots=True)
-class TaskReader:
-    """All that the tasks of one scan share.
+class TableSource:
+    """Opens the splits of one table.
 
     Attributes:
-        provider: Opens splits.
+        provider: The connector's.
         session: The query.
         table: The handle.
         columns: What to read; those that Spark wants first.
-        dynamic_filter: Rows outside of it are not needed.
-        schema: The columns read, in the exact Arrow types that Spark wants.
-        output: How many of the columns Spark wants, where nothing is aggregated.
-        work: What to do with the rows.
-        counters: Takes what is counted; ``None`` where nobody wants to know.
     """
 
     provider: PageSourceProvider
     session: ConnectorSession
     table: TableHandle
     columns: tuple[ColumnHandle, ...]
-    dynamic_filter: TupleDomain[ColumnHandle]
+
+    def open(self, split: Split) -> PageSource:
+        """The rows of a split. What a runtime filter excludes was not planned; a join of Spark's checks the rows."""
+        everything = TupleDomain[ColumnHandle].all()
+        return self.provider.create_page_source(self.session, split, self.table, self.columns, everything)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReader:
+    """All that the tasks of one scan share.
+
+    Attributes:
+        source: Opens splits.
+        schema: The columns read, in the exact Arrow types that Spark wants.
+        output: How many of the columns Spark wants, where nothing is aggregated.
+        work: What to do with the rows.
+        counters: Receives what is counted; ``None`` where nothing is.
+    """
+
+    source: TableSource
     schema: pa.Schema
     output: int
     work: TaskWork
     counters: TaskCounters | None = None
 
     def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Reads the splits of one task; ``batches`` holds one pickled tuple of splits.
+        """Reads the splits of one task; ``batches`` has one pickled tuple of splits.
 
         The input is read to its end before anything else: a worker process that did not see the end of its input
         is thrown away by Spark instead of being used again.
@@ -93,7 +112,7 @@ class TaskReader:
             yield from aggregator.finish()
             return
         wanted = list(range(self.output))
-        selected = batches if self.output == len(self.columns) else (batch.select(wanted) for batch in batches)
+        selected = batches if self.output == len(self.source.columns) else (batch.select(wanted) for batch in batches)
         if self.work.predicate is None:
             yield from selected
         else:
@@ -110,15 +129,13 @@ class TaskReader:
                     yield passed
 
     def _read_split(self, split: Split) -> Iterator[pa.RecordBatch]:
-        with self.provider.create_page_source(
-            self.session, split, self.table, self.columns, self.dynamic_filter
-        ) as source:
+        with self.source.open(split) as source:
             for batch in source:
                 if batch.num_rows:
                     count("rows read", batch.num_rows)
                     yield spark_batch(batch, self.schema)
             count("splits read")
-            count("bytes read, as far as readers tell", source.completed_bytes)
+            count("bytes read, where readers report them", source.completed_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +153,11 @@ class BatchReader:
     schema: pa.Schema
 
     def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Reads the splits of one task; ``batches`` holds a pickled handle, columns and tuple of splits."""
-        everything = TupleDomain[ColumnHandle].all()
+        """Reads the splits of one task; ``batches`` has a pickled handle, columns and tuple of splits."""
         for pickled in _payloads(batches):
             table, columns, splits = pickle.loads(pickled)
-            width = len(columns)
-            task = TaskReader(self.provider, self.session, table, columns, everything, self.schema, width, TaskWork())
-            yield from task.read_splits(splits)
+            source = TableSource(self.provider, self.session, table, columns)
+            yield from TaskReader(source, self.schema, len(columns), TaskWork()).read_splits(splits)
 
 
 def read_tables(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -91,7 +91,7 @@ def test_a_connector_that_returns_the_same_handle_is_refused() -> None:
         planned(Stubborn, lambda plan: plan.with_filter(FILTER))
 
 
-def test_a_filter_that_is_never_true_asks_nobody() -> None:
+def test_a_filter_that_is_never_true_asks_no_connector() -> None:
     def use(plan: ScanPlan) -> object:
         never = plan.with_filter(Constraint(TupleDomain.none()))
         return plan_splits(never, TupleDomain.all())

@@ -167,7 +167,7 @@ def _by_query(rows: list[tuple[Any, ...]]) -> dict[int, list[int]]:
 
 
 def _is_pushed(warehouse: Warehouse, where: str) -> bool:
-    """Spark 4.0 tells nobody of filters on chars."""
+    """Spark 4.0 offers no filters on chars."""
     return not warehouse.spark.version.startswith("4.0") or "k" not in where
 
 

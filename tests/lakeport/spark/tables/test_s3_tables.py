@@ -16,11 +16,10 @@ import lakeport
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
 from connector_spi.errors import StorageError
-from connector_spi.handles import NativeFile, Split
 from connectors.hive.connector import HiveConnector
 from lakeport import Session
 from lakeport.spark.bridge.jvm import Jvm
-from lakeport.spark.scan.native import readable_by_spark
+from lakeport.spark.scan.environment import JvmEnvironment
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.table_writer import create_table
 from tests.connectors.hudi.rows import assert_same_table
@@ -173,17 +172,4 @@ def move_tables(source: Metastore, target: Metastore, old: str, new: str) -> Non
 @pytest.mark.parametrize(("scheme", "opened"), [("file", True), ("s3a", False), ("gs", False), ("abfss", False)])
 def test_spark_is_asked_what_it_can_open(spark: SparkSession, scheme: str, opened: bool) -> None:
     # Without settings of the catalog's own only this keeps Spark's reader from what it cannot open.
-    assert readable_by_spark(Jvm(spark), [_Split(f"{scheme}://place/t/000000_0")]) is opened
-
-
-@dataclass(frozen=True, slots=True)
-class _Split(Split):
-    path: str
-
-    @property
-    def size_bytes(self) -> int:
-        return 1
-
-    @property
-    def native_file(self) -> NativeFile:
-        return NativeFile("parquet", self.path, 0, 1, 1, 0)
+    assert JvmEnvironment(Jvm(spark)).has_file_system(scheme) is opened

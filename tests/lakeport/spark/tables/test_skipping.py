@@ -18,7 +18,7 @@ from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.toolkit.reads import Reader, whole_file
 from tests.lakeport.spark.tables.warehouse import Warehouse
 
-# Every 7th row is NULL; the keys have no order, so that ranges tell nothing.
+# Every 7th row is NULL; the keys have no order, so that ranges say nothing.
 _ROWS = """
     SELECT k, CASE WHEN id % 7 > 0 THEN concat('k', k) END AS s, CAST(k AS INT) AS i, date_add(DATE '2000-01-01',
            CAST(k AS INT)) AS d, array(id) AS l, id

@@ -121,14 +121,14 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     memory = registry.get("mem")
     assert isinstance(memory, MemoryConnector)
     legacy = {"org.apache.spark.version": "3.5.0", "org.apache.spark.legacyDateTime": ""}
-    for name, data, told in (
+    for name, data, marks in (
         ("varied", varied(300, 1), None),
         ("nothing", varied(1, 2).slice(0, 0), None),
         ("legacy", varied(50, 3), legacy),
     ):
         memory.create_table(SchemaTableName("sales", name), data, ("part",), chunk_rows=40)
         (folder / name).mkdir()
-        pq.write_table(data.replace_schema_metadata(told), folder / name / "all.parquet")
+        pq.write_table(data.replace_schema_metadata(marks), folder / name / "all.parquet")
         session.read.parquet(str(folder / name)).createOrReplaceTempView(f"plain_{name}")
         arguments = f"schema_name => 'sales', table_name => '{name}', table_location => '{folder / name}'"
         session.sql(f"CALL hive.system.register_table({arguments})")
@@ -246,7 +246,7 @@ def test_limit_counts_rows_that_pass(tables: Tables) -> None:
         assert len(tables.rows(text)) == every - 1
 
 
-def test_aggregations_of_one_table_are_told_apart(tables: Tables) -> None:
+def test_aggregations_of_one_table_are_distinguished(tables: Tables) -> None:
     tables.agree("SELECT sum(id) AS s FROM {t} UNION ALL SELECT sum(tiny) FROM {t}")
     tables.agree("SELECT count(*) FROM {t} WHERE tiny > 0 UNION ALL SELECT count(*) FROM {t} WHERE tiny >= 0")
     tables.agree("SELECT (SELECT max(id) FROM {t} WHERE flag), (SELECT max(id) FROM {t}), (SELECT min(id) FROM {t})")

@@ -10,7 +10,7 @@ import pytest
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
-from lakeport.spark.explain.description import domain_text
+from lakeport.scan_facts import domain_text
 
 
 @pytest.mark.parametrize(

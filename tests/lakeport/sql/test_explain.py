@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
-from lakeport.sql.explain_statement import ExplainRequest, explain_request
+from lakeport.sql.explain import ExplainRequest, explain_request
 
 
 @pytest.mark.parametrize(

@@ -69,13 +69,13 @@ def test_what_python_tasks_read_and_skipped(session: Session) -> None:
     assert _accumulatorRegistry == before
 
 
-def test_what_sparks_own_reader_does_not_tell_is_not_told(session: Session) -> None:
+def test_what_sparks_own_reader_does_not_report_is_not_shown(session: Session) -> None:
     [row] = session.sql("EXPLAIN ANALYZE SELECT n FROM lake.s.t WHERE n < 45").collect()
     lines = [line.strip() for line in row["plan"].splitlines()]
     assert lines[0].startswith("45 rows in ")
     assert "Scan lake.s.t" in lines
     assert "reader: native (Spark)" in lines
-    assert "row groups and stripes: not counted, Spark's own reader does not tell" in lines
+    assert "row groups and stripes: not counted, Spark's own reader does not report them" in lines
     assert not [line for line in lines if line.startswith("row groups read")]
     assert [line for line in lines if line.startswith("rows given: ")]
     assert "Stages" in lines

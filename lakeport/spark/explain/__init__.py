@@ -1,1 +1,0 @@
-"""What ``EXPLAIN`` and ``EXPLAIN ANALYZE`` say."""

@@ -1,0 +1,113 @@
+"""What a scan has to know of the Spark that it runs in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+from py4j.protocol import Py4JJavaError
+
+from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.versions import rows_need_a_column
+from lakeport.spark.tasks.counters import TaskCounters, new_counters
+
+__all__ = ["JvmEnvironment", "Packing", "SparkEnvironment"]
+
+_UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT")
+_USER_ZONE = re.compile(r"-Duser\.timezone=(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How splits become tasks.
+
+    Attributes:
+        parallelism: Tasks that run at once.
+        max_bytes: A task is not filled beyond it.
+        open_cost: Bytes that opening a split counts for.
+    """
+
+    parallelism: int
+    max_bytes: int
+    open_cost: int
+
+
+class SparkEnvironment(Protocol):
+    """The answers of one Spark; each may cost round trips to Java."""
+
+    def is_case_sensitive(self) -> bool:
+        """Spark's readers miss columns whose names differ in case from the table's."""
+
+    def has_file_system(self, scheme: str) -> bool:
+        """Spark's readers can open files of this scheme, which is in lower case."""
+
+    def tasks_are_in_utc(self) -> bool:
+        """The JVM of each task has UTC for its time zone."""
+
+    def rows_need_a_column(self) -> bool:
+        """Python tasks cannot give rows without columns."""
+
+    def packing(self) -> Packing:
+        """How splits become tasks."""
+
+    def new_counters(self) -> TaskCounters:
+        """What tasks can count into."""
+
+
+class JvmEnvironment:
+    """The Spark behind a JVM.
+
+    Args:
+        jvm: The door to the JVM.
+    """
+
+    def __init__(self, jvm: Jvm) -> None:
+        self._jvm = jvm
+
+    def is_case_sensitive(self) -> bool:
+        """The session's ``spark.sql.caseSensitive``."""
+        return bool(self._jvm.sql_conf().caseSensitiveAnalysis())
+
+    def has_file_system(self, scheme: str) -> bool:
+        """Whether Hadoop knows a class for it: PySpark brings none for S3, GCS and Azure."""
+        key = ("file system", scheme)
+        if scheme == "file":
+            return True
+        if key not in self._jvm.shared:
+            hadoop = self._jvm.context._jsc.hadoopConfiguration()
+            try:
+                self._jvm.cls("org.apache.hadoop.fs.FileSystem").getFileSystemClass(scheme, hadoop)
+                self._jvm.shared[key] = True
+            except Py4JJavaError:
+                # UnsupportedFileSystemException, or the class that a setting names is not there.
+                self._jvm.shared[key] = False
+        return bool(self._jvm.shared[key])
+
+    def tasks_are_in_utc(self) -> bool:
+        """Whether the driver's JVM is in UTC and, where executors are JVMs of their own, these are made so, too."""
+        key = "tasks are in UTC"
+        if key not in self._jvm.shared:
+            context = self._jvm.context._jsc.sc()
+            zones = _USER_ZONE.findall(str(context.conf().get("spark.executor.extraJavaOptions", "")))
+            here = str(self._jvm.cls("java.util.TimeZone").getDefault().getID())
+            executors = bool(context.isLocal()) or (bool(zones) and zones[-1] in _UTC)
+            self._jvm.shared[key] = here in _UTC and executors
+        return bool(self._jvm.shared[key])
+
+    def rows_need_a_column(self) -> bool:
+        """By Spark's version."""
+        return rows_need_a_column(self._jvm)
+
+    def packing(self) -> Packing:
+        """By Spark's settings for files."""
+        conf = self._jvm.sql_conf()
+        return Packing(
+            int(self._jvm.context._jsc.sc().defaultParallelism()),
+            int(conf.filesMaxPartitionBytes()),
+            int(conf.filesOpenCostInBytes()),
+        )
+
+    def new_counters(self) -> TaskCounters:
+        """An accumulator."""
+        return new_counters(self._jvm.context)

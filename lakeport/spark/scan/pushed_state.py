@@ -1,0 +1,229 @@
+"""What Spark has pushed into one scan so far: who takes it, and the scan that comes of it. No call into Java here."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from connector_spi.handles import ColumnHandle
+from connector_spi.predicate import Constraint, TupleDomain
+from lakeport.spark.bridge.types import arrow_schema
+from lakeport.spark.scan.environment import SparkEnvironment
+from lakeport.spark.scan.pushdown import Translated
+from lakeport.spark.scan.reader_choice import EarlyPlanning, in_reading_order
+from lakeport.spark.scan.scan import PushedScan, Scan, ScannedTable
+from lakeport.spark.tasks.partial_aggregate import PartialAggregation
+from lakeport.spark.tasks.row_predicate import Junction
+from lakeport.spark.tasks.task import TaskWork
+
+__all__ = ["OfferedPredicate", "PushdownRound", "PushedState"]
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedPredicate:
+    """What became of one predicate.
+
+    Attributes:
+        pushed: The connector or the tasks got it.
+        for_files: Spark's own reader may skip parts of files by it.
+        left: Spark has to check it again.
+    """
+
+    pushed: bool
+    for_files: bool
+    left: bool
+
+
+class PushdownRound:
+    """The scans that one run of Spark's optimizer builds: it makes all builders before it pushes anything into one.
+
+    Where a query has several scans, one may be read by what a filter leaves of another (dynamic partition pruning,
+    Bloom filters). Spark tries that only where it sees the filter in its own plan (``PartitionPruning``).
+    """
+
+    _of_thread = threading.local()
+
+    def __init__(self) -> None:
+        self._scans = 0
+        self._pushes = False
+
+    @classmethod
+    def join(cls) -> PushdownRound:
+        """The round that a new builder belongs to: a run of the optimizer stays in one thread."""
+        found: PushdownRound | None = getattr(cls._of_thread, "round", None)
+        if found is None or found._pushes:
+            found = cls._of_thread.round = cls()
+        found._scans += 1
+        return found
+
+    def begin_pushing(self) -> None:
+        """No builder belongs to it from now on."""
+        self._pushes = True
+
+    @property
+    def is_alone(self) -> bool:
+        """There is one scan of ours in the query."""
+        return self._scans == 1
+
+
+class PushedState:
+    """Collects what Spark pushes into one scan.
+
+    Args:
+        table: The table.
+        environment: Spark.
+        together: The scans that are built with this one.
+    """
+
+    def __init__(self, table: ScannedTable, environment: SparkEnvironment, together: PushdownRound) -> None:
+        self._table = table
+        self._environment = environment
+        self._together = together
+        self._plan = table.plan
+        self._early = EarlyPlanning(environment, table.partition_keys)
+        self._schema_json = table.schema_json
+        self._checked: list[Translated] = []
+        self._left: list[str] = []
+        self._limit: int | None = None
+        self._aggregation: PartialAggregation | None = None
+
+    def offer(self, predicates: Sequence[Translated]) -> list[OfferedPredicate]:
+        """Offers predicates to the connector and to the tasks; what became of each.
+
+        Of several scans Spark gets all back that the connector does not guarantee, also what tasks check.
+        """
+        self._together.begin_pushing()
+        summary = TupleDomain[ColumnHandle].all()
+        for one in predicates:
+            summary = summary.intersect(one.domain)
+        words = tuple(one.text for one in predicates if not one.exact)
+        self._plan = self._plan.with_filter(Constraint(summary, words))
+        checked = self._checked_in_tasks([one for one in predicates if not self._is_guaranteed(one)])
+        self._checked += checked
+        found = []
+        for one in predicates:
+            is_done = self._is_guaranteed(one) or (self._together.is_alone and one in checked)
+            is_pushed = not one.domain.is_all or one in checked
+            found.append(OfferedPredicate(is_pushed, self._may_skip_in_files(one), left=not is_done))
+        self._left = [one.text for one, offered in zip(predicates, found, strict=True) if offered.left]
+        return found
+
+    @property
+    def may_aggregate(self) -> bool:
+        """Whether tasks might aggregate; looking at an aggregation costs round trips."""
+        return self._plan.access.task_pushdown and self._early.tasks_read is not False
+
+    def aggregate(self, aggregation: PartialAggregation) -> bool:
+        """Lets the tasks aggregate, where tasks read; Spark asks once all filters above are taken over."""
+        if not self._early.aggregate_in_tasks(self._plan, self._columns_of(aggregation)):
+            return False
+        self._aggregation = aggregation
+        return True
+
+    def prune(self, schema_json: str) -> None:
+        """The columns that the query reads, nested ones narrowed to the fields used."""
+        self._schema_json = schema_json
+
+    def limit(self, limit: int) -> None:
+        """Offers a limit. Each task may give up to it, so Spark always checks again."""
+        if self._aggregation is None and not self._checked:
+            self._plan = self._plan.with_limit(limit)
+        elif self._aggregation is None and not self._left:
+            # The connector does not know which of its rows will pass.
+            self._limit = limit
+
+    def scan(self) -> Scan:
+        """The scan."""
+        self._together.begin_pushing()
+        if self._aggregation is None:
+            output = self._output()
+            columns = [replace(self._table.columns[f.name], type=self._narrowed(f)) for f in output]
+        else:
+            output = self._aggregation.schema
+            columns = self._columns_of(self._aggregation)
+        ordered = in_reading_order(columns, self._table.partition_keys)
+        known = {column.name for column in ordered}
+        others = tuple(column for column in self._predicate_columns() if column.name not in known)
+        if self._aggregation is None:
+            output = pa.schema([output.field(column.name) for column in ordered])
+        work = self._work()
+        plan, planned = self._early.planned(self._plan, (*ordered, *others), work)
+        asked = PushedScan(
+            table=self._table,
+            plan=plan,
+            output=output,
+            work=work,
+            checked=tuple(one.text for one in self._checked),
+            left=tuple(self._left),
+        )
+        return Scan(asked, self._environment, planned)
+
+    def _work(self) -> TaskWork:
+        predicates = tuple(one.rows for one in self._checked if one.rows is not None)
+        return TaskWork(Junction(True, predicates) if predicates else None, self._limit, self._aggregation)
+
+    def _checked_in_tasks(self, left: list[Translated]) -> list[Translated]:
+        """Those of the predicates that the tasks are going to check, if tasks read."""
+        exact = [one for one in left if one.rows is not None]
+        if not exact or not self._plan.access.task_pushdown:
+            return []
+        return exact if self._early.filter_in_tasks(self._plan, self._columns_in(exact)) else []
+
+    def _predicate_columns(self) -> list[ColumnHandle]:
+        return self._columns_in(self._checked)
+
+    def _columns_in(self, predicates: Sequence[Translated]) -> list[ColumnHandle]:
+        names = {name for one in predicates if one.rows is not None for name in one.rows.columns()}
+        return [column for name, column in self._table.columns.items() if name in names]
+
+    def _columns_of(self, aggregation: PartialAggregation) -> list[ColumnHandle]:
+        names = {*aggregation.keys, *(aggregate.column for aggregate in aggregation.aggregates)}
+        return [column for name, column in self._table.columns.items() if name in names]
+
+    def _output(self) -> pa.Schema:
+        wanted = arrow_schema(self._schema_json)
+        return self._one_column() if not wanted.names and self._environment.rows_need_a_column() else wanted
+
+    def _one_column(self) -> pa.Schema:
+        """A column that is cheap to read: one that is read anyway, a partition key, one of fixed width, or any."""
+        visible = arrow_schema(self._table.schema_json)
+        checked = {column.name for column in self._predicate_columns()}
+        read = [field for field in visible if field.name in checked]
+        keys = [field for field in visible if field.name in self._table.partition_keys]
+        narrow = [field for field in visible if pa.types.is_primitive(field.type)]
+        return pa.schema([*read, *keys, *narrow, *visible][:1])
+
+    def _narrowed(self, wanted: pa.Field) -> pa.DataType:
+        return _narrow(self._table.columns[wanted.name].type, wanted.type)
+
+    def _may_skip_in_files(self, one: Translated) -> bool:
+        """Whether Spark's own reader may skip parts of files by it; files may have other values of a key."""
+        domains = one.domain.domains
+        if one.domain.is_all or one.kept_from_files:
+            return False
+        return domains is None or all(column.name not in self._table.partition_keys for column in domains)
+
+    def _is_guaranteed(self, one: Translated) -> bool:
+        """Whether the connector guarantees the predicate, so that no one has to check it."""
+        remaining = self._plan.remaining.domains
+        if not one.exact or one.domain.domains is None or remaining is None:
+            return False
+        return all(column not in remaining for column in one.domain.domains)
+
+
+def _narrow(whole: pa.DataType, wanted: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if types.is_struct(whole) and types.is_struct(wanted):
+        return pa.struct([_narrow_field(whole.field(field.name), field) for field in wanted])
+    if types.is_map(whole) and types.is_map(wanted):
+        return pa.map_(_narrow(whole.key_type, wanted.key_type), _narrow_field(whole.item_field, wanted.item_field))
+    if types.is_list(whole) and types.is_list(wanted):
+        return pa.list_(_narrow_field(whole.value_field, wanted.value_field))
+    return whole
+
+
+def _narrow_field(whole: pa.Field, wanted: pa.Field) -> pa.Field:
+    return whole.with_type(_narrow(whole.type, wanted.type))

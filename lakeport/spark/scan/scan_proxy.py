@@ -1,0 +1,162 @@
+"""A scan as Spark sees it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import ClassVar
+
+from py4j.java_gateway import JavaObject
+
+from connector_spi.errors import NotSupportedError
+from connector_spi.statistics import TableStatistics
+from lakeport.spark.bridge.jvm import READ, Jvm
+from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.bridge.python_tasks import split_partitions, split_reader_factory
+from lakeport.spark.scan.native import NativeReader
+from lakeport.spark.scan.pushdown import translate
+from lakeport.spark.scan.reader_choice import NativeRead
+from lakeport.spark.scan.scan import Scan
+from lakeport.spark.scan.statistics import StatisticsProxy
+from lakeport.spark.streaming.micro_batch import MicroBatchStreamProxy
+
+__all__ = ["PREDICATE", "PushedPredicates", "ScanProxy"]
+
+_FIELD_REFERENCE = "org.apache.spark.sql.connector.expressions.FieldReference"
+PREDICATE = "org.apache.spark.sql.connector.expressions.filter.Predicate"
+
+
+@dataclass(frozen=True, slots=True)
+class PushedPredicates:
+    """Spark's predicates that a scan took.
+
+    Attributes:
+        all: Those that the connector or the tasks got.
+        for_files: Those that Spark's own reader may skip parts of files by.
+    """
+
+    all: list[JavaObject]
+    for_files: list[JavaObject]
+
+
+class ScanProxy(Proxy):
+    """Shows a scan to Spark.
+
+    Args:
+        jvm: The door to the JVM.
+        scan: The scan.
+        pushed: Predicates.
+    """
+
+    class Java:
+        implements: ClassVar[list[str]] = [
+            READ + "SupportsReportStatistics",
+            READ + "SupportsRuntimeV2Filtering",
+            READ + "Batch",
+        ]
+
+    def __init__(self, jvm: Jvm, scan: Scan, pushed: PushedPredicates) -> None:
+        super().__init__(jvm)
+        self._scan = scan
+        self._pushed = pushed
+        self._read_schema = jvm.data_type(scan.schema_json)
+        self._stream: MicroBatchStreamProxy | None = None
+        self._partitions: JavaObject | None = None
+        self._factory: JavaObject | None = None
+        self._native_reader: NativeReader | None = None
+        self._lock = threading.RLock()
+
+    def readSchema(self) -> JavaObject:
+        """The columns as they come, constants last."""
+        return self._read_schema
+
+    def description(self) -> str:
+        """What EXPLAIN shows."""
+        return self._scan.described().text() if self._stream is None else self._stream.toString()
+
+    def toBatch(self) -> ScanProxy:
+        """The scan is its own batch."""
+        stream = self._scan.asked.table.stream
+        if stream is not None:
+            stream.check_batch()
+        return self
+
+    def toMicroBatchStream(self, checkpoint: str) -> MicroBatchStreamProxy:
+        """The scan as a stream, whose rows have the columns of the table in their order."""
+        table = self._scan.asked.table
+        if table.stream is None:
+            raise NotSupportedError(f"table {table.name} cannot be read as a stream")
+        self._read_schema = self._jvm.data_type(table.schema_json)
+        self._stream = table.stream.open(self._jvm, checkpoint)
+        return self._stream
+
+    def columnarSupportMode(self) -> JavaObject:
+        """Spark gives rows to the plan from Python tasks; its own reader says for each partition what it gives."""
+        is_native = self._stream is None and isinstance(self._scan.reader, NativeRead)
+        modes = self._jvm.cls(READ + "Scan.ColumnarSupportMode")
+        return modes.PARTITION_DEFINED if is_native else modes.UNSUPPORTED
+
+    def supportedCustomMetrics(self) -> JavaObject:
+        """None."""
+        return self._jvm.array("org.apache.spark.sql.connector.metric.CustomMetric", [])
+
+    def reportDriverMetrics(self) -> JavaObject:
+        """None."""
+        return self._jvm.array("org.apache.spark.sql.connector.metric.CustomTaskMetric", [])
+
+    def estimateStatistics(self) -> StatisticsProxy:
+        """What is known of the scan; nothing of a stream."""
+        return StatisticsProxy(self._jvm, self._scan.statistics() if self._stream is None else TableStatistics())
+
+    def filterAttributes(self) -> JavaObject:
+        """The columns by which a join may prune while the query runs."""
+        reference = self._jvm.cls(_FIELD_REFERENCE)
+        references = [reference.apply(f"`{name}`") for name in self._scan.prunable_columns()]
+        return self._jvm.array("org.apache.spark.sql.connector.expressions.NamedReference", references)
+
+    def filter(self, predicates: JavaObject) -> None:
+        """Learns at run time which partitions a join needs; the splits are planned again, the reader stays."""
+        with self._lock:
+            columns = self._scan.asked.table.columns
+            for predicate in self._jvm.items(predicates):
+                if self._scan.prune(translate(self._jvm, predicate, columns).domain):
+                    self._partitions = None
+
+    def pushedPredicates(self) -> JavaObject:
+        """What the connector got when the scan was built."""
+        return self._jvm.array(PREDICATE, self._pushed.all)
+
+    def planInputPartitions(self) -> JavaObject:
+        """The tasks."""
+        with self._lock:
+            tasks = self._scan.start()
+            if self._partitions is None:
+                read = self._scan.reader
+                if isinstance(read, NativeRead):
+                    self._partitions = self._native(read).partitions(tasks)
+                else:
+                    self._partitions = split_partitions(self._jvm, tasks)
+            return self._partitions
+
+    def createReaderFactory(self) -> JavaObject:
+        """Spark's own reader, or the tasks' Python."""
+        with self._lock:
+            if self._factory is None:
+                read = self._scan.reader
+                if isinstance(read, NativeRead):
+                    self._factory = self._native(read).factory()
+                else:
+                    task = self._scan.task_reader(read.work)
+                    self._factory = split_reader_factory(self._jvm, task, self._read_schema, self._scan.schema_json)
+            return self._factory
+
+    def _fingerprint(self) -> str:
+        return self._scan.fingerprint
+
+    def _native(self, read: NativeRead) -> NativeReader:
+        if self._native_reader is None:
+            filters = self._jvm.cls("org.apache.spark.sql.internal.connector.PredicateUtils").toV1(
+                self._jvm.array(PREDICATE, self._pushed.for_files)
+            )
+            self._native_reader = NativeReader(self._jvm, read, self._scan.asked.output, self._read_schema, filters)
+        return self._native_reader
