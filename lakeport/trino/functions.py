@@ -7,7 +7,7 @@ import re
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from lakeport.trino.rules import DifferentError, Rule
+from lakeport.trino.rules import Rule, UntranslatableError
 from lakeport.trino.types import Kind, kind_of
 
 __all__ = ["FUNCTION_RULES", "SAME_FUNCTIONS", "SAME_NAMES"]
@@ -48,18 +48,20 @@ def _avg(node: Expr) -> Expr | None:
     if kind in (Kind.INTEGER, Kind.FLOAT):
         return None
     why = "averages of decimals have other digits in Spark" if kind is Kind.DECIMAL else "the type is not known here"
-    raise DifferentError(node, why, f"write avg(CAST({node.this.sql(dialect='trino')} AS DOUBLE))")
+    raise UntranslatableError(node, why, f"write avg(CAST({node.this.sql(dialect='trino')} AS DOUBLE))")
 
 
 def _approximate(node: Expr) -> Expr:
-    raise DifferentError(node, "Spark approximates in another way and gives other numbers", "use count(DISTINCT ...)")
+    raise UntranslatableError(
+        node, "Spark approximates in another way and gives other numbers", "use count(DISTINCT ...)"
+    )
 
 
 def _array_agg(node: Expr) -> Expr:
     """Keeps NULLs, and is NULL over no rows; Spark leaves NULLs out, and gives an empty array."""
     value = node.this
     if isinstance(value, exp.Order | exp.Distinct) or isinstance(node.parent, exp.Filter | exp.Window):
-        raise DifferentError(node, "array_agg with ORDER BY, DISTINCT, FILTER or OVER is not translated", "")
+        raise UntranslatableError(node, "array_agg with ORDER BY, DISTINCT, FILTER or OVER is not translated", "")
     struct = exp.Anonymous(this="NAMED_STRUCT", expressions=[exp.Literal.string("v"), value.copy()])
     collected = exp.Anonymous(this="COLLECT_LIST", expressions=[struct])
     field = exp.Dot(this=exp.to_identifier("e"), expression=exp.to_identifier("v"))
@@ -75,14 +77,14 @@ def _substring(node: Expr) -> Expr | None:
     if isinstance(start, exp.Literal) and not start.is_string and start.name != "0":
         return None
     why = "starts of 0, and before the first character, give nothing in Trino, and something in Spark"
-    raise DifferentError(node, why, "write the start as a number from 1")
+    raise UntranslatableError(node, why, "write the start as a number from 1")
 
 
 def _regexp_like(node: Expr) -> Expr | None:
     pattern = node.args["expression"]
     if pattern.is_string and _PLAIN_PATTERN.fullmatch(pattern.name):
         return None
-    raise DifferentError(
+    raise UntranslatableError(
         node,
         "regular expressions of Trino and Spark differ beyond the plain ones",
         "write a plain pattern as a literal",
@@ -93,7 +95,7 @@ def _round(node: Expr) -> Expr | None:
     """Trino multiplies a double, rounds, and divides; Spark rounds the digits that are shown: 1.005 is 1.0 and 1.01."""
     decimals, kind = node.args.get("decimals"), kind_of(node.this)
     if kind not in (Kind.FLOAT, Kind.INTEGER):
-        raise DifferentError(
+        raise UntranslatableError(
             node,
             "the type is not known here, and rounded decimals have other digits in Spark",
             "cast the value to DOUBLE",
@@ -101,7 +103,7 @@ def _round(node: Expr) -> Expr | None:
     if decimals is None or decimals.name == "0":
         return None
     if decimals.is_string or not decimals.name.isdigit() or int(decimals.name) > _MAX_ROUNDED_DIGITS:
-        raise DifferentError(node, f"the number of digits has to be a literal from 0 to {_MAX_ROUNDED_DIGITS}", "")
+        raise UntranslatableError(node, f"the number of digits has to be a literal from 0 to {_MAX_ROUNDED_DIGITS}", "")
     if kind is Kind.INTEGER:
         return None
     factor = exp.Literal.number(f"1e{decimals.name}")
@@ -117,7 +119,7 @@ def _logarithm(node: Expr) -> Expr:
         base, value = node.this, node.args.get("expression")
         name = {"2": "LOG2", "10": "LOG10"}.get(base.name if isinstance(base, exp.Literal) else "", "")
         if not name or value is None:
-            raise DifferentError(node, "log is translated for the bases 2 and 10", "write ln(x) / ln(base)")
+            raise UntranslatableError(node, "log is translated for the bases 2 and 10", "write ln(x) / ln(base)")
     zero = exp.Literal.number(0)
     cases = [
         exp.If(this=exp.GT(this=value.copy(), expression=zero), true=_call(name, value)),
@@ -133,7 +135,7 @@ def _whole(node: Expr) -> Expr | None:
     if kind in (Kind.INTEGER, Kind.DECIMAL):
         return None
     if kind is not Kind.FLOAT:
-        raise DifferentError(node, "the type is not known here", "cast the value to DOUBLE")
+        raise UntranslatableError(node, "the type is not known here", "cast the value to DOUBLE")
     call = exp.cast(_call(type(node).__name__.upper(), node.this), "DOUBLE")
     # From there on all doubles are whole numbers.
     small = exp.LT(this=_call("ABS", node.this), expression=exp.Literal.number("9e15"))
@@ -147,7 +149,7 @@ def _any_value(node: Expr) -> Expr:
 
 def _extreme_by(node: Expr) -> Expr | None:
     if node.args.get("count") is not None:
-        raise DifferentError(node, "several values are not translated", "")
+        raise UntranslatableError(node, "several values are not translated", "")
     return None
 
 
@@ -158,26 +160,26 @@ def _day_of_week(node: Expr) -> Expr:
 
 def _extract(node: Expr) -> Expr | None:
     if node.this.name.upper() not in ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE"):
-        raise DifferentError(node, f"{node.this.name} of a time is another number in Spark", "")
+        raise UntranslatableError(node, f"{node.this.name} of a time is another number in Spark", "")
     return None
 
 
 def _split(node: Expr) -> Expr | None:
     if node.args.get("limit") is not None:
-        raise DifferentError(node, "split with a limit is not translated", "")
+        raise UntranslatableError(node, "split with a limit is not translated", "")
     return None
 
 
 def _position(node: Expr) -> Expr | None:
     if node.args.get("occurrence") is not None or node.args.get("position") is not None:
-        raise DifferentError(node, "strpos with an instance is not translated", "")
+        raise UntranslatableError(node, "strpos with an instance is not translated", "")
     return None
 
 
 def _replace(node: Expr) -> Expr | None:
     searched = node.args.get("expression")
     if searched is None or not searched.is_string or not searched.name:
-        raise DifferentError(
+        raise UntranslatableError(
             node, "an empty text is found everywhere in Trino, and nowhere in Spark", "search a literal"
         )
     return None
@@ -200,7 +202,7 @@ def _double(text: str) -> Expr:
 
 
 def _cast_timestamp_function(node: Expr) -> Expr:
-    raise DifferentError(node, "the type of its result, or its zone, is another one in Spark", "")
+    raise UntranslatableError(node, "the type of its result, or its zone, is another one in Spark", "")
 
 
 def _date_add(node: Expr) -> Expr:
@@ -227,7 +229,9 @@ def _date_add(node: Expr) -> Expr:
 def _date_diff(node: Expr) -> Expr:
     unit = _date_unit(node)
     if unit != "DAY" or kind_of(node.args["expression"]) is not Kind.DATE:
-        raise DifferentError(node, "date_diff is translated for days between dates only", "cast both sides to DATE")
+        raise UntranslatableError(
+            node, "date_diff is translated for days between dates only", "cast both sides to DATE"
+        )
     days = exp.Anonymous(this="DATEDIFF", expressions=[node.this.copy(), node.args["expression"].copy()])
     return exp.Cast(this=days, to=exp.DataType.build("BIGINT"))
 
@@ -239,24 +243,24 @@ def _date_trunc(node: Expr) -> Expr:
 
 def _date_unit(node: Expr) -> str:
     if kind_of(node.this) is not Kind.DATE:
-        raise DifferentError(node, "it is translated for dates only", "cast the value to DATE")
+        raise UntranslatableError(node, "it is translated for dates only", "cast the value to DATE")
     given = node.args.get("unit")
     unit = given.name.upper() if given is not None else "DAY"
     if unit not in _UNITS:
-        raise DifferentError(node, f"the unit {unit} is not translated for dates", "")
+        raise UntranslatableError(node, f"the unit {unit} is not translated for dates", "")
     return unit
 
 
 def _date_format(node: Expr) -> Expr | None:
     pattern = node.args.get("format")
     if pattern is None or not pattern.is_string or kind_of(node.this) not in (Kind.DATE, Kind.TIMESTAMP):
-        raise DifferentError(node, "the pattern or the type of the value is not known here", "")
+        raise UntranslatableError(node, "the pattern or the type of the value is not known here", "")
     # sqlglot keeps patterns in Python's letters.
     spark = pattern.name
     for theirs, ours in (("%Y", "yyyy"), ("%m", "MM"), ("%d", "dd"), ("%H", "HH"), ("%M", "mm"), ("%S", "ss")):
         spark = spark.replace(theirs, ours)
     if not _DATE_FORMAT.fullmatch(spark):
-        raise DifferentError(node, "the pattern holds more than %Y %m %d %H %i %s and - / : .", "")
+        raise UntranslatableError(node, "the pattern holds more than %Y %m %d %H %i %s and - / : .", "")
     return exp.Anonymous(this="DATE_FORMAT", expressions=[node.this.copy(), exp.Literal.string(spark)])
 
 
@@ -266,7 +270,7 @@ def _element_at(node: Expr) -> Expr | None:
             this="TRY_ELEMENT_AT", expressions=[node.this.copy(), *(one.copy() for one in node.expressions)]
         )
     if kind_of(node.this) is not Kind.ARRAY:
-        raise DifferentError(node, "[] fails on absent keys of maps in Trino, not in Spark", "use element_at")
+        raise UntranslatableError(node, "[] fails on absent keys of maps in Trino, not in Spark", "use element_at")
     return None
 
 
@@ -277,7 +281,9 @@ def _anonymous(node: Expr) -> Expr | None:
         return None
     renamed = {"ANY_MATCH": "EXISTS", "ALL_MATCH": "FORALL"}.get(name)
     if renamed is None:
-        raise DifferentError(node, f"the function {name.lower()} has no translation that is known to mean the same", "")
+        raise UntranslatableError(
+            node, f"the function {name.lower()} has no translation that is known to mean the same", ""
+        )
     return exp.Anonymous(this=renamed, expressions=[one.copy() for one in node.expressions])
 
 

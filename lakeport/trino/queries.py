@@ -16,7 +16,7 @@ from lakeport.error_codes import UNSUPPORTED_TRINO_SQL
 from lakeport.trino.columns_of import ColumnsOf
 from lakeport.trino.decimals import decimal_digits, loses_digits
 from lakeport.trino.functions import FUNCTION_RULES, SAME_FUNCTIONS, SAME_NAMES
-from lakeport.trino.rules import DifferentError, Rule
+from lakeport.trino.rules import Rule, UntranslatableError
 from lakeport.trino.types import Kind, kind_of, with_types
 from lakeport.trino.unnest import generated_query, unnest_as_lateral
 
@@ -57,7 +57,7 @@ def translate_query(text: str, columns_of: ColumnsOf) -> str:
         for node in reversed(list(query.walk(bfs=False))):
             _translate(node)
         return str(query.sql(dialect="spark", identify=True, unsupported_level=ErrorLevel.RAISE))
-    except DifferentError as error:
+    except UntranslatableError as error:
         raise _refused(error.node, error.why, error.instead) from error
     except SqlglotError as error:
         reason = str(error).splitlines()[0]
@@ -77,7 +77,7 @@ def _translate(node: Expr) -> None:
         return
     if kind not in _SAME and kind not in SAME_FUNCTIONS:
         what = f"the function {node.name.lower()}" if kind == "Anonymous" else "it"
-        raise DifferentError(node, f"{what} has no translation that is known to mean the same in Spark", "")
+        raise UntranslatableError(node, f"{what} has no translation that is known to mean the same in Spark", "")
 
 
 def _refused(node: Expr, why: str, instead: str) -> NotSupportedError:
@@ -107,7 +107,7 @@ def _division(node: Expr) -> Expr | None:
         why = "Trino and Spark keep other numbers of digits in a division of decimals"
     else:
         why = "Trino divides whole numbers to whole numbers, and the types are not known here"
-    raise DifferentError(node, why, "cast one side to DOUBLE, or both to BIGINT")
+    raise UntranslatableError(node, why, "cast one side to DOUBLE, or both to BIGINT")
 
 
 def _arithmetic(node: Expr) -> Expr | None:
@@ -121,7 +121,7 @@ def _arithmetic(node: Expr) -> Expr | None:
         why = "the number of digits is not known here, and of large decimals Spark keeps fewer than Trino"
     else:
         why = f"of a result of {digits[0]} digits Spark keeps fewer after the point than Trino"
-    raise DifferentError(node, why, "cast both sides to decimals of fewer digits, or to DOUBLE")
+    raise UntranslatableError(node, why, "cast both sides to decimals of fewer digits, or to DOUBLE")
 
 
 def _cast(node: Expr) -> Expr | None:
@@ -142,7 +142,9 @@ def _cast(node: Expr) -> Expr | None:
     if name in ("VARCHAR", "TEXT") and not target.expressions:
         if source in (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.DECIMAL):
             return None
-        raise DifferentError(node, "Spark writes doubles, times and nested values as other text", "leave the cast out")
+        raise UntranslatableError(
+            node, "Spark writes doubles, times and nested values as other text", "leave the cast out"
+        )
     if name == "DECIMAL" and target.expressions and source in (Kind.INTEGER, Kind.DECIMAL, Kind.TEXT):
         return None
     if name in ("TIMESTAMP", "TIMESTAMPNTZ") and source in (Kind.TEXT, Kind.DATE, Kind.TIMESTAMP):
@@ -152,14 +154,14 @@ def _cast(node: Expr) -> Expr | None:
         return _row(node)
     if source is Kind.UNKNOWN:
         why = f"the type of {operand.sql(dialect='trino')} is not known here, and some are cast in another way"
-        raise DifferentError(node, why, "cast it to DOUBLE or DATE in the table's own query")
-    raise DifferentError(node, f"Trino and Spark cast {source.value} to {name} in other ways", "")
+        raise UntranslatableError(node, why, "cast it to DOUBLE or DATE in the table's own query")
+    raise UntranslatableError(node, f"Trino and Spark cast {source.value} to {name} in other ways", "")
 
 
 def _try_cast_text(node: Expr, name: str) -> Expr:
     """Spark takes texts that Trino does not, such as blanks around a number, where Trino gives NULL."""
     if name not in ("TINYINT", "SMALLINT", "INT", "BIGINT"):
-        raise DifferentError(node, "Spark makes values of texts that are NULL in Trino", "use CAST")
+        raise UntranslatableError(node, "Spark makes values of texts that are NULL in Trino", "use CAST")
     is_number = exp.RegexpLike(this=node.this.copy(), expression=exp.Literal.string("^[+-]?[0-9]+$"))
     return exp.Case(ifs=[exp.If(this=is_number, true=node.copy())])
 
@@ -168,7 +170,7 @@ def _row(node: Expr) -> Expr:
     fields = [field for field in node.args["to"].expressions if isinstance(field, exp.ColumnDef)]
     values = node.this.expressions if isinstance(node.this, exp.Struct) else []
     if not fields or len(fields) != len(values) or type(node).__name__ != "Cast":
-        raise DifferentError(node, "a row is translated as CAST(ROW(...) AS ROW(name type, ...)) only", "")
+        raise UntranslatableError(node, "a row is translated as CAST(ROW(...) AS ROW(name type, ...)) only", "")
     named: list[Expr] = []
     for field, value in zip(fields, values, strict=True):
         inner = exp.Cast(this=value.copy(), to=field.args["kind"].copy())
@@ -181,22 +183,22 @@ def _row(node: Expr) -> Expr:
 def _try(node: Expr) -> Expr:
     inner = node.this
     if type(inner).__name__ != "Cast" or isinstance(inner.this, exp.Anonymous):
-        raise DifferentError(node, "TRY is translated around a CAST only", "use TRY_CAST, or NULLIF(divisor, 0)")
+        raise UntranslatableError(node, "TRY is translated around a CAST only", "use TRY_CAST, or NULLIF(divisor, 0)")
     return exp.TryCast(this=inner.this.copy(), to=inner.args["to"].copy(), safe=True)
 
 
 def _table(node: Expr) -> Expr | None:
     for key, value in node.args.items():
         if value and key not in ("this", "db", "catalog", "alias", "joins"):
-            raise DifferentError(node, f"{key} is not translated", "")
+            raise UntranslatableError(node, f"{key} is not translated", "")
     if not isinstance(node.this, exp.Identifier):
-        raise DifferentError(node, "functions that give tables are not translated", "")
+        raise UntranslatableError(node, "functions that give tables are not translated", "")
     return None
 
 
 def _with(node: Expr) -> Expr | None:
     if node.args.get("recursive"):
-        raise DifferentError(node, "WITH RECURSIVE is not translated", "")
+        raise UntranslatableError(node, "WITH RECURSIVE is not translated", "")
     return None
 
 
@@ -205,14 +207,16 @@ def _like(node: Expr) -> Expr | None:
     is_escaped = isinstance(node.parent, exp.Escape)
     if not is_escaped and not (pattern.is_string and "\\" not in pattern.name):
         why = "a backslash in a pattern escapes in Spark, and is a character in Trino"
-        raise DifferentError(node, why, "write ESCAPE with a character that does not occur")
+        raise UntranslatableError(node, why, "write ESCAPE with a character that does not occur")
     return None
 
 
 def _struct(node: Expr) -> Expr | None:
     if isinstance(node.parent, exp.Cast):
         return None
-    raise DifferentError(node, "Spark names the fields of a row, Trino does not", "write CAST(ROW(...) AS ROW(x type))")
+    raise UntranslatableError(
+        node, "Spark names the fields of a row, Trino does not", "write CAST(ROW(...) AS ROW(x type))"
+    )
 
 
 def _from(node: Expr) -> Expr | None:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from sqlglot.expressions import Expr
 
-__all__ = ["DifferentError", "Rule"]
+__all__ = ["Rule", "UntranslatableError"]
 
 Rule = Callable[[Expr], Expr | None]
-"""Gives what stands in the node's place, ``None`` where it stays; raises DifferentError where nothing can."""
+"""Gives what stands in the node's place, ``None`` where it stays; raises UntranslatableError where nothing can."""
 
 
-class DifferentError(Exception):
+class UntranslatableError(Exception):
     """A part that may mean something else in Spark.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from lakeport.trino.rules import DifferentError
+from lakeport.trino.rules import UntranslatableError
 
 __all__ = ["generated_query", "unnest_as_lateral"]
 
@@ -17,14 +17,14 @@ def unnest_as_lateral(join: Expr) -> Expr | None:
     """
     unnest = join.this
     if isinstance(unnest, exp.Lateral):
-        raise DifferentError(join, "LATERAL is not translated", "")
+        raise UntranslatableError(join, "LATERAL is not translated", "")
     if not isinstance(unnest, exp.Unnest):
         return None
     is_left = join.args.get("side") == "LEFT"
     condition = join.args.get("on")
     is_true = isinstance(condition, exp.Boolean) and condition.this is True
     if (is_left and not is_true) or (not is_left and join.args.get("kind") != "CROSS"):
-        raise DifferentError(join, "UNNEST is joined by CROSS JOIN, or LEFT JOIN ... ON TRUE, only", "")
+        raise UntranslatableError(join, "UNNEST is joined by CROSS JOIN, or LEFT JOIN ... ON TRUE, only", "")
     alias = unnest.args.get("alias")
     names = [column.name for column in alias.columns] if alias is not None else []
     lateral = exp.Lateral(this=exp.Subquery(this=_generated(unnest, names)), alias=_named(alias))
@@ -43,7 +43,7 @@ def _generated(unnest: Expr, names: list[str]) -> Expr:
     ordinality = unnest.args.get("offset")
     sources = unnest.expressions
     if len(sources) != 1:
-        raise DifferentError(unnest, "UNNEST of several arrays is not translated", "unnest them one by one")
+        raise UntranslatableError(unnest, "UNNEST of several arrays is not translated", "unnest them one by one")
     values = names
     number = None
     if ordinality is not None and ordinality is not False:
@@ -51,7 +51,7 @@ def _generated(unnest: Expr, names: list[str]) -> Expr:
         if number is None and names:
             *values, number = names
     if not values or (ordinality and number is None):
-        raise DifferentError(unnest, "UNNEST without names for its columns is not translated", "write AS t(x)")
+        raise UntranslatableError(unnest, "UNNEST without names for its columns is not translated", "write AS t(x)")
     source = sources[0].copy()
     if number is None:
         call = exp.Anonymous(this="EXPLODE", expressions=[source])

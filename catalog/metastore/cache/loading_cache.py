@@ -13,12 +13,12 @@ from typing import Generic, TypeVar
 from catalog.metastore.cache.policy import CachePolicy
 from connector_spi.errors import ConnectorError
 
-__all__ = ["AnswerCache"]
+__all__ = ["LoadingCache"]
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 
 
-class AnswerCache(Generic[KeyT]):
+class LoadingCache(Generic[KeyT]):
     """Answers by key. Thread-safe.
 
     What is invalidated while it is asked for reaches those who waited for it, whose questions are as old; it is not

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from catalog.metastore.cache.loading_cache import AnswerCache
+from catalog.metastore.cache.loading_cache import LoadingCache
 from catalog.metastore.cache.policy import CachePolicy
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
@@ -40,7 +40,7 @@ class SharedMetastoreCache(MetastoreClient):
     ) -> None:
         self._delegate = delegate
         self._policy = policy
-        self._cache = AnswerCache[_Key](policy, _may_keep, clock)
+        self._cache = LoadingCache[_Key](policy, _may_keep, clock)
 
     def get_databases(self) -> list[str]:
         return list(self._ask(("databases", "", "", "", None), self._delegate.get_databases))

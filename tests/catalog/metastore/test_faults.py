@@ -16,10 +16,10 @@ import pytest
 from catalog.metastore import error_codes
 from catalog.metastore.calls.retry import RetryPolicy
 from catalog.metastore.factory import Metastore, MetastoreConfig, connect
-from catalog.metastore.thrift.attempts import Attempts
 from catalog.metastore.thrift.endpoints import ThriftEndpoint
 from catalog.metastore.thrift.errors import Timeouts
 from catalog.metastore.thrift.pool import ConnectionPool
+from catalog.metastore.thrift.retry_state import RetryState
 from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import ConnectorError, MetastoreError
 from tests.catalog.metastore.fault_proxy import Fault, fault_proxy, replaying, wait_until
@@ -205,19 +205,19 @@ def test_after_a_restart_old_connections_are_not_trusted() -> None:
         proxy.fault = Fault()
         [idle] = metastore.reads._connections._pool._idle  # type: ignore[attr-defined]  # no other way to look
         # The server's machine is gone without a word; its successor resets what it does not know.
-        idle.lifeline.cut("restart")
-        idle.lifeline.why_cut = None
+        idle.canceller.cut("restart")
+        idle.canceller.why_cut = None
         assert metastore.reads.get_databases() == ["only"]
 
 
 def test_threads_wait_for_a_free_connection_and_not_for_ever() -> None:
     pool = ConnectionPool((ThriftEndpoint("localhost", 1),), 1)
-    assert pool.take(Attempts("first", Timeouts(1, 1, HANGS), RetryPolicy())) is None
+    assert pool.take(RetryState("first", Timeouts(1, 1, HANGS), RetryPolicy())) is None
     with pytest.raises(MetastoreError, match=r"second: all 1 connections .*max-connections") as raised:
-        pool.take(Attempts("second", Timeouts(1, 1, 0.05), RetryPolicy()))
+        pool.take(RetryState("second", Timeouts(1, 1, 0.05), RetryPolicy()))
     assert raised.value.code == error_codes.TIMED_OUT
     with ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(pool.take, Attempts("third", Timeouts(1, 1, HANGS), RetryPolicy()))
+        waiting = threads.submit(pool.take, RetryState("third", Timeouts(1, 1, HANGS), RetryPolicy()))
         pool.give_up()
         assert waiting.result(HANGS) is None
 

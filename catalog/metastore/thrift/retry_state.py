@@ -10,10 +10,10 @@ from catalog.metastore.thrift.endpoints import ThriftEndpoint
 from catalog.metastore.thrift.errors import Timeouts, is_timeout, reason
 from connector_spi.errors import ErrorCode, MetastoreError
 
-__all__ = ["Attempts"]
+__all__ = ["RetryState"]
 
 
-class Attempts:
+class RetryState:
     """Decides whether a call is tried again, and says in the end what became of it.
 
     Args:
