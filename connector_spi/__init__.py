@@ -87,10 +87,10 @@ from connector_spi.properties import (
     duration_property,
     enum_property,
     integer_property,
-    parse_properties,
     string_list_property,
     string_property,
 )
+from connector_spi.property_values import PropertyValues, parse_properties
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.serializable import Serializable, from_json, to_json
@@ -149,6 +149,7 @@ __all__ = [
     "ProcedureNotFoundError",
     "ProjectionApplication",
     "PropertyMetadata",
+    "PropertyValues",
     "Range",
     "ResourceError",
     "ScanCounts",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,13 +12,14 @@ from connector_spi.metadata import ConnectorMetadata
 from connector_spi.optional.procedures import Procedure
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.properties import PropertyMetadata
+from connector_spi.property_values import PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
 
 __all__ = ["SPI_VERSION", "Connector", "ConnectorContext", "ConnectorFactory", "Plugin"]
 
-SPI_VERSION = 1
+SPI_VERSION = 2
 """Rises when a plugin that was written for the version before could break."""
 
 
@@ -102,12 +103,12 @@ class ConnectorFactory(ABC):
         return frozenset()
 
     @abstractmethod
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> Connector:
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> Connector:
         """Makes a connector; opens nothing that is slow.
 
         Args:
             catalog: Name of the catalog.
-            properties: A typed value for each of ``config_properties``, defaults filled in.
+            properties: A typed value for each of ``config_properties``, read by its descriptor.
             context: What the engine lends.
 
         Raises:

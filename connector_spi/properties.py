@@ -9,10 +9,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
-
-from connector_spi.errors import InvalidPropertyError
+from dataclasses import dataclass, replace
+from typing import Generic, Literal, TypeVar, overload
 
 __all__ = [
     "PropertyMetadata",
@@ -22,12 +20,10 @@ __all__ = [
     "duration_property",
     "enum_property",
     "integer_property",
-    "parse_properties",
     "string_list_property",
     "string_property",
 ]
 
-T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _DURATION = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -37,7 +33,7 @@ _QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class PropertyMetadata(Generic[T_co]):
-    """What a property is called, means and accepts.
+    """What a property is called, means and accepts. Its value is read by it: ``config.get(MAX_SPLIT_SIZE)``.
 
     Attributes:
         name: Lower-case; catalog properties use dots and dashes, session properties underscores.
@@ -45,9 +41,11 @@ class PropertyMetadata(Generic[T_co]):
         kind: What a value looks like, in words: ``duration such as 30s``.
         parse: From text to the value; raises ValueError with the reason.
         default: The value where none is given; ``None`` means not set.
-        required: An absent value is an error.
+        required: A missing value is an error.
         sensitive: The value is a secret: never printed.
         aliases: Older names that still work.
+        session_name: The session property that overrides a property of the catalog; ``None`` where there is none.
+        choices: All values, where only some are possible: an error names the closest one.
     """
 
     name: str
@@ -58,6 +56,46 @@ class PropertyMetadata(Generic[T_co]):
     required: bool = False
     sensitive: bool = False
     aliases: tuple[str, ...] = ()
+    session_name: str | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def name_in_session(self) -> str:
+        """What it is called among the session properties."""
+        return self.session_name or self.name
+
+    def for_session(self, default: object) -> PropertyMetadata[object]:
+        """The session property that overrides this property of the catalog.
+
+        Args:
+            default: The catalog's value.
+        """
+        made: PropertyMetadata[object] = self
+        return replace(made, name=self.name_in_session, default=default, required=False, aliases=())
+
+
+@overload
+def string_property(
+    name: str,
+    description: str,
+    default: str,
+    *,
+    required: bool = False,
+    sensitive: bool = False,
+    aliases: tuple[str, ...] = (),
+) -> PropertyMetadata[str]: ...
+
+
+@overload
+def string_property(
+    name: str, description: str, *, required: Literal[True], sensitive: bool = False, aliases: tuple[str, ...] = ()
+) -> PropertyMetadata[str]: ...
+
+
+@overload
+def string_property(
+    name: str, description: str, default: None = None, *, sensitive: bool = False, aliases: tuple[str, ...] = ()
+) -> PropertyMetadata[str | None]: ...
 
 
 def string_property(
@@ -68,37 +106,80 @@ def string_property(
     required: bool = False,
     sensitive: bool = False,
     aliases: tuple[str, ...] = (),
-) -> PropertyMetadata[str]:
+) -> PropertyMetadata[str] | PropertyMetadata[str | None]:
     """A text taken as it is."""
     return PropertyMetadata(name, description, "text", str, default, required, sensitive, aliases)
 
 
 def string_list_property(
-    name: str, description: str, default: tuple[str, ...] = ()
+    name: str, description: str, default: tuple[str, ...] = (), *, lower: bool = False
 ) -> PropertyMetadata[tuple[str, ...]]:
-    """Texts joined by commas; blanks around them are dropped."""
-    return PropertyMetadata(name, description, "comma-separated list", _parse_list, default)
+    """Texts joined by commas; blanks around them are dropped. ``lower`` puts them into lower case."""
+
+    def parse(text: str) -> tuple[str, ...]:
+        return _parse_list(text.lower() if lower else text)
+
+    return PropertyMetadata(name, description, "comma-separated list", parse, default)
 
 
-def boolean_property(name: str, description: str, default: bool) -> PropertyMetadata[bool]:
-    """``true`` or ``false``, in any case."""
-    return PropertyMetadata(name, description, "true or false", _parse_boolean, default)
+def boolean_property(
+    name: str, description: str, default: bool, *, session: str | None = None
+) -> PropertyMetadata[bool]:
+    """``true`` or ``false``, in any case; ``session`` is the name of the session property that overrides it."""
+    return PropertyMetadata(name, description, "true or false", _parse_boolean, default, session_name=session)
+
+
+@overload
+def integer_property(
+    name: str,
+    description: str,
+    default: int,
+    *,
+    minimum: int | None = None,
+    maximum: int | None = None,
+    session: str | None = None,
+) -> PropertyMetadata[int]: ...
+
+
+@overload
+def integer_property(
+    name: str, description: str, default: None = None, *, minimum: int | None = None, maximum: int | None = None
+) -> PropertyMetadata[int | None]: ...
 
 
 def integer_property(
-    name: str, description: str, default: int | None = None, *, minimum: int | None = None, maximum: int | None = None
-) -> PropertyMetadata[int]:
-    """A whole number inside of the bounds (both included)."""
+    name: str,
+    description: str,
+    default: int | None = None,
+    *,
+    minimum: int | None = None,
+    maximum: int | None = None,
+    session: str | None = None,
+) -> PropertyMetadata[int] | PropertyMetadata[int | None]:
+    """A whole number inside of the bounds (both included); ``session`` as in ``boolean_property``."""
 
     def parse(text: str) -> int:
         return _bounded(int(text), minimum, maximum)
 
-    return PropertyMetadata(name, description, _bounds("whole number", minimum, maximum), parse, default)
+    kind = _bounds("whole number", minimum, maximum)
+    return PropertyMetadata(name, description, kind, parse, default, session_name=session)
+
+
+@overload
+def duration_property(
+    name: str, description: str, default: float, *, minimum: float | None = None
+) -> PropertyMetadata[float]: ...
+
+
+@overload
+def duration_property(
+    name: str, description: str, default: None = None, *, minimum: float | None = None
+) -> PropertyMetadata[float | None]: ...
 
 
 def duration_property(
     name: str, description: str, default: float | None = None, *, minimum: float | None = None
-) -> PropertyMetadata[float]:
+) -> PropertyMetadata[float] | PropertyMetadata[float | None]:
     """A time span such as ``30s``; the value is in seconds."""
 
     def parse(text: str) -> float:
@@ -107,20 +188,48 @@ def duration_property(
     return PropertyMetadata(name, description, _quantity_kind("duration such as 30s", minimum, "s"), parse, default)
 
 
+@overload
 def data_size_property(
-    name: str, description: str, default: int | None = None, *, minimum: int | None = None
-) -> PropertyMetadata[int]:
-    """An amount of data such as ``64MB``; the value is in bytes."""
+    name: str, description: str, default: int, *, minimum: int | None = None, session: str | None = None
+) -> PropertyMetadata[int]: ...
+
+
+@overload
+def data_size_property(
+    name: str, description: str, default: None = None, *, minimum: int | None = None
+) -> PropertyMetadata[int | None]: ...
+
+
+def data_size_property(
+    name: str,
+    description: str,
+    default: int | None = None,
+    *,
+    minimum: int | None = None,
+    session: str | None = None,
+) -> PropertyMetadata[int] | PropertyMetadata[int | None]:
+    """An amount of data such as ``64MB``; the value is in bytes; ``session`` as in ``boolean_property``."""
 
     def parse(text: str) -> int:
         return _bounded(int(_quantity(text, _SIZE)), minimum, None)
 
-    return PropertyMetadata(name, description, _quantity_kind("data size such as 64MB", minimum, "B"), parse, default)
+    kind = _quantity_kind("data size such as 64MB", minimum, "B")
+    return PropertyMetadata(name, description, kind, parse, default, session_name=session)
+
+
+@overload
+def enum_property(name: str, description: str, choices: Sequence[str], default: str) -> PropertyMetadata[str]: ...
+
+
+@overload
+def enum_property(
+    name: str, description: str, choices: Sequence[str], default: None = None
+) -> PropertyMetadata[str | None]: ...
 
 
 def enum_property(
     name: str, description: str, choices: Sequence[str], default: str | None = None
-) -> PropertyMetadata[str]:
+) -> PropertyMetadata[str] | PropertyMetadata[str | None]:
     """One of ``choices``, in any case; the value is spelled as in ``choices``."""
 
     def parse(text: str) -> str:
@@ -129,59 +238,8 @@ def enum_property(
                 return choice
         raise ValueError("not one of the choices")
 
-    return PropertyMetadata(name, description, "one of " + ", ".join(choices), parse, default)
-
-
-def parse_properties(
-    descriptors: Iterable[PropertyMetadata[object]],
-    given: Mapping[str, str],
-    where: Callable[[str], str],
-) -> dict[str, object]:
-    """Checks and types what a file or a caller gives.
-
-    Args:
-        descriptors: All properties that are known.
-        given: Text by name.
-        where: Names the place of a property for messages, such as ``etc/catalog/hive.properties, line 3``.
-
-    Returns:
-        A value for each descriptor, under its name; defaults where nothing is given.
-
-    Raises:
-        InvalidPropertyError: An unknown name (with the closest known one), a wrong value, a missing required one,
-            or a property given twice through an alias.
-    """
-    known = list(descriptors)
-    by_name = {name: prop for prop in known for name in (prop.name, *prop.aliases)}
-    values: dict[str, object] = {prop.name: prop.default for prop in known}
-    seen: dict[str, str] = {}
-    for name, text in given.items():
-        found = by_name.get(name)
-        if found is None:
-            raise InvalidPropertyError(f"{where(name)}: unknown property '{name}'{closest(name, by_name)}")
-        if found.name in seen:
-            raise InvalidPropertyError(f"{where(name)}: '{name}' says again what '{seen[found.name]}' says; keep one")
-        seen[found.name] = name
-        values[found.name] = parse_value(found, text, where(name))
-    for prop in known:
-        if prop.required and prop.name not in seen:
-            raise InvalidPropertyError(f"{where(prop.name)}: property '{prop.name}' is missing: {prop.description}")
-    return values
-
-
-def parse_value(prop: PropertyMetadata[T], text: str, where: str) -> T:
-    """Types one value.
-
-    Raises:
-        InvalidPropertyError: The text is not a value of the property; a secret is not shown.
-    """
-    try:
-        return prop.parse(text)
-    except ValueError as error:
-        met = "the value given" if prop.sensitive else repr(text)
-        # The reason quotes the text, so it would show a secret in the trace.
-        reason = None if prop.sensitive else error
-        raise InvalidPropertyError(f"{where}: property '{prop.name}' expects {prop.kind}, met {met}") from reason
+    kind = "one of " + ", ".join(choices)
+    return PropertyMetadata(name, description, kind, parse, default, choices=tuple(choices))
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
-
 from catalog.metastore.factory import MetastoreConfig
-from catalog.metastore.security.properties import SECURITY_PROPERTIES, security_properties, security_settings
-from catalog.metastore.wrappers.availability import AVAILABILITY_PROPERTIES, availability_from, availability_texts
+from catalog.metastore.security.properties import SECURITY_PROPERTIES, security_settings
+from catalog.metastore.wrappers.availability import AVAILABILITY_PROPERTIES, availability_of
 from catalog.metastore.wrappers.read_only import READ_ONLY
 from connector_spi.properties import (
     PropertyMetadata,
@@ -17,84 +14,64 @@ from connector_spi.properties import (
     integer_property,
     string_property,
 )
+from connector_spi.property_values import PropertyValues
 
-__all__ = ["METASTORE_PROPERTIES", "metastore_config", "metastore_properties"]
+__all__ = ["METASTORE_PROPERTIES", "metastore_config"]
 
 _DEFAULTS = MetastoreConfig()
 _CLIENT = "hive.metastore.thrift.client."
-_CANONICAL_KEYS = "hive.metastore.thrift.assume-canonical-partition-keys"
+_KIND = enum_property("hive.metastore", "Kind of metastore.", ("thrift", "embedded"), _DEFAULTS.kind)
+_URI = string_property(
+    "hive.metastore.uri", "Addresses of a Thrift metastore, such as thrift://host:9083[,thrift://...]."
+)
+_PATH = string_property("hive.metastore.embedded.path", "SQLite file of an embedded metastore; made if missing.")
+_CONNECT_TIMEOUT = duration_property(
+    f"{_CLIENT}connect-timeout", "Wait for a connection to one address.", _DEFAULTS.connect_timeout, minimum=0.001
+)
+_READ_TIMEOUT = duration_property(
+    f"{_CLIENT}read-timeout", "Silence after which a call fails.", _DEFAULTS.read_timeout, minimum=0.001
+)
+_MAX_RETRIES = integer_property(
+    f"{_CLIENT}max-retries", "Most repetitions of a read that lost its connection.", _DEFAULTS.max_retries, minimum=0
+)
+_USERNAME = string_property(
+    "hive.metastore.username", "Whom the metastore takes us for; the user of this process if not set."
+)
+_CANONICAL_KEYS = boolean_property(
+    "hive.metastore.thrift.assume-canonical-partition-keys",
+    "Whether values of integral partition keys and dates are all written as Hive does (no 007, no 2024-1-1), so "
+    "that the metastore may look for them.",
+    False,
+)
 
 METASTORE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
-    enum_property("hive.metastore", "Kind of metastore.", ("thrift", "embedded"), _DEFAULTS.kind),
-    string_property(
-        "hive.metastore.uri", "Addresses of a Thrift metastore, such as thrift://host:9083[,thrift://...]."
-    ),
-    string_property("hive.metastore.embedded.path", "SQLite file of an embedded metastore; made if missing."),
-    duration_property(
-        f"{_CLIENT}connect-timeout", "Wait for a connection to one address.", _DEFAULTS.connect_timeout, minimum=0.001
-    ),
-    duration_property(
-        f"{_CLIENT}read-timeout", "Silence after which a call fails.", _DEFAULTS.read_timeout, minimum=0.001
-    ),
-    integer_property(
-        f"{_CLIENT}max-retries",
-        "Most repetitions of a read that lost its connection.",
-        _DEFAULTS.max_retries,
-        minimum=0,
-    ),
+    _KIND,
+    _URI,
+    _PATH,
+    _CONNECT_TIMEOUT,
+    _READ_TIMEOUT,
+    _MAX_RETRIES,
     *AVAILABILITY_PROPERTIES,
-    string_property("hive.metastore.username", "Whom the metastore takes us for; the user of this process if not set."),
-    boolean_property(
-        _CANONICAL_KEYS,
-        "Whether values of integral partition keys and dates are all written as Hive does (no 007, no 2024-1-1), so "
-        "that the metastore may look for them.",
-        False,
-    ),
+    _USERNAME,
+    _CANONICAL_KEYS,
     *SECURITY_PROPERTIES,
-    boolean_property(READ_ONLY, "Whether everything that would change the metastore is refused.", False),
+    READ_ONLY,
 )
 """Descriptors for a connector's ``config_properties``."""
 
 
-def metastore_config(properties: Mapping[str, object]) -> MetastoreConfig:
-    """Takes the metastore's part out of a catalog's typed properties; ``factory.connect`` checks if they fit together.
-
-    Args:
-        properties: A value for each of ``METASTORE_PROPERTIES``; others are not looked at.
-    """
-    kind: Literal["thrift", "embedded"] = "embedded" if properties["hive.metastore"] == "embedded" else "thrift"
+def metastore_config(config: PropertyValues) -> MetastoreConfig:
+    """Takes the metastore's part out of a catalog's properties; ``factory.connect`` checks if they fit together."""
     return MetastoreConfig(
-        kind=kind,
-        uri=_text(properties["hive.metastore.uri"]),
-        embedded_path=_text(properties["hive.metastore.embedded.path"]),
-        connect_timeout=float(_text(properties[f"{_CLIENT}connect-timeout"])),
-        read_timeout=float(_text(properties[f"{_CLIENT}read-timeout"])),
-        max_retries=int(_text(properties[f"{_CLIENT}max-retries"])),
-        username=_text(properties["hive.metastore.username"]),
-        availability=availability_from(properties),
-        security=security_settings(properties),
-        canonical_keys=bool(properties[_CANONICAL_KEYS]),
-        read_only=bool(properties[READ_ONLY]),
+        kind="embedded" if config.get(_KIND) == "embedded" else "thrift",
+        uri=config.get(_URI) or "",
+        embedded_path=config.get(_PATH) or "",
+        connect_timeout=config.get(_CONNECT_TIMEOUT),
+        read_timeout=config.get(_READ_TIMEOUT),
+        max_retries=config.get(_MAX_RETRIES),
+        username=config.get(_USERNAME) or "",
+        availability=availability_of(config),
+        security=security_settings(config),
+        canonical_keys=config.get(_CANONICAL_KEYS),
+        read_only=config.get(READ_ONLY),
     )
-
-
-def metastore_properties(config: MetastoreConfig) -> tuple[tuple[str, str], ...]:
-    """The properties that reach the same metastore, as a catalog file has them; the reverse of ``metastore_config``."""
-    texts = {
-        "hive.metastore": config.kind,
-        "hive.metastore.uri": config.uri,
-        "hive.metastore.embedded.path": config.embedded_path,
-        f"{_CLIENT}connect-timeout": f"{config.connect_timeout}s",
-        f"{_CLIENT}read-timeout": f"{config.read_timeout}s",
-        f"{_CLIENT}max-retries": str(config.max_retries),
-        "hive.metastore.username": config.username,
-        **availability_texts(config.availability),
-        **dict(security_properties(config.security)),
-        _CANONICAL_KEYS: "true" if config.canonical_keys else "",
-        READ_ONLY: "true" if config.read_only else "",
-    }
-    return tuple((key, text) for key, text in texts.items() if text)
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)

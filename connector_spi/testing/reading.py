@@ -22,7 +22,7 @@ from connector_spi.metadata import SupportsLimit, SupportsTimeTravel, TableVersi
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, SupportsChanges
 from connector_spi.predicate import Constraint, TupleDomain
-from connector_spi.properties import parse_properties
+from connector_spi.property_values import parse_properties
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ScanSummary
 
@@ -69,7 +69,7 @@ class ReferenceQuery:
         self.connector = connector
         values = parse_properties(connector.session_properties, session_properties or {}, lambda name: name)
         self.session = ConnectorSession(
-            "reference_query", "tester", "America/Los_Angeles", datetime.now(UTC), tuple(values.items())
+            "reference_query", "tester", "America/Los_Angeles", datetime.now(UTC), tuple(values.as_dict().items())
         )
         self.transaction = connector.begin_transaction(self.session)
         self.metadata = connector.get_metadata(self.transaction)

@@ -7,12 +7,10 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from catalog.metastore.cache.policy import cache_texts
 from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
 from catalog.metastore.partitions.names import make_partition_name
-from catalog.metastore.properties import metastore_properties
 from connector_spi.errors import (
     InternalError,
     InvalidArgumentError,
@@ -33,6 +31,7 @@ from connector_spi.optional.changes import ChangeRange, TableChanges, with_chang
 from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
 from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.property_values import PropertyValues
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
@@ -41,7 +40,7 @@ from connectors.hive import error_codes
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
 from connectors.hive.acid.valid_ids import ValidIds
-from connectors.hive.config import HiveConfig
+from connectors.hive.config import SHARED_PROPERTIES
 from connectors.hive.definitions.columns import make_handle, make_metadata
 from connectors.hive.definitions.table_formats import is_hudi, is_transactional
 from connectors.hive.handles import HiveTableHandle
@@ -72,7 +71,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
     """
 
     def __init__(
-        self, config: HiveConfig, files: FileSystem, transaction: HiveTransaction, metastore: Metastore
+        self, config: PropertyValues, files: FileSystem, transaction: HiveTransaction, metastore: Metastore
     ) -> None:
         super().__init__(metastore, files.delete_folder)
         self._config = config
@@ -181,9 +180,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None or not is_hudi(entry, self._files):
             return None
-        known = metastore_properties(self._config.metastore)
-        properties = (*known, *cache_texts(self._config.cache), *self._config.storage_options)
-        return TableRedirection("hudi", name, properties)
+        return TableRedirection("hudi", name, self._config.texts(SHARED_PROPERTIES))
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         handle = hive_handle(table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
 
 import pyarrow as pa
 
@@ -140,7 +139,7 @@ def _acid_source(
         request.constants,
         request.predicate.keep(lambda column: column not in CHANGE_COLUMNS),
         sources=request.sources(by_name=by_name),
-        delete_memory=cast(int, session.get_property(MAX_DELETE_MEMORY)),
+        delete_memory=session.get(MAX_DELETE_MEMORY),
         zone=request.settings.orc_zone or request.zone,
     )
 

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import cast
 
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.predicate import TupleDomain
+from connector_spi.property_values import PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
-from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
+from connectors.hive.config import (
+    IGNORE_ABSENT_PARTITIONS,
+    MAX_SPLIT_SIZE,
+    ORC_BY_NAME,
+    PARQUET_BY_NAME,
+    PARQUET_ZONE,
+    RECURSIVE_DIRECTORIES,
+    SPLIT_LOADER_CONCURRENCY,
+)
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing.bucket_selection import BucketSelection
-from connectors.hive.listing.cache import ListingCache
+from connectors.hive.listing.cache import ListingCache, listing_policy
 from connectors.hive.listing.directories import FolderLister
 from connectors.hive.listing.file_splits import Folder, FolderScan, Listed, Lister
 from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
@@ -43,10 +51,10 @@ class HiveSplitManager(SplitManager):
         listings: Listings of folders that are kept.
     """
 
-    def __init__(self, config: HiveConfig, files: FileSystem) -> None:
+    def __init__(self, config: PropertyValues, files: FileSystem) -> None:
         self._config = config
         self._files = files
-        self.listings = ListingCache(config.listings)
+        self.listings = ListingCache(listing_policy(config))
 
     def get_splits(
         self,
@@ -69,7 +77,7 @@ class HiveSplitManager(SplitManager):
             pruned = prune_partitions(hive.client, table, constraint)
             partitions, total = pruned.kept, pruned.total
             check_partition_count(table, len(partitions), self._config)
-        ignore_absent = session.flag(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
+        ignore_absent = session.get(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
         scan = FolderScan(
             hive,
             table,
@@ -80,21 +88,21 @@ class HiveSplitManager(SplitManager):
                 self._files,
                 table,
                 columns,
-                orc_by_name=self._config.orc_by_name,
-                parquet_by_name=self._config.parquet_by_name,
-                parquet_zone=self._config.parquet_zone or session.time_zone,
+                orc_by_name=self._config.get(ORC_BY_NAME),
+                parquet_by_name=self._config.get(PARQUET_BY_NAME),
+                parquet_zone=self._config.get(PARQUET_ZONE) or session.time_zone,
             ),
-            cast(int, session.get_property(MAX_SPLIT_SIZE)),
+            session.get(MAX_SPLIT_SIZE),
             self._files,
             BucketSelection.of(table, constraint, session),
         )
-        return _HiveSplitSource(scan, partitions, total, self._config.split_loader_concurrency)
+        return _HiveSplitSource(scan, partitions, total, self._config.get(SPLIT_LOADER_CONCURRENCY))
 
     def _lister(
         self, hive: HiveTransaction, table: HiveTableHandle, columns: tuple[ColumnHandle, ...], ignore_absent: bool
     ) -> Lister:
         if table.snapshot is None:
-            recursive = self._config.recursive_directories
+            recursive = self._config.get(RECURSIVE_DIRECTORIES)
             lister = FolderLister(self._files, recursive, ignore_absent, self.listings)
             return lambda location, partition: [
                 DataFile(info) for info in lister.data_files(location, table.name, partition)

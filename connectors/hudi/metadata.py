@@ -272,7 +272,7 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         schema = snapshot.table_schema()
         history = read_schema_history(snapshot, schema)
         indexes = index_use(session)
-        read_optimized = merge_on_read and (is_read_optimized(table) or session.flag(READ_OPTIMIZED))
+        read_optimized = merge_on_read and (is_read_optimized(table) or session.get(READ_OPTIMIZED))
         return HudiTableHandle(
             name=name,
             location=snapshot.location,

@@ -76,7 +76,7 @@ class HudiPageSourceProvider(PageSourceProvider):
             return ChangePageSource(changes, columns)
         if not isinstance(split, HudiSplit) or not isinstance(table, HudiTableHandle):
             raise InternalError(f"expected a Hudi split and table, met {type(split).__name__}, {type(table).__name__}")
-        memory = int(str(session.get_property(MERGE_MEMORY)))
+        memory = session.get(MERGE_MEMORY)
         predicate = table.constraint.intersect(dynamic_filter)
         if table.written_in is not None:
             commit_time = ColumnHandle(COMMIT_TIME, pa.string())

@@ -66,7 +66,7 @@ class HudiSplitManager(SplitManager):
             return ListSplitSource((), ScanSummary(snapshot=table.snapshot, partitions_kept=0, files_kept=0))
         check_partition_filter(table, session)
         plan = transaction.plan(table, constraint)
-        if table.metastore_partitions and not session.flag(IGNORE_ABSENT_PARTITIONS):
+        if table.metastore_partitions and not session.get(IGNORE_ABSENT_PARTITIONS):
             self._absent.check(table, partition_domains(table, constraint), plan, session.user)
         snapshot = transaction.snapshot(table)
         check_readable(snapshot, table, plan)
@@ -74,8 +74,7 @@ class HudiSplitManager(SplitManager):
             plan = with_modified_times(snapshot, plan, self._pool)
         sources = bootstrap_sources(snapshot, plan)
         schemas = self._written_schemas(snapshot, plan)
-        size = session.get_property(MAX_SPLIT_SIZE)
-        maker = _SplitMaker(table, columns, constraint, schemas, sources, int(str(size)))
+        maker = _SplitMaker(table, columns, constraint, schemas, sources, session.get(MAX_SPLIT_SIZE))
         maker.never_plain = transaction.files.has_settings(table.location)
         return HudiSplitSource(table, plan, maker)
 

@@ -15,11 +15,12 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import Value
 from connector_spi.properties import PropertyMetadata
+from connector_spi.property_values import PropertyValues
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connectors.memory.chunks import NUMBER, REVISION, Chunk, cut_into_chunks, numbered
-from connectors.memory.config import CONFIG_PROPERTIES, MemoryConfig, session_properties
+from connectors.memory.config import CONFIG_PROPERTIES, MAX_DATA_SIZE
 from connectors.memory.handles import CHUNK_COLUMN, ROW_ID
 from connectors.memory.merge import merged_chunks
 from connectors.memory.metadata import MemoryTransaction
@@ -36,9 +37,9 @@ class MemoryConnector(Connector):
     Every method may be called from any thread.
     """
 
-    def __init__(self, config: MemoryConfig) -> None:
+    def __init__(self, config: PropertyValues) -> None:
         self._config = config
-        self._store = MemoryStore(config.max_data_bytes)
+        self._store = MemoryStore(config.get(MAX_DATA_SIZE))
         self._split_manager = MemorySplitManager()
         self._page_source_provider = MemoryPageSourceProvider()
 
@@ -174,7 +175,7 @@ class MemoryConnector(Connector):
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
-        return session_properties(self._config)
+        return self._config.session_properties(CONFIG_PROPERTIES)
 
     def shutdown(self) -> None:
         self._store.clear()
@@ -207,8 +208,8 @@ class MemoryFactory(ConnectorFactory):
     def config_properties(self) -> Sequence[PropertyMetadata[object]]:
         return CONFIG_PROPERTIES
 
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> MemoryConnector:
-        return MemoryConnector(MemoryConfig.from_properties(properties))
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> MemoryConnector:
+        return MemoryConnector(properties)
 
 
 class MemoryPlugin(Plugin):

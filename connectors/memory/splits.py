@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 import pyarrow as pa
 
@@ -76,7 +75,7 @@ class MemorySplitManager(SplitManager):
             notes=("files are chunks in memory",),
         )
         names = dict.fromkeys(column.name for column in columns if column != CHUNK_COLUMN)
-        return MemorySplitSource(pieces, list(names), cast(int, session.get_property(MAX_SPLIT_ROWS)), summary)
+        return MemorySplitSource(pieces, list(names), session.get(MAX_SPLIT_ROWS), summary)
 
 
 def _limited(chunks: Sequence[tuple[int, Chunk]], limit: int | None) -> Iterator[tuple[int, pa.Table]]:

@@ -15,7 +15,8 @@ from catalog.registry import CatalogRegistry
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
-from connector_spi.properties import boolean_property, parse_properties
+from connector_spi.properties import boolean_property
+from connector_spi.property_values import parse_properties
 from connector_spi.session import ConnectorSession
 from lakeport.transactions.group import SharedTransactions, TransactionGroup
 
@@ -190,7 +191,7 @@ class Statement:
             # The catalog's own connector has checked the names; the sibling knows some of them.
             known = {descriptor.name for descriptor in descriptors}
             given = {name: text for name, text in given.items() if name in known}
-        values = parse_properties(descriptors, given, where)
+        values = parse_properties(descriptors, given, where).as_dict()
         engine = {descriptor.name: bool(values.pop(descriptor.name)) for descriptor in ENGINE_PROPERTIES}
         session = ConnectorSession(self.query_id, self._user, self._time_zone, self._start, tuple(values.items()))
         return session, engine

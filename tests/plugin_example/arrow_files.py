@@ -1,12 +1,14 @@
 """A whole plugin: the tables of a catalog are Arrow IPC files ``<folder>/<schema>/<table>.arrow``."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 import connector_spi as spi
+
+FOLDER = spi.string_property("arrow-files.folder", "Holds a folder for each schema.", required=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +110,12 @@ class ArrowFilesConnector(spi.Connector):
 
 class ArrowFilesFactory(spi.ConnectorFactory):
     name = "arrow_files"
-    config_properties = (spi.string_property("arrow-files.folder", "Holds a folder for each schema.", required=True),)
+    config_properties = (FOLDER,)
 
     def create(
-        self, catalog: str, properties: Mapping[str, object], context: spi.ConnectorContext
+        self, catalog: str, properties: spi.PropertyValues, context: spi.ConnectorContext
     ) -> ArrowFilesConnector:
-        return ArrowFilesConnector(Path(str(properties["arrow-files.folder"])))
+        return ArrowFilesConnector(Path(properties.get(FOLDER)))
 
 
 class ArrowFilesPlugin(spi.Plugin):

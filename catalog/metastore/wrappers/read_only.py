@@ -8,10 +8,11 @@ from typing import NoReturn
 from catalog.metastore.client import MetastoreWriter
 from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
+from connector_spi.properties import boolean_property
 
 __all__ = ["READ_ONLY", "READ_ONLY_CATALOG", "ReadOnlyWriter"]
 
-READ_ONLY = "hive.read-only"
+READ_ONLY = boolean_property("hive.read-only", "Whether everything that would change the metastore is refused.", False)
 """The catalog property."""
 READ_ONLY_CATALOG = ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR)
 """The statement would write, and the catalog does not: no catalog writes rows, and ``hive.read-only`` forbids the rest.
@@ -65,6 +66,6 @@ class ReadOnlyWriter(MetastoreWriter):
 
 def _refuse(what: str) -> NoReturn:
     raise NotSupportedError(
-        f"cannot {what}: the catalog is read-only; set {READ_ONLY}=false in its properties to allow it",
+        f"cannot {what}: the catalog is read-only; set {READ_ONLY.name}=false in its properties to allow it",
         READ_ONLY_CATALOG,
     )

@@ -7,7 +7,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 import pyarrow as pa
 
@@ -20,21 +19,23 @@ from connector_spi.properties import (
     integer_property,
     string_list_property,
 )
+from connector_spi.property_values import PropertyValues
 from connector_spi.session import ConnectorSession
 from connectors.toolkit.storage.filesystem import FileInfo
 
 __all__ = ["LISTING_PROPERTIES", "ListingCache", "ListingPolicy", "listing_policy"]
 
-LISTING_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
-    string_list_property(
-        "hive.file-status-cache-tables",
-        "Tables whose listings of folders are kept: schema.table, schema.* or *; transactional tables never are.",
-    ),
-    duration_property(
-        "hive.file-status-cache-expire-time", "How long the listing of a folder is kept.", 60.0, minimum=0
-    ),
-    integer_property("hive.file-status-cache-size", "Most files of which something is kept.", 1_000_000, minimum=0),
+_TABLES = string_list_property(
+    "hive.file-status-cache-tables",
+    "Tables whose listings of directories are kept: schema.table, schema.* or *; transactional tables never are.",
+    lower=True,
 )
+_EXPIRE_TIME = duration_property(
+    "hive.file-status-cache-expire-time", "How long the listing of a directory is kept.", 60.0, minimum=0
+)
+_SIZE = integer_property("hive.file-status-cache-size", "Most files of which something is kept.", 1_000_000, minimum=0)
+
+LISTING_PROPERTIES: tuple[PropertyMetadata[object], ...] = (_TABLES, _EXPIRE_TIME, _SIZE)
 """Descriptors for the catalog's ``config_properties``, with Trino's names."""
 
 
@@ -58,14 +59,9 @@ class ListingPolicy:
         return bool(names & self.tables)
 
 
-def listing_policy(properties: Mapping[str, object]) -> ListingPolicy:
-    """Takes the values of ``LISTING_PROPERTIES``."""
-    names = cast("tuple[str, ...]", properties["hive.file-status-cache-tables"])
-    return ListingPolicy(
-        frozenset(name.lower() for name in names),
-        cast(float, properties["hive.file-status-cache-expire-time"]),
-        cast(int, properties["hive.file-status-cache-size"]),
-    )
+def listing_policy(config: PropertyValues) -> ListingPolicy:
+    """Takes the values of ``LISTING_PROPERTIES`` out of a catalog's properties."""
+    return ListingPolicy(frozenset(config.get(_TABLES)), config.get(_EXPIRE_TIME), config.get(_SIZE))
 
 
 _Key = tuple[SchemaTableName, str, bool]

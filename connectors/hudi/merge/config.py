@@ -7,13 +7,20 @@ from dataclasses import dataclass
 from enum import Enum
 
 from connector_spi.errors import NotSupportedError
+from connector_spi.properties import data_size_property
 from connector_spi.serializable import Serializable
 from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 
 __all__ = ["MERGE_MEMORY", "MergeConfig", "MergeMode", "PartialUpdates", "is_merge_property", "merge_config"]
 
-MERGE_MEMORY = "merge_memory"
-"""Session property: bytes that the logs of a split may take in memory."""
+MERGE_MEMORY = data_size_property(
+    "hudi.merge-memory",
+    "Memory for the logs of a split of a merge-on-read table; what is above it goes through disk.",
+    512 << 20,
+    minimum=1 << 10,
+    session="merge_memory",
+)
+"""Bytes that the logs of a split may take in memory."""
 
 _EVENT_TIME_ID = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 _COMMIT_TIME_ID = "ce9acb64-bde0-424c-9b91-f6ebba25356d"

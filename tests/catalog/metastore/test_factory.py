@@ -11,7 +11,7 @@ from catalog.metastore.factory import Metastore, MetastoreConfig, connect
 from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
 from catalog.metastore.thrift.endpoints import ThriftEndpoint, parse_uris
 from connector_spi.errors import InvalidPropertyError
-from connector_spi.properties import parse_properties
+from connector_spi.property_values import parse_properties
 from tests.catalog.metastore.loopback import never_answer, serving
 
 

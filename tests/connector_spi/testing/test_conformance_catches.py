@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.property_values import PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ScanSummary, SplitManager, SplitSource
 from connector_spi.testing import Behaviour, ConnectorConformance
@@ -172,7 +173,7 @@ class DefectiveFactory(MemoryFactory):
     def __init__(self, defect: Defect) -> None:
         self._defect = defect
 
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> DefectiveConnector:
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> DefectiveConnector:
         connector = DefectiveConnector(super().create(catalog, properties, context)._config)
         connector.defect = self._defect
         return connector

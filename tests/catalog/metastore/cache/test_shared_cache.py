@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.metastore.cache.policy import CACHE_PROPERTIES, CachePolicy, cache_policy, cache_texts
+from catalog.metastore.cache.policy import CACHE_PROPERTIES, CachePolicy, cache_policy
 from catalog.metastore.cache.shared_cache import SharedMetastoreCache
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.embedded.metastore import EmbeddedMetastore, open_store
@@ -24,7 +24,7 @@ from catalog.metastore.partitions.names import make_partition_name
 from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.errors import ConnectorError, MetastoreError
 from connector_spi.predicate import TupleDomain
-from connector_spi.properties import parse_properties
+from connector_spi.property_values import parse_properties
 from connector_spi.session import ConnectorSession
 from tests.catalog.metastore.loopback import serving, speak_thrift
 from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
@@ -289,9 +289,17 @@ def test_nothing_is_kept_by_default(embedded_metastore: Metastore) -> None:
     assert cache.get_databases() == ["default", "new"]
 
 
-def test_properties_come_back_from_their_texts() -> None:
+def test_the_policy_of_properties() -> None:
+    given = {
+        "hive.metastore-cache-ttl": "30s",
+        "hive.metastore-refresh-interval": "7.5s",
+        "hive.metastore-cache-maximum-size": "100",
+        "hive.metastore-refresh-max-threads": "3",
+        "hive.metastore-cache.cache-missing": "true",
+        "hive.metastore-cache.cache-partitions": "false",
+    }
     policy = CachePolicy(30.0, 7.5, 100, 3, True, False)
-    assert cache_policy(parse_properties(CACHE_PROPERTIES, dict(cache_texts(policy)), lambda name: name)) == policy
+    assert cache_policy(parse_properties(CACHE_PROPERTIES, given, lambda name: name)) == policy
     assert cache_policy(parse_properties(CACHE_PROPERTIES, {}, lambda name: name)) == CachePolicy()
 
 

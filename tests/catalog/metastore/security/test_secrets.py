@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from catalog.metastore.factory import MetastoreConfig, connect
-from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config, metastore_properties
+from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
 from catalog.metastore.security.properties import SECURITY_PROPERTIES
 from connector_spi.errors import ConnectorError
-from connector_spi.properties import parse_properties
+from connector_spi.property_values import parse_properties
 from tests.catalog.metastore.security.listening import listening
 
 MARK = "PLANTED"
@@ -98,7 +98,7 @@ def test_failures(
                     lambda name: f"a.properties: {name}",
                 )
                 config = metastore_config(values)
-                texts += [repr(config), str(config), config.place(), repr(config.security)]
+                texts += [repr(values), repr(config), str(config), config.place(), repr(config.security)]
                 with closing(connect(config)) as metastore:
                     texts.append(repr(metastore))
                     metastore.reads.get_databases()
@@ -117,21 +117,17 @@ def test_stores_with_wrong_passwords(tmp_path: Path) -> None:
     store = tmp_path / "store"
     for content in (b"\xfe\xed\xfe\xed\0\0\0\2\0\0\0\0" + b"x" * 20, b"\x30\x82\0\0", b"-----BEGIN CERTIFICATE-----\n"):
         store.write_bytes(content)
-        values = parse_properties(
-            METASTORE_PROPERTIES,
-            {
-                "hive.metastore.uri": "thrift://127.0.0.1:1",
-                "hive.metastore.thrift.client.ssl.enabled": "true",
-                "hive.metastore.thrift.client.ssl.trust-certificate": str(store),
-                "hive.metastore.thrift.client.ssl.key": str(store),
-                "hive.metastore.thrift.client.ssl.trust-certificate-password": f"{MARK}-1",
-                "hive.metastore.thrift.client.ssl.key-password": f"{MARK}-2",
-                "hive.metastore.thrift.client.max-retries": "0",
-            },
-            lambda name: name,
-        )
+        given = {
+            "hive.metastore.thrift.client.ssl.enabled": "true",
+            "hive.metastore.thrift.client.ssl.trust-certificate": str(store),
+            "hive.metastore.thrift.client.ssl.key": str(store),
+            "hive.metastore.thrift.client.ssl.trust-certificate-password": f"{MARK}-1",
+            "hive.metastore.thrift.client.ssl.key-password": f"{MARK}-2",
+            "hive.metastore.thrift.client.max-retries": "0",
+        }
         with server(b"") as port:
-            config = metastore_config({**values, "hive.metastore.uri": f"thrift://127.0.0.1:{port}"})
+            given["hive.metastore.uri"] = f"thrift://127.0.0.1:{port}"
+            config = metastore_config(parse_properties(METASTORE_PROPERTIES, given, lambda name: name))
             with closing(connect(config)) as metastore, pytest.raises(ConnectorError) as caught:
                 metastore.reads.get_databases()
         assert MARK not in shown(caught.value)
@@ -148,8 +144,9 @@ def test_another_catalog_of_the_same_metastore_gets_all_of_it() -> None:
         **SECRETS,
         "hive.metastore.http.client.additional-headers": r"a:b\,c\:d,e:f:g",
     }
-    config = metastore_config(parse_properties(METASTORE_PROPERTIES, given, str))
+    values = parse_properties(METASTORE_PROPERTIES, given, str)
+    config = metastore_config(values)
     assert config.security.http_headers == (("a", "b,c:d"), ("e", "f:g"))
-    again = metastore_config(parse_properties(METASTORE_PROPERTIES, dict(metastore_properties(config)), str))
+    again = metastore_config(parse_properties(METASTORE_PROPERTIES, dict(values.texts(METASTORE_PROPERTIES)), str))
     assert again == config
     assert MetastoreConfig(uri="thrift://h:1").security != config.security
