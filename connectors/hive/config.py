@@ -9,7 +9,6 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo
 
 from catalog.metastore.cache.policy import CACHE_PROPERTIES
-from catalog.metastore.properties import METASTORE_PROPERTIES
 from connector_spi.properties import (
     PropertyMetadata,
     boolean_property,
@@ -128,14 +127,12 @@ ASSUME_COMMITTED_WRITE_IDS = boolean_property(
 )
 
 SHARED_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
-    *METASTORE_PROPERTIES,
     *CACHE_PROPERTIES,
     *STORAGE_PROPERTIES,
 )
-"""What the hudi connector has, too: by these it reads a table of the same metastore."""
+"""Beside the metastore's, what the hudi connector has, too: by these it reads a table of the same metastore."""
 
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
-    *METASTORE_PROPERTIES,
     *CACHE_PROPERTIES,
     PARTITION_FILTER_REQUIRED,
     PARTITION_FILTER_SCHEMAS,
@@ -160,3 +157,4 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     *LISTING_PROPERTIES,
     *STORAGE_PROPERTIES,
 )
+"""All of a catalog but the metastore's, which depend on the kinds that are installed."""

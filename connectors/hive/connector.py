@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from catalog.metastore.cache.policy import cache_policy
-from catalog.metastore.factory import Metastore, connect
-from catalog.metastore.properties import metastore_config
+from catalog.metastore.factory import Metastore
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
@@ -115,7 +115,7 @@ class HiveConnector(Connector):
 
     def describe(self) -> Mapping[str, str]:
         """What the catalog is connected to, for ``lakeport catalogs check``."""
-        return {"metastore": metastore_config(self._config).place()}
+        return {"metastore": self._shared.metastore.description}
 
     def shutdown(self) -> None:
         self._heartbeats.close()
@@ -135,10 +135,10 @@ class HiveFactory(ConnectorFactory):
 
     @property
     def config_properties(self) -> Sequence[PropertyMetadata[object]]:
-        return CONFIG_PROPERTIES
+        return (*metastore_kinds().properties, *CONFIG_PROPERTIES)
 
     def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> HiveConnector:
-        return HiveConnector(properties, connect(metastore_config(properties)))
+        return HiveConnector(properties, metastore_kinds().open(properties))
 
 
 class HivePlugin(Plugin):

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Table
 from catalog.metastore.partitions.names import make_partition_name
 from connector_spi.errors import (
@@ -180,7 +181,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None or not is_hudi(entry, self._files):
             return None
-        return TableRedirection("hudi", name, self._config.texts(SHARED_PROPERTIES))
+        return TableRedirection("hudi", name, self._config.texts((*metastore_kinds().properties, *SHARED_PROPERTIES)))
 
     def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
         handle = hive_handle(table)

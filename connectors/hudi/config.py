@@ -7,7 +7,6 @@ session, by that name; its default there is the catalog's value.
 from __future__ import annotations
 
 from catalog.metastore.cache.policy import CACHE_PROPERTIES
-from catalog.metastore.properties import METASTORE_PROPERTIES
 from connector_spi.properties import (
     PropertyMetadata,
     boolean_property,
@@ -94,7 +93,6 @@ READ_OPTIMIZED = boolean_property(
 )
 
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
-    *METASTORE_PROPERTIES,
     *CACHE_PROPERTIES,
     *STORAGE_PROPERTIES,
     _COLUMNS_TO_HIDE,
@@ -109,6 +107,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     _COLUMN_STATS,
     _RECORD_INDEX,
 )
+"""All of a catalog but the metastore's, which depend on the kinds that are installed."""
 
 SESSION_PROPERTIES: tuple[PropertyMetadata[object], ...] = (READ_OPTIMIZED,)
 """What a session may set and a catalog may not."""

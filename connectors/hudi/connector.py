@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from catalog.metastore.cache.metastore import CachingMetastore
 from catalog.metastore.cache.policy import cache_policy
-from catalog.metastore.factory import Metastore, connect
-from catalog.metastore.properties import metastore_config
+from catalog.metastore.factory import Metastore
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
@@ -91,7 +91,7 @@ class HudiConnector(Connector):
 
     def describe(self) -> Mapping[str, str]:
         """What the catalog is connected to, for ``lakeport catalogs check``."""
-        return {"metastore": metastore_config(self._config).place()}
+        return {"metastore": self._shared.metastore.description}
 
     def shutdown(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -107,14 +107,14 @@ class HudiFactory(ConnectorFactory):
 
     @property
     def config_properties(self) -> Sequence[PropertyMetadata[object]]:
-        return CONFIG_PROPERTIES
+        return (*metastore_kinds().properties, *CONFIG_PROPERTIES)
 
     @property
     def column_options(self) -> frozenset[str]:
         return COLUMN_OPTIONS
 
     def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> HudiConnector:
-        return HudiConnector(properties, connect(metastore_config(properties)))
+        return HudiConnector(properties, metastore_kinds().open(properties))
 
 
 class HudiPlugin(Plugin):

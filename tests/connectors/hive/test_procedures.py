@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Table
-from catalog.metastore.properties import metastore_config
+from catalog.metastore.thrift.factory import thrift_config
 from connector_spi.errors import (
     ConnectorError,
     FileMissingError,
@@ -270,13 +271,13 @@ def test_the_plugin_knows_trinos_names() -> None:
         "s3.region": "eu-central-1",
     }
     config = parse_properties(factory.config_properties, given, str)
-    assert metastore_config(config).read_timeout == 90.0
+    assert thrift_config(config).read_timeout == 90.0
     assert config.get(MAX_SPLIT_SIZE) == 128 << 20
     assert config.get(PARQUET_ZONE) == "Europe/Berlin"
     assert storage_options(config) == (("s3.region", "eu-central-1"),)
-    shared = dict(config.texts(SHARED_PROPERTIES))
+    shared = dict(config.texts((*metastore_kinds().properties, *SHARED_PROPERTIES)))
     again = parse_properties(HudiFactory().config_properties, shared, str)
-    assert metastore_config(again) == metastore_config(config)
+    assert thrift_config(again) == thrift_config(config)
     assert storage_options(again) == storage_options(config)
 
 
