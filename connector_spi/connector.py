@@ -39,9 +39,12 @@ class ConnectorContext:
 class Connector(ABC):
     """A live catalog. Made on first use; used by several threads."""
 
-    @abstractmethod
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
-        """Starts a transaction. The engine ends it by exactly one of commit and rollback, also after a read."""
+        """Starts a transaction. The engine ends it by exactly one of commit and rollback, also after a read.
+
+        By default it has no state, as a connector needs that reads what never changes.
+        """
+        return ConnectorTransaction()
 
     @abstractmethod
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
@@ -77,7 +80,13 @@ class Connector(ABC):
 
 
 class ConnectorFactory(ABC):
-    """Makes connectors of one kind."""
+    """Makes connectors of one kind.
+
+    Attributes:
+        spi_version: As ``Plugin.spi_version``, where an entry point names the factory itself.
+    """
+
+    spi_version: ClassVar[int] = SPI_VERSION
 
     @property
     @abstractmethod
@@ -118,6 +127,8 @@ class ConnectorFactory(ABC):
 
 class Plugin(ABC):
     """What the entry-point group ``connector_spi.plugins`` names: a class with no arguments, or an instance.
+
+    A plugin of one connector needs none: the entry point may name the ``ConnectorFactory``.
 
     Attributes:
         spi_version: The ``SPI_VERSION`` that the plugin was written for; another one than the engine's is refused.

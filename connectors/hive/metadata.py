@@ -13,13 +13,12 @@ from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Table
 from catalog.metastore.partitions.names import make_partition_name
 from connector_spi.errors import (
-    InternalError,
     InvalidArgumentError,
     NotSupportedError,
     SchemaNotFoundError,
     UserError,
 )
-from connector_spi.handles import ColumnHandle, TableHandle
+from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
     FilterApplication,
@@ -59,7 +58,7 @@ from connectors.toolkit.storage.filesystem import FileSystem
 __all__ = ["HiveMetadata"]
 
 
-class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
+class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
     """Answers inside of one transaction. Has statistics, partition listing, redirection to Hudi, views and definitions.
 
     What defines tables is done at once, and not undone by a rollback.
@@ -99,13 +98,13 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
             return ()
         return [SchemaTableName(schema, name) for name in names]
 
-    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableHandle | None:
+    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> HiveTableHandle | None:
         entry = self._transaction.client.get_table(name.schema, name.table)
         return None if entry is None else self._handle(entry)
 
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
-    ) -> TableHandle | None:
+    ) -> HiveTableHandle | None:
         """A transactional table as of a write id, as long as compaction and the cleaner have left what it needs."""
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None:
@@ -161,7 +160,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
 
     def get_stream_batch(
         self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
-    ) -> TableHandle | None:
+    ) -> HiveTableHandle | None:
         """Rows that committed write ids inserted: an update comes as its new row, a row that went again as well."""
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None:
@@ -183,15 +182,14 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
             return None
         return TableRedirection("hudi", name, self._config.texts((*metastore_kinds().properties, *SHARED_PROPERTIES)))
 
-    def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
-        handle = hive_handle(table)
-        metadata = make_metadata(self._transaction.table(handle.name), handle)
-        if handle.changes is None or handle.changes.inserts_only:
+    def get_table_metadata(self, session: ConnectorSession, table: HiveTableHandle) -> TableMetadata:
+        metadata = make_metadata(self._transaction.table(table.name), table)
+        if table.changes is None or table.changes.inserts_only:
             return metadata
         return with_change_columns(metadata, pa.int64())
 
-    def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
-        return {column.name: column for column in hive_handle(table).all_columns}
+    def get_column_handles(self, session: ConnectorSession, table: HiveTableHandle) -> Mapping[str, ColumnHandle]:
+        return {column.name: column for column in table.all_columns}
 
     def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
         entry = self._transaction.client.get_table(name.base.schema, name.base.table)
@@ -210,45 +208,40 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         return (AcidTable.kind, PartitionsTable.kind, PropertiesTable.kind)
 
     def apply_filter(
-        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+        self, session: ConnectorSession, table: HiveTableHandle, constraint: Constraint
     ) -> FilterApplication | None:
         """Partition keys are taken over for good, other columns to choose files and their parts by."""
-        handle = hive_handle(table)
-        whole = set(handle.all_columns).difference(ACID_HIDDEN_COLUMNS if handle.full_acid else ())
-        taken = handle.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
-        if taken == handle.constraint:
+        whole = set(table.all_columns).difference(ACID_HIDDEN_COLUMNS if table.full_acid else ())
+        taken = table.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
+        if taken == table.constraint:
             return None
-        keys = set(handle.partition_keys)
+        keys = set(table.partition_keys)
         remaining = constraint.summary.keep(lambda column: column not in keys)
-        return FilterApplication(replace(handle, constraint=taken), remaining)
+        return FilterApplication(replace(table, constraint=taken), remaining)
 
     def apply_projection(
-        self, session: ConnectorSession, table: TableHandle, columns: tuple[ColumnHandle, ...]
+        self, session: ConnectorSession, table: HiveTableHandle, columns: tuple[ColumnHandle, ...]
     ) -> ProjectionApplication | None:
-        handle = hive_handle(table)
-        if handle.columns == columns:
+        if table.columns == columns:
             return None
-        return ProjectionApplication(replace(handle, columns=columns), columns)
+        return ProjectionApplication(replace(table, columns=columns), columns)
 
-    def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        handle = hive_handle(table)
-        if handle.changes is not None:
+    def get_table_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
+        if table.changes is not None:
             return TableStatistics()
-        return table_statistics(self._transaction.client, handle, self._transaction.table(handle.name))
+        return table_statistics(self._transaction.client, table, self._transaction.table(table.name))
 
-    def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        handle = hive_handle(table)
-        return column_statistics(self._transaction.client, handle, self._transaction.table(handle.name))
+    def get_column_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
+        return column_statistics(self._transaction.client, table, self._transaction.table(table.name))
 
     def list_partitions(
-        self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
+        self, session: ConnectorSession, table: HiveTableHandle, constraint: TupleDomain[str]
     ) -> Sequence[tuple[object, ...]]:
-        handle = hive_handle(table)
-        keys = {key.name: key for key in handle.partition_keys}
+        keys = {key.name: key for key in table.partition_keys}
         if not keys:
             return ()
         wanted = constraint.transform_keys(keys.get)
-        kept = prune_partitions(self._transaction.client, handle, wanted).kept
+        kept = prune_partitions(self._transaction.client, table, wanted).kept
         return [tuple(value for _, value in partition.values) for partition in kept]
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
@@ -312,14 +305,3 @@ def _no_stream(name: SchemaTableName) -> NotSupportedError:
     return NotSupportedError(
         f"{name} cannot be read as a stream: it is not transactional, so nothing tells what is new in it"
     )
-
-
-def hive_handle(table: TableHandle) -> HiveTableHandle:
-    """The handle as one of this connector.
-
-    Raises:
-        InternalError: It is another connector's.
-    """
-    if not isinstance(table, HiveTableHandle):
-        raise InternalError(f"expected a HiveTableHandle, met a {type(table).__qualname__}")
-    return table

@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from connector_spi.connector_transaction import ConnectorTransaction
-from connector_spi.errors import InternalError
-from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connector_spi.property_values import PropertyValues
 from connector_spi.session import ConnectorSession
@@ -40,7 +39,7 @@ __all__ = ["HiveSplitManager"]
 _FOLDER_BATCH = 64
 
 
-class HiveSplitManager(SplitManager):
+class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
     """Makes splits of tables.
 
     Args:
@@ -60,12 +59,10 @@ class HiveSplitManager(SplitManager):
         self,
         transaction: ConnectorTransaction,
         session: ConnectorSession,
-        table: TableHandle,
+        table: HiveTableHandle,
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
-    ) -> SplitSource:
-        if not isinstance(table, HiveTableHandle):
-            raise InternalError(f"expected a Hive table, met a {type(table).__name__}")
+    ) -> SplitSource[HiveSplit]:
         hive = hive_transaction(transaction)
         constraint = table.constraint.intersect(dynamic_filter)
         if constraint.is_none:
@@ -112,7 +109,7 @@ class HiveSplitManager(SplitManager):
         return TransactionalLister(self._files, table, snapshot, hive.confirm, row_ids_needed, ignore_absent).data_files
 
 
-class _HiveSplitSource(SplitSource):
+class _HiveSplitSource(SplitSource[HiveSplit]):
     def __init__(
         self, scan: FolderScan, partitions: tuple[PartitionName, ...] | None, total: int | None, threads: int
     ) -> None:
@@ -123,7 +120,7 @@ class _HiveSplitSource(SplitSource):
         self._pool: ThreadPoolExecutor | None = None
         self._files_kept = self._files_total = self._with_deletes = self._other_buckets = 0
 
-    def __iter__(self) -> Iterator[Sequence[Split]]:
+    def __iter__(self) -> Iterator[Sequence[HiveSplit]]:
         folders = self._folders()
         while batch := list(islice(folders, _FOLDER_BATCH)):
             splits: list[HiveSplit] = []

@@ -31,7 +31,7 @@ def test_one_bad_plugin_does_not_hinder_the_others() -> None:
     assert sorted(reasons) == ["exits", "gone", "old", "strange"]
     assert "no_such_package" in reasons["gone"]
     assert f"version 0 of the SPI, this is version {SPI_VERSION}" in reasons["old"]
-    assert "expected a subclass of connector_spi.Plugin" in reasons["strange"]
+    assert "expected a connector_spi.Plugin or ConnectorFactory" in reasons["strange"]
 
 
 def test_a_name_is_taken_once_in_a_fixed_order() -> None:
