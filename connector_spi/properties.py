@@ -108,7 +108,16 @@ def string_property(
     aliases: tuple[str, ...] = (),
 ) -> PropertyMetadata[str] | PropertyMetadata[str | None]:
     """A text taken as it is."""
-    return PropertyMetadata(name, description, "text", str, default, required, sensitive, aliases)
+    return PropertyMetadata(
+        name=name,
+        description=description,
+        kind="text",
+        parse=str,
+        default=default,
+        required=required,
+        sensitive=sensitive,
+        aliases=aliases,
+    )
 
 
 def string_list_property(

@@ -117,7 +117,7 @@ class MetastoreClient(ABC):
         return {}
 
     def close(self) -> None:
-        """Gives connections back. May be called more than once; no other call may follow."""
+        """Releases the connections. May be called more than once; no other call may follow."""
 
 
 class MetastoreWriter(ABC):
@@ -291,7 +291,7 @@ class TransactionClient(ABC):
         """Releases a lock that belongs to no transaction; a transaction's locks end with it.
 
         Raises:
-            MetastoreError: The lock belongs to a transaction. That it is gone may pass in silence.
+            MetastoreError: The lock belongs to a transaction. That it is released already may pass in silence.
         """
 
     @abstractmethod
@@ -308,5 +308,5 @@ class TransactionClient(ABC):
 
     @property
     def numbers_compactions(self) -> bool:
-        """Whether the id in the name of a compacted folder (``base_5_v17``) is one of this metastore's transactions."""
+        """Whether the id in a compacted directory's name (``base_5_v17``) is one of this metastore's transactions."""
         return True

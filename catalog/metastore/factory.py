@@ -103,7 +103,7 @@ class Metastore:
         return self if self.users is None else self.users.of(user)
 
     def close(self) -> None:
-        """Gives the connections of all three back, and those of all users."""
+        """Releases the connections of all three, and those of all users."""
         self.reads.close()
         if self.users is not None:
             self.users.close()

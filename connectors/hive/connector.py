@@ -58,12 +58,12 @@ class HiveConnector(Connector):
         self._files = FileSystem(storage_options(config))
         self._split_manager = HiveSplitManager(config, self._files)
         settings = FormatSettings(
-            config.get(ORC_BY_NAME),
-            config.get(PARQUET_BY_NAME),
-            config.get(PARQUET_ZONE),
-            config.get(RCFILE_ZONE),
-            config.get(ORC_ZONE),
-            tuple(sorted(config.get(HOSTS))),
+            orc_by_name=config.get(ORC_BY_NAME),
+            parquet_by_name=config.get(PARQUET_BY_NAME),
+            parquet_zone=config.get(PARQUET_ZONE),
+            binary_zone=config.get(RCFILE_ZONE),
+            orc_zone=config.get(ORC_ZONE),
+            avro_schema_hosts=tuple(sorted(config.get(HOSTS))),
         )
         self._page_source_provider = HivePageSourceProvider(self._files, settings)
         self._heartbeats = Heartbeats(metastore.transactions, config.get(HEARTBEAT_INTERVAL))

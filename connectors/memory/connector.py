@@ -100,7 +100,7 @@ class MemoryConnector(Connector):
 
         Args:
             name: The table.
-            key: A column that tells its rows apart, and is never NULL.
+            key: A column that identifies its rows, and is never NULL.
             rows: Rows with the table's columns: each replaces the row of its key, or is added where there is none.
             deletes: Keys of rows to take away; those that are not there are passed over.
 
@@ -160,16 +160,16 @@ class MemoryConnector(Connector):
     def procedures(self) -> Sequence[Procedure]:
         return (
             Procedure(
-                "system",
-                "rollback_to_version",
-                "Makes an older state of a table the newest one.",
-                (
+                schema="system",
+                name="rollback_to_version",
+                description="Makes an older state of a table the newest one.",
+                arguments=(
                     ProcedureArgument("schema_name", pa.string(), "Schema of the table."),
                     ProcedureArgument("table_name", pa.string(), "The table."),
                     ProcedureArgument("version", pa.int64(), "A version of the table's $snapshots."),
                 ),
-                pa.schema([("version", pa.int64())]),
-                self._rollback_to_version,
+                result=pa.schema([("version", pa.int64())]),
+                function=self._rollback_to_version,
             ),
         )
 

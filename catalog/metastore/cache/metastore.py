@@ -28,7 +28,7 @@ class CachingMetastore(MetastoreClient):
     Threads that ask the same at once wait for one answer.
 
     Args:
-        delegate: Whom to ask. It outlives this cache: ``close`` only forgets.
+        delegate: The client to ask. It outlives this cache: ``close`` only forgets.
         statistics: Counts the calls that the questions to ``delegate`` cost; one of its own if left out.
     """
 

@@ -28,7 +28,7 @@ class SharedMetastoreCache(MetastoreClient):
     of now, and so must the partitions be. Errors are not kept.
 
     Args:
-        delegate: Whom to ask; closed by its owner.
+        delegate: The client to ask; closed by its owner.
         policy: How long and how many.
         clock: Seconds that only grow; tests put in their own.
     """
@@ -130,7 +130,7 @@ class SharedMetastoreCache(MetastoreClient):
         self._cache.close()
 
     def _keeps_table(self, database: str, table: str) -> bool:
-        """Whether the table is known not to be transactional; whoever reads a table has asked for its entry."""
+        """Whether the table is known not to be transactional; who reads a table has asked for its entry."""
         return self._cache.peek(keys.table_key(database, table)) is not None
 
     def _keeps_partitions(self, database: str, table: str) -> bool:

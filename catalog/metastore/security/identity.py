@@ -25,7 +25,7 @@ class Identity(ABC):
     """One user of a metastore.
 
     Attributes:
-        user: The name; empty where the proof tells it.
+        user: The name; empty where the proof has it.
     """
 
     user: str
@@ -44,7 +44,7 @@ class Identity(ABC):
 
 
 class UnprovenIdentity(Identity):
-    """A user that the metastore is told (``set_ugi``), and believes.
+    """A user that is named to the metastore (``set_ugi``), which believes it.
 
     Args:
         user: The name.
@@ -111,7 +111,7 @@ class TokenIdentity(Identity):
 
 
 def identity_of(settings: SecuritySettings, user: str) -> Identity:
-    """Our own identity, as the settings tell it.
+    """Our own identity, by the settings.
 
     Args:
         settings: The catalog's.

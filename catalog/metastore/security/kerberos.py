@@ -146,7 +146,7 @@ class KerberosMechanism(SaslMechanism):
             ) from error
 
     def _choose_layer(self, offer: bytes) -> bytes:
-        """Picks a security layer and tells our limit (RFC 4752, section 3.1); the other side's is told in the offer."""
+        """Picks a security layer and sends our limit (RFC 4752, section 3.1); the other side's is in the offer."""
         if len(offer) != 4:
             raise SecureChannelError("the metastore's offer of security layers is not of four bytes")
         layers, limit = offer[0], int.from_bytes(offer[1:], "big")

@@ -137,7 +137,7 @@ class _Reader:
         return self.take(self.number())
 
     def number(self) -> int:
-        """A whole number of 1 to 9 bytes; a first byte below -112 tells how many follow, and the sign."""
+        """A whole number of 1 to 9 bytes; a first byte below -112 says how many follow, and the sign."""
         first = self.take(1)[0]
         if first < 128:
             return first

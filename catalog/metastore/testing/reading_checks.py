@@ -151,7 +151,11 @@ class ReadingChecks(MetastoreConformanceBase):
     def test_dropped_table_leaves_nothing_to_its_successor(self, metastore: Metastore) -> None:
         table = new_table(metastore, ("p", "int"))
         add_partitions(metastore, table, ("1",))
-        metastore.writes.set_table_statistics(table.database, "t", [ColumnStatistics("id", "bigint", 0, 1, 2, 3)])
+        metastore.writes.set_table_statistics(
+            table.database,
+            "t",
+            [ColumnStatistics(column="id", type="bigint", null_count=0, distinct_count=1, low=2, high=3)],
+        )
         metastore.writes.drop_table(table.database, "T")
         assert metastore.reads.get_table_names(table.database) == []
         metastore.writes.create_table(Table(table.database, "t", STORAGE, table.partition_keys))

@@ -63,7 +63,7 @@ class ConnectionSettings:
         timeouts: How long to wait.
         retries: When a call is repeated.
         max_connections: Most connections at once; further threads wait for a free one.
-        selection: Whether the first address is tried first, or addresses are tried in an order of chance.
+        selection: Whether the first address is tried first, or addresses are tried in a random order.
         max_message_size: Most bytes of one answer.
         catalog: The metastore's catalog (Hive 3 and later); empty for the default one.
     """
@@ -86,7 +86,7 @@ class ThriftConnections:
     Args:
         endpoints: The addresses, best first.
         settings: How calls are made.
-        identity: As whom we reach the metastore.
+        identity: The user that we reach the metastore as.
         security: How connections are secured; not at all if not given.
         statistics: Counts the calls; its own if not given.
     """
@@ -200,7 +200,7 @@ class ThriftConnections:
             raise error from broken.error
 
     def _connect(self, retry: RetryState) -> PooledConnection:
-        """A connection that nobody else uses: an idle one, or a new one to the first address that answers."""
+        """A connection of this call alone: an idle one, or a new one to the first address that answers."""
         while True:
             idle = self._pool.take(retry)
             if idle is not None:

@@ -42,9 +42,9 @@ class ThriftConfig:
         connect_timeout: Seconds to wait for a connection to one address.
         read_timeout: Seconds of silence after which a call fails.
         max_retries: Most repetitions of a read that lost its connection.
-        username: Whom the metastore takes us for; empty for the user of this process.
+        username: The user that the metastore sees; empty for the user of this process.
         availability: Waits, repetitions, connections, addresses, and the metastore's catalog.
-        security: How connections are secured, and as whom they are made.
+        security: How connections are secured, and the user that they are made as.
         canonical_keys: The values of integral partition keys and dates are all written as Hive writes them.
     """
 
@@ -73,7 +73,7 @@ _MAX_RETRIES = integer_property(
     f"{_CLIENT}max-retries", "Most repetitions of a read that lost its connection.", _DEFAULTS.max_retries, minimum=0
 )
 _USERNAME = string_property(
-    "hive.metastore.username", "Whom the metastore takes us for; the user of this process if not set."
+    "hive.metastore.username", "User that the metastore sees; the user of this process if not set."
 )
 _CANONICAL_KEYS = boolean_property(
     "hive.metastore.thrift.assume-canonical-partition-keys",

@@ -74,7 +74,7 @@ class RetryState:
             call: Whether it may be repeated.
             error: What happened.
             why_cut: Why we cut the connection, if we did.
-            stale: It was an old connection, and no byte came: the server may have been started anew since.
+            stale: It was an old connection, and no byte came: the server may have been restarted since.
 
         Raises:
             MetastoreError: There is none.

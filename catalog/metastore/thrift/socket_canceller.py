@@ -36,7 +36,7 @@ class SocketCanceller:
             timeout: Seconds in all, however many addresses the host has; looking them up is not counted.
 
         Returns:
-            A connected socket whose reads wait for ``timeout`` seconds; whoever closes it also calls ``release``.
+            A connected socket whose reads wait for ``timeout`` seconds; who closes it also calls ``release``.
 
         Raises:
             OSError: No address can be reached, or the canceller was cut.

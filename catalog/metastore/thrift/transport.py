@@ -38,7 +38,7 @@ def open_transport(
         settings: How the connection is secured.
         timeouts: Each step until the connection stands may take ``connect`` seconds; later reads wait for ``read``.
         canceller: Makes the socket, so that a wait on it can be ended from outside.
-        identity: As whom.
+        identity: The user, and the proof.
 
     Raises:
         OSError: The address cannot be reached.
@@ -50,7 +50,7 @@ def open_transport(
         try:
             return _open_binary(endpoint, settings, timeouts, canceller, identity)
         except AuthenticationError:
-            # A metastore that was started anew may have forgotten a token that we kept.
+            # A metastore that was restarted may have forgotten a token that we kept.
             if not identity.refused():
                 raise
             canceller.release()

@@ -28,7 +28,7 @@ class Availability:
         max_backoff: Seconds of the longest wait between two tries.
         max_connections: Most connections at once; further threads wait for a free one.
         max_message_size: Most bytes of one answer.
-        selection: Whether the first address is tried first, or addresses are tried in an order of chance.
+        selection: Whether the first address is tried first, or addresses are tried in a random order.
         catalog: The metastore's catalog (Hive 3 and later); empty for the default one.
     """
 
