@@ -15,8 +15,7 @@ from pathlib import Path
 
 from catalog.properties_file import parse_properties_text
 from connector_spi.errors import ConnectorError, InvalidPropertyError
-from connector_spi.properties import PropertyMetadata, closest
-from connector_spi.property_values import PropertyValues, parse_properties
+from connector_spi.properties import PropertyMetadata, PropertyValues, closest, parse_properties
 
 __all__ = [
     "CONNECTOR_NAME",

@@ -89,16 +89,17 @@ from connector_spi.predicate import (
 )
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     boolean_property,
     closest,
     data_size_property,
     duration_property,
     enum_property,
     integer_property,
+    parse_properties,
     string_list_property,
     string_property,
 )
-from connector_spi.property_values import PropertyValues, parse_properties
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.serializable import Serializable, from_json, to_json

@@ -11,8 +11,7 @@ from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.optional.procedures import Procedure
 from connector_spi.page_source import PageSourceProvider
-from connector_spi.properties import PropertyMetadata
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable

@@ -14,8 +14,7 @@ from catalog.metastore.client import MetastoreClient, MetastoreWriter, Transacti
 from catalog.metastore.wrappers.impersonation import PerUser
 from catalog.metastore.wrappers.no_transactions import NoTransactions
 from catalog.metastore.wrappers.read_only import ReadOnlyWriter, read_only_catalog, read_only_metastore
-from connector_spi.properties import PropertyMetadata
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyMetadata, PropertyValues
 
 __all__ = ["Metastore", "MetastoreClients", "MetastoreFactory", "assemble"]
 

@@ -14,7 +14,7 @@ import pytest
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory
 from connector_spi.metadata import TableVersion
 from connector_spi.names import SchemaTableName
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import ReferenceQuery
 

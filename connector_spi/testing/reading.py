@@ -23,7 +23,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, SupportsChanges
 from connector_spi.page_source import rows_without_columns
 from connector_spi.predicate import Constraint, TupleDomain
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ScanSummary
 

@@ -31,7 +31,7 @@ from connector_spi.optional.changes import ChangeRange, TableChanges, with_chang
 from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
 from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyValues
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from connector_spi.errors import ResourceError, UserError
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyValues
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
 from connectors.hive.config import MAX_PARTITIONS, PARTITION_FILTER_REQUIRED, PARTITION_FILTER_SCHEMAS

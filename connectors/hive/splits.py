@@ -9,7 +9,7 @@ from itertools import islice
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS

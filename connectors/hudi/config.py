@@ -9,12 +9,12 @@ from __future__ import annotations
 from catalog.metastore.cache.policy import CACHE_PROPERTIES
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     boolean_property,
     data_size_property,
     integer_property,
     string_list_property,
 )
-from connector_spi.property_values import PropertyValues
 from connector_spi.session import ConnectorSession
 from connectors.hudi.handles import IndexUse
 from connectors.hudi.merge.config import MERGE_MEMORY

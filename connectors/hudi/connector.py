@@ -14,8 +14,7 @@ from connector_spi.connector import Connector, ConnectorContext, ConnectorFactor
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.optional.procedures import Procedure
-from connector_spi.properties import PropertyMetadata
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 from connectors.hudi.config import CONFIG_PROPERTIES, SESSION_PROPERTIES, SPLIT_LOADER_PARALLELISM, hidden_columns

@@ -14,8 +14,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.procedures import Procedure, ProcedureArgument
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import Value
-from connector_spi.properties import PropertyMetadata
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import InvalidPropertyError
-from connector_spi.properties import closest
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import closest, parse_properties
 from lakeport.shell.configuration import GivenSetting
 from lakeport.transactions.statement import ENGINE_PROPERTIES
 

@@ -15,8 +15,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
-from connector_spi.properties import boolean_property
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import boolean_property, parse_properties
 from connector_spi.session import ConnectorSession
 from lakeport.transactions.group import SharedTransactions, TransactionGroup
 

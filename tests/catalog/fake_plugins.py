@@ -10,8 +10,13 @@ from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.page_source import PageSourceProvider
-from connector_spi.properties import PropertyMetadata, duration_property, integer_property, string_property
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import (
+    PropertyMetadata,
+    PropertyValues,
+    duration_property,
+    integer_property,
+    string_property,
+)
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 

@@ -19,7 +19,7 @@ from connector_spi.errors import (
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, TableVersion, VersionKind
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connectors.memory.connector import MemoryConnector, MemoryFactory

@@ -14,10 +14,10 @@ from connector_spi.properties import (
     duration_property,
     enum_property,
     integer_property,
+    parse_properties,
     string_list_property,
     string_property,
 )
-from connector_spi.property_values import parse_properties
 from connector_spi.session import ConnectorSession
 
 DURATION = duration_property("timeout", "How long.", 10.0, minimum=0.001)

@@ -19,7 +19,7 @@ import lakeport
 from connector_spi.connector import SPI_VERSION, ConnectorContext
 from connector_spi.errors import MetastoreError
 from connector_spi.names import SchemaTableName
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connectors.hive import error_codes
 from connectors.hive.acid.valid_ids import ValidIds
 from connectors.hive.connector import HiveConnector, HiveFactory

@@ -28,7 +28,7 @@ from connector_spi.errors import FileMissingError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyValues
 from connector_spi.session import ConnectorSession
 from connectors.hive.connector import HiveConnector
 from connectors.memory.connector import MemoryConnector, MemoryFactory

@@ -13,8 +13,7 @@ from catalog.metastore.factory import MetastoreClients, MetastoreFactory
 from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
 from catalog.metastore.partitions.names import make_partition_name
 from connector_spi.errors import ErrorCode, MetastoreError, SchemaNotFoundError, TableNotFoundError
-from connector_spi.properties import string_property
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyValues, string_property
 
 DIRECTORY = string_property("dict.directory", "URI of the directory of managed tables.", "file:///tmp/dict-warehouse")
 

@@ -22,7 +22,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.connector import ConnectorFactory
 from connector_spi.errors import CorruptFileError, InvalidPropertyError
 from connector_spi.names import SchemaTableName
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.testing import Behaviour, ConnectorConformance, ReferenceQuery, read_table
 from connectors.hive.formats import plugins
 from tests.connectors.hive.reading import make_connector

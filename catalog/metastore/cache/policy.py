@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from connector_spi.properties import PropertyMetadata, boolean_property, duration_property, integer_property
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import (
+    PropertyMetadata,
+    PropertyValues,
+    boolean_property,
+    duration_property,
+    integer_property,
+)
 
 __all__ = ["CACHE_PROPERTIES", "CachePolicy", "cache_policy"]
 

@@ -9,8 +9,7 @@ from catalog.metastore.embedded.metastore import EmbeddedMetastore, open_store
 from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.factory import Metastore, MetastoreClients, MetastoreFactory, assemble
 from connector_spi.errors import InvalidPropertyError
-from connector_spi.properties import PropertyMetadata, string_property
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyMetadata, PropertyValues, string_property
 
 __all__ = ["EmbeddedMetastoreFactory", "open_embedded"]
 

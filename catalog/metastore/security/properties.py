@@ -16,13 +16,13 @@ from catalog.metastore.security.settings import (
 )
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     boolean_property,
     duration_property,
     enum_property,
     integer_property,
     string_property,
 )
-from connector_spi.property_values import PropertyValues
 
 __all__ = ["SECURITY_FIELDS", "SECURITY_PROPERTIES", "security_settings"]
 

@@ -23,12 +23,12 @@ from catalog.metastore.wrappers.availability import AVAILABILITY_PROPERTIES, Ava
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     boolean_property,
     duration_property,
     integer_property,
     string_property,
 )
-from connector_spi.property_values import PropertyValues
 
 __all__ = ["ThriftConfig", "ThriftMetastoreFactory", "connect_thrift", "thrift_config"]
 

@@ -7,13 +7,13 @@ from typing import Literal
 
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     data_size_property,
     duration_property,
     enum_property,
     integer_property,
     string_property,
 )
-from connector_spi.property_values import PropertyValues
 
 __all__ = ["AVAILABILITY_PROPERTIES", "Availability", "availability_of"]
 

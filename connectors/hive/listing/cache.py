@@ -15,11 +15,11 @@ from connector_spi.optional.procedures import Procedure
 from connector_spi.predicate import Value
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     duration_property,
     integer_property,
     string_list_property,
 )
-from connector_spi.property_values import PropertyValues
 from connector_spi.session import ConnectorSession
 from connectors.toolkit.storage.filesystem import FileInfo
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     boolean_property,
     duration_property,
     enum_property,
@@ -18,7 +19,6 @@ from connector_spi.properties import (
     string_list_property,
     string_property,
 )
-from connector_spi.property_values import PropertyValues
 
 __all__ = ["STORAGE_PROPERTIES", "storage_options", "typed_options"]
 

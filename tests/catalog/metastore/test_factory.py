@@ -12,7 +12,7 @@ from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.thrift.endpoints import ThriftEndpoint, parse_uris
 from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import InvalidPropertyError
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from tests.catalog.metastore.loopback import never_answer, serving
 
 

@@ -11,8 +11,7 @@ from catalog.metastore.factory import MetastoreClients, MetastoreFactory
 from catalog.metastore.kinds import METASTORE_ENTRY_POINTS, find_metastores
 from catalog.metastore.model import Database, Partition, Table
 from connector_spi.errors import InvalidPropertyError, NotSupportedError
-from connector_spi.properties import PropertyMetadata, string_property
-from connector_spi.property_values import PropertyValues, parse_properties
+from connector_spi.properties import PropertyMetadata, PropertyValues, parse_properties, string_property
 
 HERE = "tests.catalog.metastore.test_kinds"
 PLACE = string_property("small.place", "Where it is.")

@@ -15,7 +15,7 @@ from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Database, Table
 from catalog.metastore.testing.objects import STORAGE, add_partitions, new_table
 from connector_spi.errors import NotSupportedError
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from tests.hms import HiveMetastoreServer
 
 

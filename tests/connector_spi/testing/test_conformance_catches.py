@@ -23,7 +23,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import Constraint, TupleDomain
-from connector_spi.property_values import PropertyValues
+from connector_spi.properties import PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ScanSummary, SplitManager, SplitSource
 from connector_spi.testing import Behaviour, ConnectorConformance

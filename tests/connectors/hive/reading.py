@@ -15,7 +15,7 @@ from connector_spi.connector import SPI_VERSION, ConnectorContext
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Constraint, TupleDomain
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ScanSummary
 from connectors.hive.connector import HiveConnector, HiveFactory

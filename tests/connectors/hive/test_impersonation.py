@@ -14,7 +14,7 @@ import pytest
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
 from connector_spi.predicate import TupleDomain
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.schema import ColumnMetadata
 from connectors.hive.connector import HiveConnector, HiveFactory
 from connectors.hive.metadata import HiveMetadata

@@ -23,7 +23,7 @@ from connector_spi.errors import (
     UserError,
 )
 from connector_spi.predicate import Value
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connectors.hive.config import MAX_SPLIT_SIZE, PARQUET_ZONE, SHARED_PROPERTIES
 from connectors.hive.connector import HiveConnector, HivePlugin
 from connectors.hudi.connector import HudiFactory

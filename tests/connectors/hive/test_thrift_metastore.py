@@ -12,7 +12,7 @@ import pytest
 from connector_spi.connector import SPI_VERSION, ConnectorContext
 from connector_spi.errors import NotSupportedError
 from connector_spi.predicate import Domain, TupleDomain, Value
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connectors.hive.connector import HiveConnector, HiveFactory
 from tests.connectors.hive.reading import make_session, scan_table
 from tests.connectors.hive.table_writer import create_table, write_file

@@ -26,7 +26,7 @@ from connector_spi.errors import (
     NotSupportedError,
 )
 from connector_spi.names import SchemaTableName
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connectors.hive import error_codes
 from connectors.hive.acid.directories.metastore_marks import ListedFolder
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds

@@ -18,7 +18,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, SupportsChanges
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.predicate import Constraint, TupleDomain
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.serializable import from_json, to_json
 from connector_spi.session import ConnectorSession
 from connectors.hudi.connector import HudiConnector, HudiFactory

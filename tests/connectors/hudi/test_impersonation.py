@@ -11,7 +11,7 @@ from catalog.metastore.model import Partition, StorageDescriptor
 from connector_spi.errors import FileMissingError, InvalidArgumentError, TableNotFoundError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import SupportsTableDefinition, TableDefinition
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connectors.hudi.connector import HudiConnector, HudiFactory
 from tests.catalog.metastore.impersonated import Impersonated
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_session

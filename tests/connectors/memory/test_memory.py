@@ -17,7 +17,7 @@ from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.testing import ReferenceQuery, assert_same_rows, read_table
 from connectors.memory.connector import MemoryConnector, MemoryFactory
 

@@ -27,7 +27,7 @@ from catalog.metastore.testing.objects import STORAGE, add_partitions, new_table
 from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import ConnectorError, MetastoreError
 from connector_spi.predicate import TupleDomain
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
 from tests.catalog.metastore.loopback import serving, speak_thrift
 from tests.catalog.metastore.test_failures import SmallMetastore

@@ -15,7 +15,7 @@ from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.security.properties import SECURITY_PROPERTIES
 from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift, thrift_config
 from connector_spi.errors import ConnectorError
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from tests.catalog.metastore.security.listening import listening
 
 MARK = "PLANTED"

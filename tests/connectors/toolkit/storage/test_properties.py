@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from connector_spi.errors import InvalidPropertyError
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES, storage_options, typed_options
 

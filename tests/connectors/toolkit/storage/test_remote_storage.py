@@ -15,7 +15,7 @@ import pytest
 from pyarrow import orc
 
 from connector_spi.errors import FileMissingError, InvalidPropertyError, StorageError
-from connector_spi.property_values import parse_properties
+from connector_spi.properties import parse_properties
 from connectors.toolkit.orc.reader import orc_errors
 from connectors.toolkit.parquet.reader import parquet_errors
 from connectors.toolkit.storage.filesystem import FileSystem

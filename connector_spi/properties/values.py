@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
 from connector_spi.errors import InternalError, InvalidPropertyError
-from connector_spi.properties import PropertyMetadata, closest
+from connector_spi.properties.descriptors import PropertyMetadata, closest
 
 __all__ = ["PropertyValues", "parse_properties", "parse_value"]
 
