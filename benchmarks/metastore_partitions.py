@@ -21,9 +21,9 @@ from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
 from benchmarks.metastore_reader import read_in_process
 from benchmarks.timing import alternate
-from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
 from catalog.metastore.partitions.names import make_partition_name
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from lakeport.session import Session
@@ -160,7 +160,7 @@ def _fill(uri: str, folder: Path, count: int) -> None:
         f"{_PARQUET}.MapredParquetOutputFormat",
         serde=SerDeInfo(f"{_PARQUET}.serde.ParquetHiveSerDe", Parameters.of({"serialization.format": "1"})),
     )
-    metastore = connect(MetastoreConfig(uri=uri, read_timeout=3600))
+    metastore = connect_thrift(ThriftConfig(uri=uri, read_timeout=3600))
     metastore.writes.create_database(Database(_DATABASE, location=f"{root}.db"))
     table = Table(_DATABASE, _TABLE, storage, _KEYS, Parameters.of({"EXTERNAL": "TRUE"}), "EXTERNAL_TABLE")
     metastore.writes.create_table(table)

@@ -14,8 +14,8 @@ from prompt_toolkit.document import Document
 
 from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
-from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from lakeport.session import Session
@@ -109,7 +109,7 @@ def _fill(uri: str, folder: Path, count: int) -> None:
         f"{_PARQUET}.MapredParquetOutputFormat",
         serde=SerDeInfo(f"{_PARQUET}.serde.ParquetHiveSerDe", Parameters.of({"serialization.format": "1"})),
     )
-    metastore = connect(MetastoreConfig(uri=uri, read_timeout=600))
+    metastore = connect_thrift(ThriftConfig(uri=uri, read_timeout=600))
     metastore.writes.create_database(Database(_SCHEMA, location=f"file://{folder}.db"))
     for number in range(count):
         parameters = Parameters.of({"EXTERNAL": "TRUE"})

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from catalog.properties_file import parse_properties_text
 from connector_spi.errors import ConnectorError, InvalidPropertyError
-from connector_spi.properties import PropertyMetadata, closest, parse_properties
+from connector_spi.properties import PropertyMetadata, PropertyValues, closest, parse_properties
 
 __all__ = [
     "CONNECTOR_NAME",
@@ -97,7 +97,7 @@ class CatalogConfig:
                 return f"{prop.file}, line {prop.line}"
         return self.file or f"catalog '{self.name}'"
 
-    def typed_properties(self, descriptors: Iterable[PropertyMetadata[object]]) -> dict[str, object]:
+    def typed_properties(self, descriptors: Iterable[PropertyMetadata[object]]) -> PropertyValues:
         """Replaces placeholders, and checks and types all values.
 
         Args:

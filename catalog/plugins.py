@@ -46,7 +46,7 @@ class PluginSet:
     failures: tuple[PluginFailure, ...] = ()
 
     @classmethod
-    def of(cls, *plugins: Plugin) -> PluginSet:
+    def of(cls, *plugins: Plugin | ConnectorFactory) -> PluginSet:
         """The connectors of plugins that are at hand, with no discovery."""
         return _collect((type(plugin).__name__, type(plugin).__qualname__, plugin) for plugin in plugins)
 
@@ -88,7 +88,7 @@ def discover_plugins(found: Iterable[EntryPoint] | None = None) -> PluginSet:
     return _collect((name, target, unique[name, target]) for name, target in sorted(unique))
 
 
-def _collect(plugins: Iterable[tuple[str, str, EntryPoint | Plugin]]) -> PluginSet:
+def _collect(plugins: Iterable[tuple[str, str, EntryPoint | Plugin | ConnectorFactory]]) -> PluginSet:
     factories: dict[str, ConnectorFactory] = {}
     failures: list[PluginFailure] = []
     for name, target, source in plugins:
@@ -107,17 +107,18 @@ class _UnfitPluginError(Exception):
     """The plugin loads, but is not one for this engine."""
 
 
-def _factories_of(source: EntryPoint | Plugin) -> dict[str, ConnectorFactory]:
+def _factories_of(source: EntryPoint | Plugin | ConnectorFactory) -> dict[str, ConnectorFactory]:
     loaded = source.load() if isinstance(source, EntryPoint) else source
     plugin = loaded() if isinstance(loaded, type) else loaded
-    if not isinstance(plugin, Plugin):
-        raise _UnfitPluginError(f"expected a subclass of connector_spi.Plugin, met {type(plugin).__qualname__}")
+    if not isinstance(plugin, Plugin | ConnectorFactory):
+        raise _UnfitPluginError(f"expected a connector_spi.Plugin or ConnectorFactory, met {type(plugin).__qualname__}")
     if plugin.spi_version != SPI_VERSION:
         raise _UnfitPluginError(
             f"it was written for version {plugin.spi_version} of the SPI, this is version {SPI_VERSION}; "
             "install a release of the plugin for this version"
         )
-    return {name: factory for factory in plugin.connector_factories() for name in (factory.name, *factory.aliases)}
+    factories = [plugin] if isinstance(plugin, ConnectorFactory) else plugin.connector_factories()
+    return {name: factory for factory in factories for name in (factory.name, *factory.aliases)}
 
 
 def _refuse_taken(brought: Mapping[str, ConnectorFactory], taken: Mapping[str, ConnectorFactory]) -> None:

@@ -23,6 +23,7 @@ from connector_spi.errors import (
     TableNotFoundError,
     UserError,
 )
+from connector_spi.generated import GeneratedTable, GeneratorConnector, GeneratorSplit
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
@@ -63,7 +64,14 @@ from connector_spi.optional.definitions import (
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
-from connector_spi.page_source import PageSource, PageSourceProvider
+from connector_spi.page_source import (
+    GeneratorPageSource,
+    GeneratorPageSourceProvider,
+    PageSource,
+    PageSourceProvider,
+    rows_without_columns,
+    select_columns,
+)
 from connector_spi.partition_names import DEFAULT_PARTITION, escape_path_name, unescape_path_name
 from connector_spi.predicate import (
     DEFAULT_SIMPLIFY_THRESHOLD,
@@ -82,6 +90,7 @@ from connector_spi.predicate import (
 )
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     boolean_property,
     closest,
     data_size_property,
@@ -133,6 +142,11 @@ __all__ = [
     "ExternalError",
     "FileMissingError",
     "FilterApplication",
+    "GeneratedTable",
+    "GeneratorConnector",
+    "GeneratorPageSource",
+    "GeneratorPageSourceProvider",
+    "GeneratorSplit",
     "InternalError",
     "InvalidArgumentError",
     "InvalidPropertyError",
@@ -151,6 +165,7 @@ __all__ = [
     "ProcedureNotFoundError",
     "ProjectionApplication",
     "PropertyMetadata",
+    "PropertyValues",
     "Range",
     "ResourceError",
     "ScanCounts",
@@ -213,6 +228,8 @@ __all__ = [
     "parse_name",
     "parse_properties",
     "quote_identifier",
+    "rows_without_columns",
+    "select_columns",
     "string_list_property",
     "string_property",
     "to_json",

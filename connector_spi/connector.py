@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,14 +11,14 @@ from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.optional.procedures import Procedure
 from connector_spi.page_source import PageSourceProvider
-from connector_spi.properties import PropertyMetadata
+from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
 
 __all__ = ["SPI_VERSION", "Connector", "ConnectorContext", "ConnectorFactory", "Plugin"]
 
-SPI_VERSION = 1
+SPI_VERSION = 2
 """Rises when a plugin that was written for the version before could break."""
 
 
@@ -38,9 +38,12 @@ class ConnectorContext:
 class Connector(ABC):
     """A live catalog. Made on first use; used by several threads."""
 
-    @abstractmethod
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
-        """Starts a transaction. The engine ends it by exactly one of commit and rollback, also after a read."""
+        """Starts a transaction. The engine ends it by exactly one of commit and rollback, also after a read.
+
+        By default it has no state, as a connector needs that reads what never changes.
+        """
+        return ConnectorTransaction()
 
     @abstractmethod
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
@@ -76,7 +79,13 @@ class Connector(ABC):
 
 
 class ConnectorFactory(ABC):
-    """Makes connectors of one kind."""
+    """Makes connectors of one kind.
+
+    Attributes:
+        spi_version: As ``Plugin.spi_version``, where an entry point names the factory itself.
+    """
+
+    spi_version: ClassVar[int] = SPI_VERSION
 
     @property
     @abstractmethod
@@ -102,12 +111,12 @@ class ConnectorFactory(ABC):
         return frozenset()
 
     @abstractmethod
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> Connector:
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> Connector:
         """Makes a connector; opens nothing that is slow.
 
         Args:
             catalog: Name of the catalog.
-            properties: A typed value for each of ``config_properties``, defaults filled in.
+            properties: A typed value for each of ``config_properties``, read by its descriptor.
             context: What the engine lends.
 
         Raises:
@@ -117,6 +126,8 @@ class ConnectorFactory(ABC):
 
 class Plugin(ABC):
     """What the entry-point group ``connector_spi.plugins`` names: a class with no arguments, or an instance.
+
+    A plugin of one connector needs none: the entry point may name the ``ConnectorFactory``.
 
     Attributes:
         spi_version: The ``SPI_VERSION`` that the plugin was written for; another one than the engine's is refused.

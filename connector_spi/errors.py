@@ -152,7 +152,7 @@ class ExternalError(ConnectorError, OSError):
 
 
 class MetastoreError(ExternalError):
-    """The metastore cannot be reached, or answered with an error. ``lakeport catalogs check`` tells more."""
+    """The metastore cannot be reached, or answered with an error. ``lakeport catalogs check`` says more."""
 
     default_code = ErrorCode("METASTORE_ERROR", ErrorType.EXTERNAL)
 
@@ -164,7 +164,7 @@ class StorageError(ExternalError):
 
 
 class FileMissingError(StorageError, FileNotFoundError):
-    """A file or folder that the metadata names is not on storage. Restore it, or correct the metadata."""
+    """A file or directory that the metadata names is not on storage. Restore it, or correct the metadata."""
 
     default_code = ErrorCode("FILE_MISSING", ErrorType.EXTERNAL)
 

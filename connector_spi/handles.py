@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from connector_spi.serializable import Serializable
 
-__all__ = ["ColumnHandle", "NativeFile", "Split", "TableHandle"]
+if TYPE_CHECKING:
+    # It has defaults, which Python has from 3.13: ``ConnectorMetadata`` alone is of any table.
+    from typing_extensions import TypeVar
+
+__all__ = ["ColumnHandle", "NativeFile", "Split", "SplitT_co", "TableHandle", "TableT_co"]
 
 
 class TableHandle(Serializable):
@@ -79,3 +84,15 @@ class Split(Serializable):
     def native_file(self) -> NativeFile | None:
         """The file range that the engine may read itself; ``None`` where only the connector can read it."""
         return None
+
+
+# Covariant though they are parameters of methods: the engine gives a connector only handles that it made itself, so
+# metadata of MyTable serves where metadata of any table is asked for.
+if TYPE_CHECKING:
+    TableT_co = TypeVar("TableT_co", bound=TableHandle, covariant=True, default=TableHandle)
+    SplitT_co = TypeVar("SplitT_co", bound=Split, covariant=True, default=Split)
+else:
+    from typing import TypeVar
+
+    TableT_co = TypeVar("TableT_co", bound=TableHandle, covariant=True)
+    SplitT_co = TypeVar("SplitT_co", bound=Split, covariant=True)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Protocol, runtime_checkable
+from typing import Generic, Protocol, runtime_checkable
 
-from connector_spi.handles import ColumnHandle, TableHandle
+from connector_spi.handles import ColumnHandle, TableHandle, TableT_co
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
@@ -64,8 +64,10 @@ class LimitApplication:
     guaranteed: bool
 
 
-class ConnectorMetadata(ABC):
+class ConnectorMetadata(ABC, Generic[TableT_co]):
     """Answers of one catalog inside of one transaction; one thread at a time.
+
+    ``ConnectorMetadata[MyTable]`` is given handles of ``MyTable`` only.
 
     Names come in lower case. ``apply_*`` methods return ``None`` when nothing changes: a connector that keeps
     returning new handles makes the engine raise InternalError.
@@ -88,7 +90,7 @@ class ConnectorMetadata(ABC):
         """Tables and views of a schema, sorted; none for an unknown schema."""
 
     @abstractmethod
-    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableHandle | None:
+    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableT_co | None:
         """The table at its newest snapshot; ``None`` where no such table or schema is.
 
         Raises:
@@ -96,12 +98,13 @@ class ConnectorMetadata(ABC):
         """
 
     @abstractmethod
-    def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
+    def get_table_metadata(self, session: ConnectorSession, table: TableT_co) -> TableMetadata:  # type: ignore[misc]
         """Columns, hidden ones included, and properties of a table."""
 
-    @abstractmethod
-    def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
+    def get_column_handles(self, session: ConnectorSession, table: TableT_co) -> Mapping[str, ColumnHandle]:  # type: ignore[misc]
         """A handle for each column of the metadata, by name, in order."""
+        columns = self.get_table_metadata(session, table).columns
+        return {column.name: ColumnHandle(column.name, column.type) for column in columns}
 
     def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
         """The table ``base$kind``; ``None`` where there is none."""
@@ -112,7 +115,10 @@ class ConnectorMetadata(ABC):
         return ()
 
     def apply_filter(
-        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+        self,
+        session: ConnectorSession,
+        table: TableT_co,  # type: ignore[misc]  # see TableT_co
+        constraint: Constraint,
     ) -> FilterApplication | None:
         """Offers a filter; it is added to what the handle has.
 
@@ -124,7 +130,10 @@ class ConnectorMetadata(ABC):
         return None
 
     def apply_projection(
-        self, session: ConnectorSession, table: TableHandle, columns: tuple[ColumnHandle, ...]
+        self,
+        session: ConnectorSession,
+        table: TableT_co,  # type: ignore[misc]  # see TableT_co
+        columns: tuple[ColumnHandle, ...],
     ) -> ProjectionApplication | None:
         """Offers the columns that the query reads, in output order, nested types narrowed to the fields used."""
         return None

@@ -1,6 +1,6 @@
 """What readers count while they read, for ``EXPLAIN ANALYZE``. Executor side.
 
-A reader counts with ``count`` wherever it is; nothing happens unless somebody is counting in this thread. So the
+A reader counts with ``count`` wherever it is; nothing happens unless counting is on in this thread. So the
 numbers pass through page sources that wrap others with no help of theirs, and none is lost on the way.
 """
 
@@ -43,7 +43,7 @@ def counting(counts: ScanCounts) -> Iterator[None]:
 
 
 def is_counting() -> bool:
-    """Whether somebody wants to know: what costs something to find out is left out otherwise."""
+    """Whether counting is on: what costs something to find out is left out otherwise."""
     return _counts.get() is not None
 
 
@@ -60,4 +60,4 @@ def count(name: str, amount: int = 1) -> None:
 
 
 _counts: ContextVar[ScanCounts | None] = ContextVar("connector_spi_scan_counts", default=None)
-"""Where this thread counts; ``None`` where nobody wants to know."""
+"""Where this thread counts; ``None`` where counting is off."""

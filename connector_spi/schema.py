@@ -43,7 +43,7 @@ class TableMetadata(Serializable):
         columns: In the user's order, partition keys included, hidden ones last.
         partitioned_by: Names of the partition keys, in order.
         comment: The user's words, or ``None``.
-        properties: What ``SHOW CREATE TABLE`` tells: location, format and the like; no secrets.
+        properties: What ``SHOW CREATE TABLE`` shows: location, format and the like; no secrets.
     """
 
     name: SchemaTableName

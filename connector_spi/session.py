@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar, cast
 
 from connector_spi.errors import InternalError
+from connector_spi.properties import PropertyMetadata
 from connector_spi.serializable import Serializable
 
 __all__ = ["ConnectorSession"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +33,17 @@ class ConnectorSession(Serializable):
     start: datetime
     properties: tuple[tuple[str, object], ...] = ()
 
-    def get_property(self, name: str) -> object:
+    def get(self, prop: PropertyMetadata[T]) -> T:
         """The value of a session property that the connector declares.
+
+        Args:
+            prop: The session property, or the property of the catalog that it overrides.
 
         Raises:
             InternalError: The connector does not declare it.
         """
+        name = prop.name_in_session
         for known, value in self.properties:
             if known == name:
-                return value
+                return cast(T, value)
         raise InternalError(f"session property '{name}' is not declared by the connector")
-
-    def flag(self, name: str) -> bool:
-        """A boolean session property."""
-        return bool(self.get_property(name))

@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Generic
 
 from connector_spi.connector_transaction import ConnectorTransaction
-from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.handles import ColumnHandle, SplitT_co, TableT_co
 from connector_spi.predicate import TupleDomain
 from connector_spi.serializable import Serializable
 from connector_spi.session import ConnectorSession
@@ -37,18 +38,18 @@ class ScanSummary(Serializable):
     notes: tuple[str, ...] = ()
 
 
-class SplitSource(ABC):
+class SplitSource(ABC, Generic[SplitT_co]):
     """A lazy sequence of batches of splits; closed by the engine in every case.
 
     Driver side. One thread iterates; making a batch may use many.
     """
 
     @abstractmethod
-    def __iter__(self) -> Iterator[Sequence[Split]]:
+    def __iter__(self) -> Iterator[Sequence[SplitT_co]]:
         """Batches in a fixed order; a batch may be empty.
 
         Raises:
-            ConnectorError: A file or folder that the metadata names is missing, or cannot be listed.
+            ConnectorError: A file or directory that the metadata names is missing, or cannot be listed.
         """
 
     @abstractmethod
@@ -58,7 +59,7 @@ class SplitSource(ABC):
     def close(self) -> None:
         """Frees threads and connections; may be called twice."""
 
-    def __enter__(self) -> SplitSource:
+    def __enter__(self) -> SplitSource[SplitT_co]:
         return self
 
     def __exit__(
@@ -67,32 +68,35 @@ class SplitSource(ABC):
         self.close()
 
 
-class ListSplitSource(SplitSource):
+class ListSplitSource(SplitSource[SplitT_co]):
     """Splits that are all known at once."""
 
-    def __init__(self, splits: Sequence[Split], summary: ScanSummary) -> None:
+    def __init__(self, splits: Sequence[SplitT_co], summary: ScanSummary) -> None:
         self._splits = splits
         self._summary = summary
 
-    def __iter__(self) -> Iterator[Sequence[Split]]:
+    def __iter__(self) -> Iterator[Sequence[SplitT_co]]:
         yield self._splits
 
     def summary(self) -> ScanSummary:
         return self._summary
 
 
-class SplitManager(ABC):
-    """Makes splits. Driver side; called by several threads at once."""
+class SplitManager(ABC, Generic[TableT_co, SplitT_co]):
+    """Makes splits. Driver side; called by several threads at once.
+
+    ``SplitManager[MyTable, MySplit]`` is given handles of ``MyTable`` only.
+    """
 
     @abstractmethod
     def get_splits(
         self,
         transaction: ConnectorTransaction,
         session: ConnectorSession,
-        table: TableHandle,
+        table: TableT_co,  # type: ignore[misc]  # see TableT_co
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
-    ) -> SplitSource:
+    ) -> SplitSource[SplitT_co]:
         """The splits of a scan.
 
         Args:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
+from catalog.metastore.partitions.names import prune_partition_names
 from catalog.metastore.transactions import HeldLock, LockComponent, LockedObject, ValidTransactions, ValidWriteIds
 
 if TYPE_CHECKING:
@@ -61,7 +62,6 @@ class MetastoreClient(ABC):
         """Whether the metastore itself would find the partitions of a predicate, instead of naming all of them."""
         return False
 
-    @abstractmethod
     def get_partition_names_by_filter(
         self,
         database: str,
@@ -71,7 +71,8 @@ class MetastoreClient(ABC):
     ) -> list[str]:
         """Names of the partitions that may hold rows of which ``predicate`` is true, sorted as text.
 
-        Names too many may come back, never too few: a value that cannot be read as the domain's type is kept.
+        Names too many may come back, never too few: a value that cannot be read as the domain's type is kept. By
+        default all names are fetched and pruned here.
 
         Args:
             database: Name of the database.
@@ -84,6 +85,7 @@ class MetastoreClient(ABC):
         Raises:
             TableNotFoundError: There is no such table.
         """
+        return prune_partition_names(self.get_partition_names(database, table), predicate)
 
     @abstractmethod
     def get_partitions_by_names(self, database: str, table: str, names: Iterable[str]) -> list[Partition]:
@@ -96,15 +98,14 @@ class MetastoreClient(ABC):
             TableNotFoundError: There is no such table.
         """
 
-    @abstractmethod
     def get_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> list[ColumnStatistics]:
         """Statistics of a table's columns, in the order of ``columns``; a column without any is left out.
 
         Raises:
             TableNotFoundError: There is no such table.
         """
+        return []
 
-    @abstractmethod
     def get_partition_statistics(
         self, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
     ) -> Mapping[str, list[ColumnStatistics]]:
@@ -113,10 +114,10 @@ class MetastoreClient(ABC):
         Raises:
             TableNotFoundError: There is no such table.
         """
+        return {}
 
-    @abstractmethod
     def close(self) -> None:
-        """Gives connections back. May be called more than once; no other call may follow."""
+        """Releases the connections. May be called more than once; no other call may follow."""
 
 
 class MetastoreWriter(ABC):
@@ -247,11 +248,11 @@ class TransactionClient(ABC):
 
     @abstractmethod
     def commit(self, transaction: int) -> None:
-        """Commits; the transaction's locks are let go."""
+        """Commits; the transaction's locks are released."""
 
     @abstractmethod
     def abort(self, transaction: int) -> None:
-        """Rolls back; the transaction's locks are let go."""
+        """Rolls back; the transaction's locks are released."""
 
     @abstractmethod
     def get_valid_transactions(self, current: int = 0) -> ValidTransactions:
@@ -287,10 +288,10 @@ class TransactionClient(ABC):
 
     @abstractmethod
     def unlock(self, lock: int) -> None:
-        """Lets go of a lock that belongs to no transaction; a transaction's locks end with it.
+        """Releases a lock that belongs to no transaction; a transaction's locks end with it.
 
         Raises:
-            MetastoreError: The lock belongs to a transaction. That it is gone may pass in silence.
+            MetastoreError: The lock belongs to a transaction. That it is released already may pass in silence.
         """
 
     @abstractmethod
@@ -307,5 +308,5 @@ class TransactionClient(ABC):
 
     @property
     def numbers_compactions(self) -> bool:
-        """Whether the id in the name of a compacted folder (``base_5_v17``) is one of this metastore's transactions."""
+        """Whether the id in a compacted directory's name (``base_5_v17``) is one of this metastore's transactions."""
         return True

@@ -22,7 +22,7 @@ __all__ = [
 ALREADY_EXISTS = ErrorCode("METASTORE_ALREADY_EXISTS", ErrorType.USER_ERROR)
 """A schema, table or partition of that name is there already. Drop it first, or choose another name."""
 CLOSED = ErrorCode("METASTORE_CLOSED", ErrorType.USER_ERROR)
-"""The client was closed, perhaps while the call waited. Connect anew."""
+"""The client was closed, perhaps while the call waited. Connect again."""
 AUTHENTICATION_FAILED = ErrorCode("METASTORE_AUTHENTICATION_FAILED", ErrorType.EXTERNAL)
 """We or the metastore could not prove who we are; the same again does not help."""
 NOT_EMPTY = ErrorCode("METASTORE_NOT_EMPTY", ErrorType.USER_ERROR)

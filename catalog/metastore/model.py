@@ -99,7 +99,7 @@ class SerDeInfo(Serializable):
     Attributes:
         serialization_lib: Name of the class; empty for a view.
         parameters: Its settings, such as ``field.delim``.
-        name: A name nobody uses.
+        name: A name that is not used.
     """
 
     serialization_lib: str = ""
@@ -113,7 +113,7 @@ class StorageDescriptor(Serializable):
 
     Attributes:
         columns: The columns in order, without the partition keys.
-        location: URI of the folder; ``None`` for a view.
+        location: URI of the directory; ``None`` for a view.
         input_format: Java class of the input format; ``None`` for a view.
         output_format: Java class of the output format; ``None`` for a view.
         compressed: A flag that Hive sets and never reads.
@@ -122,7 +122,7 @@ class StorageDescriptor(Serializable):
         bucket_columns: Columns of CLUSTERED BY, in order.
         sort_columns: Columns of SORTED BY, in order.
         parameters: Rarely used settings.
-        stored_as_subdirectories: List bucketing is on: files lie in folders of skewed values.
+        stored_as_subdirectories: List bucketing is on: files lie in directories of skewed values.
     """
 
     columns: tuple[FieldSchema, ...] = ()
@@ -145,7 +145,7 @@ class Database(Serializable):
     Attributes:
         name: Lower-case name.
         description: What its author said of it.
-        location: URI of the folder in which its managed tables lie; ``None`` lets the metastore choose.
+        location: URI of the directory in which its managed tables lie; ``None`` lets the metastore choose.
         parameters: Its properties.
         owner: Who made it.
     """
@@ -173,7 +173,7 @@ class Table(Serializable):
         last_access_time: Seconds since 1970 in UTC; 0 when not known.
         view_original_text: A view's SQL as written.
         view_expanded_text: A view's SQL with every name in full.
-        access: What the metastore lets us do with it; a metastore of Hive is never told.
+        access: What the metastore lets us do with it; never sent to a metastore.
     """
 
     database: str

@@ -74,6 +74,6 @@ class SharedMetastore:
         return (MetastoreCallsTable(self.history),)
 
     def close(self) -> None:
-        """Gives the connections back."""
+        """Releases the connections."""
         self.reads.close()
         self.metastore.close()

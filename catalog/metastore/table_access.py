@@ -20,10 +20,10 @@ _WORDS = {1: "none", 2: "read only", 4: "write only", 8: "read and write"}
 class TableAccess(Serializable):
     """What this client may do with a table, and what the table asks of those who do (HIVE-21663).
 
-    Releases before Hive 4, and metastores without the translation layer, tell none of it.
+    Releases before Hive 4, and metastores without the translation layer, record none of it.
 
     Attributes:
-        kind: The metastore's number of what this client may do; ``None`` where it does not tell.
+        kind: The metastore's number of what this client may do; ``None`` where it is not recorded.
         to_read: Capabilities that a reader needs, by Hive's names.
         to_write: Capabilities that a writer needs.
     """
@@ -34,7 +34,7 @@ class TableAccess(Serializable):
 
     @property
     def words(self) -> str:
-        """What this client may do: ``none``, ``read only``, ``write only`` or ``read and write``; empty if not told."""
+        """What this client may do: ``none``, ``read only``, ``write only`` or ``read and write``; empty if unknown."""
         return "" if self.kind is None else _WORDS.get(self.kind, f"of the unknown kind {self.kind}")
 
     @property
@@ -43,13 +43,13 @@ class TableAccess(Serializable):
         return self.words not in ("none", "write only")
 
     def properties(self) -> dict[str, str]:
-        """What is told, as properties that people are shown."""
-        told = {
+        """What is known, as properties that people are shown."""
+        known = {
             "access-type": self.words,
             "required-read-capabilities": _joined(self.to_read),
             "required-write-capabilities": _joined(self.to_write),
         }
-        return {ACCESS_PREFIX + name: text for name, text in told.items() if text}
+        return {ACCESS_PREFIX + name: text for name, text in known.items() if text}
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -168,7 +168,7 @@ class HeldLock(Serializable):
         state: Whether it is held.
         user: Who asked for it.
         host: The machine it was asked from; empty where not known.
-        agent: What asked, such as a query id; empty where not told.
+        agent: What asked, such as a query id; empty where not recorded.
     """
 
     lock: int

@@ -64,41 +64,41 @@ def _hive_view(table: Table, text: str, dialect: ViewDialect) -> ViewDefinition:
     catalog, *schemas = names or (None,)
     settings = {key[len(_SETTING) :]: value for key, value in table.parameters.items() if key.startswith(_SETTING)}
     return ViewDefinition(
-        SchemaTableName(table.database, table.name),
-        dialect,
-        text,
-        tuple(
+        name=SchemaTableName(table.database, table.name),
+        dialect=dialect,
+        text=text,
+        columns=tuple(
             ColumnMetadata(field.name, parse_hive_type(field.type), comment=field.comment or None)
             for field in table.storage.columns
         ),
-        # The session's catalog of whoever made it is the metastore that the view lies in.
-        None if catalog == _SESSION_CATALOG else catalog,
-        schemas[0] if len(schemas) == 1 else None,
-        _numbered(table.parameters, f"{_OUTPUT}numCols", f"{_OUTPUT}col."),
-        tuple(settings.items()),
-        table.parameters.get("comment"),
-        _shown(table.parameters),
+        # The session's catalog of its maker is the metastore that the view lies in.
+        catalog=None if catalog == _SESSION_CATALOG else catalog,
+        schema=schemas[0] if len(schemas) == 1 else None,
+        query_columns=_numbered(table.parameters, f"{_OUTPUT}numCols", f"{_OUTPUT}col."),
+        settings=tuple(settings.items()),
+        comment=table.parameters.get("comment"),
+        properties=_shown(table.parameters),
     )
 
 
 def _presto_view(table: Table, encoded: str) -> ViewDefinition:
     name = SchemaTableName(table.database, table.name)
     try:
-        told = json.loads(base64.b64decode(encoded, validate=True))
+        view = json.loads(base64.b64decode(encoded, validate=True))
         columns = tuple(
             ColumnMetadata(
                 str(column["name"]).lower(), parse_trino_type(str(column["type"])), comment=column.get("comment")
             )
-            for column in told["columns"]
+            for column in view["columns"]
         )
         return ViewDefinition(
-            name,
-            ViewDialect.TRINO,
-            str(told["originalSql"]),
-            columns,
-            told.get("catalog"),
-            told.get("schema"),
-            comment=told.get("comment"),
+            name=name,
+            dialect=ViewDialect.TRINO,
+            text=str(view["originalSql"]),
+            columns=columns,
+            catalog=view.get("catalog"),
+            schema=view.get("schema"),
+            comment=view.get("comment"),
             properties=_shown(table.parameters),
         )
     except (binascii.Error, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -108,8 +108,8 @@ def _presto_view(table: Table, encoded: str) -> ViewDefinition:
 
 
 def _numbered(parameters: Mapping[str, str], count: str, prefix: str) -> tuple[str, ...]:
-    told = parameters.get(count, "0")
-    names = [parameters.get(f"{prefix}{index}") for index in range(int(told) if told.isdigit() else 0)]
+    text = parameters.get(count, "0")
+    names = [parameters.get(f"{prefix}{index}") for index in range(int(text) if text.isdigit() else 0)]
     return tuple(name for name in names if name is not None)
 
 

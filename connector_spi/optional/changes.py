@@ -101,10 +101,10 @@ class TableChanges:
         table: Its metadata has the table's columns as they are at the end of the range, then the three of
             ``with_change_columns``. Everything that can be pushed into a handle can be pushed into this one. The scan's
             summary says the range as its snapshot. The order of the rows means nothing.
-        row_id: Names of columns, hidden ones maybe, that tell a row from every other of the table and stay the same in
-            all of its versions; empty where there are none. With them the engine can tell the net changes.
+        row_id: Names of columns, hidden ones maybe, that identify a row of the table and stay the same in
+            all of its versions; empty where there are none. With them the engine can compute net changes.
         pairs_updates: Updates come as ``update_preimage`` and ``update_postimage``. Otherwise they come as ``delete``
-            and ``insert`` and nobody can tell which two belong together.
+            and ``insert`` and which two belong together is not known.
     """
 
     table: TableHandle
@@ -128,7 +128,7 @@ class SupportsChanges(Protocol):
         Raises:
             InvalidArgumentError: A version is not one of the table, the end is before the start, or changes of the
                 range are no longer there; says what is.
-            NotSupportedError: Nothing tells the changes of this table.
+            NotSupportedError: The changes of this table are not recorded.
         """
 
 

@@ -58,7 +58,7 @@ class PartitionDefinition:
 
     Attributes:
         values: Values of the keys, in the order of the keys, as Python values; ``None`` is NULL.
-        location: Its folder; ``None`` is the one that its name gives.
+        location: Its directory; ``None`` is the one that its name gives.
     """
 
     values: tuple[object, ...]
@@ -200,7 +200,7 @@ class SupportsPartitionDefinition(Protocol):
     def add_partitions(
         self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[PartitionDefinition]
     ) -> None:
-        """Adds partitions over folders that are there: all of them, or none.
+        """Adds partitions over directories that exist: all of them, or none.
 
         Raises:
             UserError: One of them is there.

@@ -1,6 +1,6 @@
-"""What is new in a table since a place in its history, batch after batch. Driver side.
+"""What is new in a table since an offset in its history, batch after batch. Driver side.
 
-A place is a text that the engine keeps in its checkpoint and never looks into. The rows between two places are those
+An offset is a text that the engine keeps in its checkpoint and never looks into. The rows between two offsets are those
 of a table handle, and are the same whenever they are asked for: so a batch that was cut off is read again after a
 restart.
 """
@@ -49,11 +49,11 @@ class SupportsStreaming(Protocol):
         """Names of read options, lower case, that mean the same as one of the engine's own (``startingoffset``)."""
 
     def get_initial_offset(self, session: ConnectorSession, name: SchemaTableName, start: StreamStart) -> str | None:
-        """The place where a stream begins.
+        """The offset where a stream begins.
 
         Raises:
             InvalidArgumentError: The version is not one of the table.
-            NotSupportedError: Nothing tells what is new in this table.
+            NotSupportedError: What is new in this table is not recorded.
         """
 
     def get_latest_offset(
@@ -64,7 +64,7 @@ class SupportsStreaming(Protocol):
         max_versions: int | None = None,
         until: str | None = None,
     ) -> str | None:
-        """The place that a batch from ``offset`` on may go to: ``offset`` itself where there is nothing new.
+        """The offset that a batch from ``offset`` on may go to: ``offset`` itself where there is nothing new.
 
         Must be cheap: it is asked several times a second.
 
@@ -74,18 +74,18 @@ class SupportsStreaming(Protocol):
             offset: Where the batch begins.
             max_versions: Most versions of the batch. One is always allowed, and so is the whole table in the first
                 batch of a stream.
-            until: A place not to go beyond; one that ``get_latest_offset`` gave.
+            until: An offset not to go beyond; one that ``get_latest_offset`` gave.
 
         Raises:
-            InvalidArgumentError: The text is no place in the history of this table.
+            InvalidArgumentError: The text is no offset in the history of this table.
         """
 
     def get_stream_batch(
         self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
     ) -> TableHandle | None:
-        """The rows between two places, as a table; everything that can be pushed into a handle can be into this one.
+        """The rows between two offsets, as a table; everything that can be pushed into a handle can be into this one.
 
-        The same two places mean the same rows, however the table has gone on.
+        The same two offsets mean the same rows, however the table has gone on.
 
         Args:
             session: The query.
@@ -98,7 +98,7 @@ class SupportsStreaming(Protocol):
                 in between come, too, is the connector's own.
 
         Raises:
-            InvalidArgumentError: A text is no place in the history of this table, or rows of the range are no longer
+            InvalidArgumentError: A text is no offset in the history of this table, or rows of the range are no longer
                 there; says what is, and the way out. Never fewer rows.
             NotSupportedError: The table cannot be read so.
         """
@@ -126,7 +126,7 @@ def offset_fields(name: object, text: str, expected: Mapping[str, type]) -> dict
         fields = None
     if not isinstance(fields, dict) or {key: type(value) for key, value in fields.items()} != dict(expected):
         raise InvalidArgumentError(
-            f"{text!r:.200} is no place in a stream of table {name}: expected JSON with the fields "
+            f"{text!r:.200} is no offset in a stream of table {name}: expected JSON with the fields "
             f"{', '.join(sorted(expected))}; the checkpoint is of another table, start the query with a new one"
         )
     return fields

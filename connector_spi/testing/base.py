@@ -142,6 +142,6 @@ def same_type(one: pa.DataType, other: pa.DataType) -> bool:
 
 
 def _bag(table: pa.Table) -> Counter[str]:
-    # repr tells NaN from null and 0.0 from -0.0, and is equal for equal values of all types.
+    # repr distinguishes NaN from null and 0.0 from -0.0, and is equal for equal values of all types.
     columns = [table.column(index).to_pylist() for index in range(table.num_columns)]
     return Counter(repr(row) for row in zip(*columns, strict=True))

@@ -1,4 +1,4 @@
-"""Changes between versions, told apart from a model that is a dict of rows by ``id``."""
+"""Changes between versions, compared with a model that is a dict of rows by ``id``."""
 
 from __future__ import annotations
 

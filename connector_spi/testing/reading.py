@@ -21,6 +21,7 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.metadata import SupportsLimit, SupportsTimeTravel, TableVersion
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, SupportsChanges
+from connector_spi.page_source import rows_without_columns
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
@@ -69,7 +70,7 @@ class ReferenceQuery:
         self.connector = connector
         values = parse_properties(connector.session_properties, session_properties or {}, lambda name: name)
         self.session = ConnectorSession(
-            "reference_query", "tester", "America/Los_Angeles", datetime.now(UTC), tuple(values.items())
+            "reference_query", "tester", "America/Los_Angeles", datetime.now(UTC), tuple(values.as_dict().items())
         )
         self.transaction = connector.begin_transaction(self.session)
         self.metadata = connector.get_metadata(self.transaction)
@@ -284,14 +285,10 @@ def rows_that_fit(table: pa.Table, domain: TupleDomain[str]) -> pa.Table:
 
 def _batches(table: pa.Table) -> list[pa.RecordBatch]:
     # Table.to_batches gives none for rows of no columns.
-    return list(table.to_batches()) if table.num_columns else [_rows_of_no_columns(table.num_rows)]
+    return list(table.to_batches()) if table.num_columns else [rows_without_columns(table.num_rows)]
 
 
 def _table(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
     if len(schema):
         return pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)
-    return pa.Table.from_batches([_rows_of_no_columns(sum(batch.num_rows for batch in batches))])
-
-
-def _rows_of_no_columns(count: int) -> pa.RecordBatch:
-    return pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
+    return pa.Table.from_batches([rows_without_columns(sum(batch.num_rows for batch in batches))])

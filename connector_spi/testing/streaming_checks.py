@@ -1,4 +1,4 @@
-"""Streams, told apart from a model that is a dict of rows by ``id``: all that is new comes, and nothing else."""
+"""Streams, compared with a model that is a dict of rows by ``id``: all that is new comes, and nothing else."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class _Batch:
     written: Counter[tuple[int, str | None]]
 
     def check(self) -> None:
-        """All that is other than before has come, and nothing that nobody wrote."""
+        """All that is other than before has come, and nothing that was not written."""
         met = _bag(self.rows)
         needed = Counter(item for item in self.after.items() if item not in self.before.items())
         assert not needed - met, "rows are missing"
-        assert not met - self.written, "rows came that nobody wrote, or more often than they were written"
+        assert not met - self.written, "rows came that were not written, or more often than they were written"
 
 
 class StreamingChecks(ConformanceBase):
@@ -72,7 +72,7 @@ class StreamingChecks(ConformanceBase):
         @given(_ROWS.filter(bool), _STEPS)
         def check(created: Rows, steps: list[tuple[Rows, set[int], bool]]) -> None:
             name = self._new_table(created)
-            state, place = dict(created), self._initial(name, StreamStart())
+            state, offset = dict(created), self._initial(name, StreamStart())
             batches: list[_Batch] = []
             before: Rows = {}
             written = Counter(created.items())
@@ -83,10 +83,19 @@ class StreamingChecks(ConformanceBase):
                 state = {key: value for key, value in {**state, **rows}.items() if key not in gone}
                 written.update(rows.items())
                 if is_read:
-                    end = self._latest(name, place)
-                    batches.append(_Batch(place, end, self._read(name, place, end), before, dict(state), written))
-                    place, before, written = end, dict(state), Counter()
-            assert self._latest(name, place) == place, "nothing is new, and there is a place further on"
+                    end = self._latest(name, offset)
+                    batches.append(
+                        _Batch(
+                            start=offset,
+                            end=end,
+                            rows=self._read(name, offset, end),
+                            before=before,
+                            after=dict(state),
+                            written=written,
+                        )
+                    )
+                    offset, before, written = end, dict(state), Counter()
+            assert self._latest(name, offset) == offset, "nothing is new, and there is an offset further on"
             for batch in batches:
                 batch.check()
                 # After a restart the engine reads a batch again that was cut off.
@@ -107,18 +116,18 @@ class StreamingChecks(ConformanceBase):
     def test_batches_of_one_version(self) -> None:
         self.require(Behaviour.STREAMING)
         name = self._new_table({0: "a"})
-        place = self._initial(name, StreamStart(latest=True))
-        assert self._latest(name, place) == place
+        offset = self._initial(name, StreamStart(latest=True))
+        assert self._latest(name, offset) == offset
         for number in (1, 2, 3):
             self.merge_rows(name, _table({number: "a"}), [])
-        until = self._latest(name, place)
+        until = self._latest(name, offset)
         self.merge_rows(name, _table({4: "a"}), [])
         for number in (1, 2, 3):
-            end = self._latest(name, place, 1, until)
-            assert _bag(self._read(name, place, end)) == Counter({(number, "a"): 1})
-            place = end
-        assert self._latest(name, place, 1, until) == place
-        assert _bag(self._read(name, place, self._latest(name, place))) == Counter({(4, "a"): 1})
+            end = self._latest(name, offset, 1, until)
+            assert _bag(self._read(name, offset, end)) == Counter({(number, "a"): 1})
+            offset = end
+        assert self._latest(name, offset, 1, until) == offset
+        assert _bag(self._read(name, offset, self._latest(name, offset))) == Counter({(4, "a"): 1})
 
     def test_a_stream_from_a_version_on(self) -> None:
         self.require(Behaviour.STREAMING)
@@ -134,20 +143,20 @@ class StreamingChecks(ConformanceBase):
     def test_places_that_are_none(self) -> None:
         self.require(Behaviour.STREAMING)
         name = self._new_table({1: "a"})
-        place = self._latest(name, self._initial(name, StreamStart()))
+        offset = self._latest(name, self._initial(name, StreamStart()))
         missing = SchemaTableName(SCHEMA, "no_such_table")
         with self.query() as query:
             metadata = query.metadata
             assert isinstance(metadata, SupportsStreaming)
             assert metadata.get_initial_offset(query.session, missing, StreamStart()) is None
-            assert metadata.get_latest_offset(query.session, missing, place) is None
-            assert metadata.get_stream_batch(query.session, missing, place, place, changes=False) is None
-            for odd in ("", "{}", "no place", '{"other": 1}'):
+            assert metadata.get_latest_offset(query.session, missing, offset) is None
+            assert metadata.get_stream_batch(query.session, missing, offset, offset, changes=False) is None
+            for odd in ("", "{}", "no offset", '{"other": 1}'):
                 with pytest.raises(InvalidArgumentError):
                     metadata.get_latest_offset(query.session, name, odd)
                 with pytest.raises(InvalidArgumentError):
-                    metadata.get_stream_batch(query.session, name, place, odd, changes=False)
-        assert "\n" not in place
+                    metadata.get_stream_batch(query.session, name, offset, odd, changes=False)
+        assert "\n" not in offset
 
     def _check_changes(self, name: SchemaTableName, batch: _Batch) -> None:
         met = self._read(name, batch.start, batch.end, changes=True)
@@ -170,11 +179,11 @@ class StreamingChecks(ConformanceBase):
             return found
 
     def _latest(
-        self, name: SchemaTableName, place: str, max_versions: int | None = None, until: str | None = None
+        self, name: SchemaTableName, offset: str, max_versions: int | None = None, until: str | None = None
     ) -> str:
         with self.query() as query:
             assert isinstance(query.metadata, SupportsStreaming)
-            found = query.metadata.get_latest_offset(query.session, name, place, max_versions, until)
+            found = query.metadata.get_latest_offset(query.session, name, offset, max_versions, until)
             assert found is not None
             return found
 

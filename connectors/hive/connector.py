@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from catalog.metastore.factory import Metastore, connect
+from catalog.metastore.cache.policy import cache_policy
+from catalog.metastore.factory import Metastore
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.optional.procedures import Procedure
 from connector_spi.page_source import PageSourceProvider
-from connector_spi.properties import PropertyMetadata
+from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
-from connectors.hive.config import CONFIG_PROPERTIES, TRANSACTIONAL_READ_LOCK, HiveConfig, session_properties
+from connectors.hive.config import (
+    ASSUME_COMMITTED_WRITE_IDS,
+    CONFIG_PROPERTIES,
+    HEARTBEAT_INTERVAL,
+    LOCK_MAX_WAIT,
+    ORC_BY_NAME,
+    ORC_ZONE,
+    PARQUET_BY_NAME,
+    PARQUET_ZONE,
+    RCFILE_ZONE,
+    TRANSACTIONAL_READ_LOCK,
+)
+from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.formats.file_format import FormatSettings
 from connectors.hive.metadata import HiveMetadata
 from connectors.hive.page_source import HivePageSourceProvider
@@ -25,6 +39,7 @@ from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.hive.transactions.heartbeats import Heartbeats
 from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
 from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.toolkit.storage.properties import storage_options
 
 __all__ = ["HiveConnector", "HiveFactory", "HivePlugin"]
 
@@ -37,28 +52,28 @@ class HiveConnector(Connector):
         metastore: The metastore; closed with the connector.
     """
 
-    def __init__(self, config: HiveConfig, metastore: Metastore) -> None:
+    def __init__(self, config: PropertyValues, metastore: Metastore) -> None:
         self._config = config
-        self._files = FileSystem(config.storage_options)
+        self._files = FileSystem(storage_options(config))
         self._split_manager = HiveSplitManager(config, self._files)
         settings = FormatSettings(
-            orc_by_name=config.orc_by_name,
-            parquet_by_name=config.parquet_by_name,
-            parquet_zone=config.parquet_zone,
-            binary_zone=config.binary_zone,
-            orc_zone=config.orc_zone,
-            avro_schema_hosts=config.avro_schema_hosts,
+            orc_by_name=config.get(ORC_BY_NAME),
+            parquet_by_name=config.get(PARQUET_BY_NAME),
+            parquet_zone=config.get(PARQUET_ZONE),
+            binary_zone=config.get(RCFILE_ZONE),
+            orc_zone=config.get(ORC_ZONE),
+            avro_schema_hosts=tuple(sorted(config.get(HOSTS))),
         )
         self._page_source_provider = HivePageSourceProvider(self._files, settings)
-        self._heartbeats = Heartbeats(metastore.transactions, config.heartbeat_interval)
-        self._shared = SharedMetastore(metastore, config.cache)
+        self._heartbeats = Heartbeats(metastore.transactions, config.get(HEARTBEAT_INTERVAL))
+        self._shared = SharedMetastore(metastore, cache_policy(config))
         self.metastore = self._shared.metastore
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         policy = SnapshotPolicy(
-            session.flag(TRANSACTIONAL_READ_LOCK),
-            self._config.lock_max_wait,
-            self._config.assume_committed_write_ids,
+            session.get(TRANSACTIONAL_READ_LOCK),
+            self._config.get(LOCK_MAX_WAIT),
+            self._config.get(ASSUME_COMMITTED_WRITE_IDS),
             session.user,
             f"lakeport {session.query_id}",
         )
@@ -95,11 +110,11 @@ class HiveConnector(Connector):
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
-        return session_properties(self._config)
+        return self._config.session_properties(CONFIG_PROPERTIES)
 
     def describe(self) -> Mapping[str, str]:
         """The systems that the catalog is connected to, for ``lakeport catalogs check``."""
-        return {"metastore": self._config.metastore.place()}
+        return {"metastore": self._shared.metastore.description}
 
     def shutdown(self) -> None:
         self._heartbeats.close()
@@ -119,11 +134,10 @@ class HiveFactory(ConnectorFactory):
 
     @property
     def config_properties(self) -> Sequence[PropertyMetadata[object]]:
-        return CONFIG_PROPERTIES
+        return (*metastore_kinds().properties, *CONFIG_PROPERTIES)
 
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> HiveConnector:
-        config = HiveConfig.from_properties(properties)
-        return HiveConnector(config, connect(config.metastore))
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> HiveConnector:
+        return HiveConnector(properties, metastore_kinds().open(properties))
 
 
 class HivePlugin(Plugin):

@@ -7,20 +7,18 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from catalog.metastore.cache.policy import cache_texts
 from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Table
 from catalog.metastore.partitions.names import make_partition_name
-from catalog.metastore.properties import metastore_properties
 from connector_spi.errors import (
-    InternalError,
     InvalidArgumentError,
     NotSupportedError,
     SchemaNotFoundError,
     UserError,
 )
-from connector_spi.handles import ColumnHandle, TableHandle
+from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
     FilterApplication,
@@ -33,6 +31,7 @@ from connector_spi.optional.changes import ChangeRange, TableChanges, with_chang
 from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
 from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.properties import PropertyValues
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
@@ -41,7 +40,7 @@ from connectors.hive import error_codes
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
 from connectors.hive.acid.valid_ids import ValidIds
-from connectors.hive.config import HiveConfig
+from connectors.hive.config import SHARED_PROPERTIES
 from connectors.hive.definitions.columns import make_handle, make_metadata
 from connectors.hive.definitions.table_formats import is_hudi, is_transactional
 from connectors.hive.handles import HiveTableHandle
@@ -59,7 +58,7 @@ from connectors.toolkit.storage.filesystem import FileSystem
 __all__ = ["HiveMetadata"]
 
 
-class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
+class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
     """Metadata within one transaction, with statistics, partition listing, redirection to Hudi, views and definitions.
 
     Definitions of tables take effect at once; a rollback does not undo them.
@@ -72,7 +71,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
     """
 
     def __init__(
-        self, config: HiveConfig, files: FileSystem, transaction: HiveTransaction, metastore: Metastore
+        self, config: PropertyValues, files: FileSystem, transaction: HiveTransaction, metastore: Metastore
     ) -> None:
         super().__init__(metastore, files.delete_folder)
         self._config = config
@@ -99,13 +98,13 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
             return ()
         return [SchemaTableName(schema, name) for name in names]
 
-    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableHandle | None:
+    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> HiveTableHandle | None:
         entry = self._transaction.client.get_table(name.schema, name.table)
         return None if entry is None else self._handle(entry)
 
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
-    ) -> TableHandle | None:
+    ) -> HiveTableHandle | None:
         """A transactional table as of a write id, as long as compaction and the cleaner have kept its files."""
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None:
@@ -161,7 +160,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
 
     def get_stream_batch(
         self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
-    ) -> TableHandle | None:
+    ) -> HiveTableHandle | None:
         """Rows that committed write ids inserted: new rows of updates, and rows deleted since, are included."""
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None:
@@ -181,19 +180,16 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None or not is_hudi(entry, self._files):
             return None
-        known = metastore_properties(self._config.metastore)
-        properties = (*known, *cache_texts(self._config.cache), *self._config.storage_options)
-        return TableRedirection("hudi", name, properties)
+        return TableRedirection("hudi", name, self._config.texts((*metastore_kinds().properties, *SHARED_PROPERTIES)))
 
-    def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
-        handle = hive_handle(table)
-        metadata = make_metadata(self._transaction.table(handle.name), handle)
-        if handle.changes is None or handle.changes.inserts_only:
+    def get_table_metadata(self, session: ConnectorSession, table: HiveTableHandle) -> TableMetadata:
+        metadata = make_metadata(self._transaction.table(table.name), table)
+        if table.changes is None or table.changes.inserts_only:
             return metadata
         return with_change_columns(metadata, pa.int64())
 
-    def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
-        return {column.name: column for column in hive_handle(table).all_columns}
+    def get_column_handles(self, session: ConnectorSession, table: HiveTableHandle) -> Mapping[str, ColumnHandle]:
+        return {column.name: column for column in table.all_columns}
 
     def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
         entry = self._transaction.client.get_table(name.base.schema, name.base.table)
@@ -212,45 +208,40 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         return (AcidTable.kind, PartitionsTable.kind, PropertiesTable.kind)
 
     def apply_filter(
-        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+        self, session: ConnectorSession, table: HiveTableHandle, constraint: Constraint
     ) -> FilterApplication | None:
         """Applies filters on partition keys fully; filters on other columns select files and parts of files."""
-        handle = hive_handle(table)
-        whole = set(handle.all_columns).difference(ACID_HIDDEN_COLUMNS if handle.full_acid else ())
-        taken = handle.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
-        if taken == handle.constraint:
+        whole = set(table.all_columns).difference(ACID_HIDDEN_COLUMNS if table.full_acid else ())
+        taken = table.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
+        if taken == table.constraint:
             return None
-        keys = set(handle.partition_keys)
+        keys = set(table.partition_keys)
         remaining = constraint.summary.keep(lambda column: column not in keys)
-        return FilterApplication(replace(handle, constraint=taken), remaining)
+        return FilterApplication(replace(table, constraint=taken), remaining)
 
     def apply_projection(
-        self, session: ConnectorSession, table: TableHandle, columns: tuple[ColumnHandle, ...]
+        self, session: ConnectorSession, table: HiveTableHandle, columns: tuple[ColumnHandle, ...]
     ) -> ProjectionApplication | None:
-        handle = hive_handle(table)
-        if handle.columns == columns:
+        if table.columns == columns:
             return None
-        return ProjectionApplication(replace(handle, columns=columns), columns)
+        return ProjectionApplication(replace(table, columns=columns), columns)
 
-    def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        handle = hive_handle(table)
-        if handle.changes is not None:
+    def get_table_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
+        if table.changes is not None:
             return TableStatistics()
-        return table_statistics(self._transaction.client, handle, self._transaction.table(handle.name))
+        return table_statistics(self._transaction.client, table, self._transaction.table(table.name))
 
-    def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        handle = hive_handle(table)
-        return column_statistics(self._transaction.client, handle, self._transaction.table(handle.name))
+    def get_column_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
+        return column_statistics(self._transaction.client, table, self._transaction.table(table.name))
 
     def list_partitions(
-        self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
+        self, session: ConnectorSession, table: HiveTableHandle, constraint: TupleDomain[str]
     ) -> Sequence[tuple[object, ...]]:
-        handle = hive_handle(table)
-        keys = {key.name: key for key in handle.partition_keys}
+        keys = {key.name: key for key in table.partition_keys}
         if not keys:
             return ()
         wanted = constraint.transform_keys(keys.get)
-        kept = prune_partitions(self._transaction.client, handle, wanted).kept
+        kept = prune_partitions(self._transaction.client, table, wanted).kept
         return [tuple(value for _, value in partition.values) for partition in kept]
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
@@ -314,14 +305,3 @@ def _no_stream(name: SchemaTableName) -> NotSupportedError:
     return NotSupportedError(
         f"{name} cannot be read as a stream: it is not transactional, so new rows cannot be identified"
     )
-
-
-def hive_handle(table: TableHandle) -> HiveTableHandle:
-    """The handle as this connector's type.
-
-    Raises:
-        InternalError: The handle belongs to another connector.
-    """
-    if not isinstance(table, HiveTableHandle):
-        raise InternalError(f"expected a HiveTableHandle, met a {type(table).__qualname__}")
-    return table

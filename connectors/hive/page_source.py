@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
 
 import pyarrow as pa
 
@@ -142,7 +141,7 @@ def _acid_read(acid: AcidFile, snapshot: AcidSnapshot, request: FileRequest, ses
         rules=ORC_RULES,
         zone=request.settings.orc_zone or request.read.zone,
     )
-    return AcidRead(read, acid, snapshot.visible, cast(int, session.get_property(MAX_DELETE_MEMORY)))
+    return AcidRead(read, acid, snapshot.visible, session.get(MAX_DELETE_MEMORY))
 
 
 def _bucket_stages(

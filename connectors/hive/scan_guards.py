@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from connector_spi.errors import ResourceError, UserError
+from connector_spi.properties import PropertyValues
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
-from connectors.hive.config import PARTITION_FILTER_REQUIRED, HiveConfig
+from connectors.hive.config import MAX_PARTITIONS, PARTITION_FILTER_REQUIRED, PARTITION_FILTER_SCHEMAS
 from connectors.hive.handles import HiveTableHandle
 
 __all__ = ["check_partition_count", "check_partition_filter"]
 
 
-def check_partition_filter(table: HiveTableHandle, session: ConnectorSession, config: HiveConfig) -> None:
+def check_partition_filter(table: HiveTableHandle, session: ConnectorSession, config: PropertyValues) -> None:
     """Refuses a scan of a partitioned table without a filter on a partition key, where one is required.
 
     Dynamic filters of joins do not count, nor do filters that only Spark can evaluate.
@@ -19,9 +20,9 @@ def check_partition_filter(table: HiveTableHandle, session: ConnectorSession, co
     Raises:
         UserError: There is no such filter (code ``HIVE_PARTITION_FILTER_REQUIRED``).
     """
-    if not table.partition_keys or not session.flag(PARTITION_FILTER_REQUIRED):
+    if not table.partition_keys or not session.get(PARTITION_FILTER_REQUIRED):
         return
-    schemas = config.partition_filter_schemas
+    schemas = config.get(PARTITION_FILTER_SCHEMAS)
     if schemas and table.name.schema not in schemas:
         return
     filtered = dict(table.constraint.domains or {})
@@ -30,22 +31,22 @@ def check_partition_filter(table: HiveTableHandle, session: ConnectorSession, co
         raise UserError(
             f"the query has no filter on a partition key of {table.name}, which this catalog requires: filter by at "
             f"least one of {names} with a comparison to a constant, or set the session property "
-            f"{PARTITION_FILTER_REQUIRED} to false",
+            f"{PARTITION_FILTER_REQUIRED.name_in_session} to false",
             error_codes.HIVE_PARTITION_FILTER_REQUIRED,
         )
 
 
-def check_partition_count(table: HiveTableHandle, count: int, config: HiveConfig) -> None:
+def check_partition_count(table: HiveTableHandle, count: int, config: PropertyValues) -> None:
     """Refuses a scan of more partitions than the catalog allows.
 
     Raises:
         ResourceError: There are too many (code ``HIVE_EXCEEDED_PARTITION_LIMIT``).
     """
-    limit = config.max_partitions_per_scan
+    limit = config.get(MAX_PARTITIONS)
     if count > limit:
         raise ResourceError(
-            f"the query would read {count} partitions of {table.name}; hive.max-partitions-per-scan allows {limit}: "
+            f"the query would read {count} partitions of {table.name}; {MAX_PARTITIONS.name} allows {limit}: "
             f"filter by {', '.join(key.name for key in table.partition_keys)}, or raise "
-            "hive.max-partitions-per-scan in the catalog's properties",
+            f"{MAX_PARTITIONS.name} in the catalog's properties",
             error_codes.HIVE_EXCEEDED_PARTITION_LIMIT,
         )

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import cast
 
 from connector_spi.connector_transaction import ConnectorTransaction
-from connector_spi.errors import InternalError
-from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
+from connector_spi.properties import PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
-from connectors.hive.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE, HiveConfig
+from connectors.hive.config import (
+    IGNORE_ABSENT_PARTITIONS,
+    MAX_SPLIT_SIZE,
+    ORC_BY_NAME,
+    PARQUET_BY_NAME,
+    PARQUET_ZONE,
+    RECURSIVE_DIRECTORIES,
+    SPLIT_LOADER_CONCURRENCY,
+)
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing.bucket_selection import BucketSelection
-from connectors.hive.listing.cache import ListingCache
+from connectors.hive.listing.cache import ListingCache, listing_policy
 from connectors.hive.listing.file_lister import FileLister
 from connectors.hive.listing.file_splits import Lister, LocationSplits, ScanLocation, SplitLoader
 from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
@@ -32,7 +39,7 @@ __all__ = ["HiveSplitManager"]
 _LOCATION_BATCH = 64
 
 
-class HiveSplitManager(SplitManager):
+class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
     """Makes splits of tables.
 
     Args:
@@ -43,21 +50,19 @@ class HiveSplitManager(SplitManager):
         listings: Cached directory listings.
     """
 
-    def __init__(self, config: HiveConfig, files: FileSystem) -> None:
+    def __init__(self, config: PropertyValues, files: FileSystem) -> None:
         self._config = config
         self._files = files
-        self.listings = ListingCache(config.listings)
+        self.listings = ListingCache(listing_policy(config))
 
     def get_splits(
         self,
         transaction: ConnectorTransaction,
         session: ConnectorSession,
-        table: TableHandle,
+        table: HiveTableHandle,
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
-    ) -> SplitSource:
-        if not isinstance(table, HiveTableHandle):
-            raise InternalError(f"expected a Hive table, met a {type(table).__name__}")
+    ) -> SplitSource[HiveSplit]:
         hive = hive_transaction(transaction)
         constraint = table.constraint.intersect(dynamic_filter)
         if constraint.is_none:
@@ -69,7 +74,7 @@ class HiveSplitManager(SplitManager):
             pruned = prune_partitions(hive.client, table, constraint)
             partitions, total = pruned.kept, pruned.total
             check_partition_count(table, len(partitions), self._config)
-        ignore_absent = session.flag(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
+        ignore_absent = session.get(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
         loader = SplitLoader(
             transaction=hive,
             table=table,
@@ -80,21 +85,21 @@ class HiveSplitManager(SplitManager):
                 self._files,
                 table,
                 columns,
-                orc_by_name=self._config.orc_by_name,
-                parquet_by_name=self._config.parquet_by_name,
-                parquet_zone=self._config.parquet_zone or session.time_zone,
+                orc_by_name=self._config.get(ORC_BY_NAME),
+                parquet_by_name=self._config.get(PARQUET_BY_NAME),
+                parquet_zone=self._config.get(PARQUET_ZONE) or session.time_zone,
             ),
-            max_split_bytes=cast(int, session.get_property(MAX_SPLIT_SIZE)),
+            max_split_bytes=session.get(MAX_SPLIT_SIZE),
             files=self._files,
             buckets=BucketSelection.of(table, constraint, session),
         )
-        return _HiveSplitSource(loader, partitions, total, self._config.split_loader_concurrency)
+        return _HiveSplitSource(loader, partitions, total, self._config.get(SPLIT_LOADER_CONCURRENCY))
 
     def _lister(
         self, hive: HiveTransaction, table: HiveTableHandle, columns: tuple[ColumnHandle, ...], ignore_absent: bool
     ) -> Lister:
         if table.snapshot is None:
-            recursive = self._config.recursive_directories
+            recursive = self._config.get(RECURSIVE_DIRECTORIES)
             plain = FileLister(self._files, recursive, ignore_absent, self.listings)
             return lambda location, partition: [
                 DataFile(info) for info in plain.data_files(location, table.name, partition)
@@ -112,7 +117,7 @@ class HiveSplitManager(SplitManager):
         return lister.data_files
 
 
-class _HiveSplitSource(SplitSource):
+class _HiveSplitSource(SplitSource[HiveSplit]):
     def __init__(
         self, loader: SplitLoader, partitions: tuple[PartitionName, ...] | None, total: int | None, threads: int
     ) -> None:
@@ -123,7 +128,7 @@ class _HiveSplitSource(SplitSource):
         self._pool: ThreadPoolExecutor | None = None
         self._files_kept = self._files_total = self._with_deletes = self._other_buckets = 0
 
-    def __iter__(self) -> Iterator[Sequence[Split]]:
+    def __iter__(self) -> Iterator[Sequence[HiveSplit]]:
         locations = self._locations()
         while batch := list(islice(locations, _LOCATION_BATCH)):
             splits: list[HiveSplit] = []

@@ -6,16 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from catalog.metastore.cache.metastore import CachingMetastore
-from catalog.metastore.factory import Metastore, connect
+from catalog.metastore.cache.policy import cache_policy
+from catalog.metastore.factory import Metastore
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.optional.procedures import Procedure
-from connector_spi.properties import PropertyMetadata
+from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
-from connectors.hudi.config import CONFIG_PROPERTIES, HudiConfig, session_properties
+from connectors.hudi.config import CONFIG_PROPERTIES, SESSION_PROPERTIES, SPLIT_LOADER_PARALLELISM, hidden_columns
 from connectors.hudi.metadata import HudiMetadata
 from connectors.hudi.page_source import HudiPageSourceProvider
 from connectors.hudi.planning.missing_partitions import MissingPartitions
@@ -24,6 +26,7 @@ from connectors.hudi.registration.register import register_table_procedure, unre
 from connectors.hudi.splits import HudiSplitManager
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.toolkit.storage.properties import storage_options
 
 __all__ = ["HudiConnector", "HudiFactory", "HudiPlugin"]
 
@@ -36,12 +39,12 @@ class HudiConnector(Connector):
         metastore: Where its tables are named; closed with it.
     """
 
-    def __init__(self, config: HudiConfig, metastore: Metastore) -> None:
+    def __init__(self, config: PropertyValues, metastore: Metastore) -> None:
         self._config = config
-        self._shared = SharedMetastore(metastore, config.cache)
+        self._shared = SharedMetastore(metastore, cache_policy(config))
         self._metastore = self._shared.metastore
-        self._files = FileSystem(config.storage)
-        self._pool = ThreadPoolExecutor(config.parallelism, thread_name_prefix="hudi-splits")
+        self._files = FileSystem(storage_options(config))
+        self._pool = ThreadPoolExecutor(config.get(SPLIT_LOADER_PARALLELISM), thread_name_prefix="hudi-splits")
         self._split_manager = HudiSplitManager(self._pool, MissingPartitions(self._shared.reads_of, self._files))
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
@@ -49,7 +52,7 @@ class HudiConnector(Connector):
         calls = self._shared.history.begin(session.query_id, session.user, session.start)
         client = CachingMetastore(self._shared.reads_of(session.user), calls)
         transaction.metadata = HudiMetadata(
-            client, self._files, transaction, self._config.columns_to_hide, self._metastore
+            client, self._files, transaction, hidden_columns(self._config), self._metastore
         )
         return transaction
 
@@ -83,11 +86,11 @@ class HudiConnector(Connector):
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
-        return session_properties(self._config)
+        return (*self._config.session_properties(CONFIG_PROPERTIES), *SESSION_PROPERTIES)
 
     def describe(self) -> Mapping[str, str]:
         """What the catalog is connected to, for ``lakeport catalogs check``."""
-        return {"metastore": self._config.metastore.place()}
+        return {"metastore": self._shared.metastore.description}
 
     def shutdown(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -103,15 +106,14 @@ class HudiFactory(ConnectorFactory):
 
     @property
     def config_properties(self) -> Sequence[PropertyMetadata[object]]:
-        return CONFIG_PROPERTIES
+        return (*metastore_kinds().properties, *CONFIG_PROPERTIES)
 
     @property
     def column_options(self) -> frozenset[str]:
         return COLUMN_OPTIONS
 
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> HudiConnector:
-        config = HudiConfig.of(properties)
-        return HudiConnector(config, connect(config.metastore))
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> HudiConnector:
+        return HudiConnector(properties, metastore_kinds().open(properties))
 
 
 class HudiPlugin(Plugin):

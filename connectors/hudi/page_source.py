@@ -40,7 +40,7 @@ class HudiPageSourceProvider(PageSourceProvider):
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
     ) -> PageSource:
-        memory = int(str(session.get_property(MERGE_MEMORY)))
+        memory = session.get(MERGE_MEMORY)
         if isinstance(split, HudiChangeSplit) and isinstance(table, HudiChangesHandle):
             changes = GroupChanges(self.files, split, table.table, memory)
             return (change_feed_page_source if table.is_feed else change_page_source)(changes, columns)

@@ -67,7 +67,7 @@ class HudiSplitManager(SplitManager):
             return ListSplitSource((), ScanSummary(snapshot=table.snapshot, partitions_kept=0, files_kept=0))
         check_partition_filter(table, session)
         plan = plan_table(transaction, table, constraint)
-        if table.metastore_partitions and not session.flag(IGNORE_ABSENT_PARTITIONS):
+        if table.metastore_partitions and not session.get(IGNORE_ABSENT_PARTITIONS):
             self._missing.check(table, partition_domains(table, constraint), plan, session.user)
         snapshot = snapshot_of(transaction, table)
         check_readable(snapshot, table, plan)
@@ -77,7 +77,7 @@ class HudiSplitManager(SplitManager):
         slices = SliceSplits(table, schemas, bootstrap_sources(snapshot, plan))
         is_possible = not transaction.files.has_settings(table.location)
         native = NativeReading(table, columns, schemas, is_possible=is_possible)
-        max_size = int(str(session.get_property(MAX_SPLIT_SIZE)))
+        max_size = session.get(MAX_SPLIT_SIZE)
         return HudiSplitSource(table, plan, RangeSplits(slices, columns, constraint, native, max_size))
 
     def _changes(

@@ -46,11 +46,19 @@ def changes_snapshot(snapshots: Sequence[Snapshot], change_range: ChangeRange, s
     chunks: list[Chunk] = []
     for snapshot in wanted:
         for change, rows in _changed_rows(before.get(snapshot.version, ()), snapshot.chunks):
-            told = _with_told(rows, change, snapshot)
-            chunks.extend(cut_into_chunks(told, newest.table.partitioned_by, None))
+            changed = _with_change_columns(rows, change, snapshot)
+            chunks.extend(cut_into_chunks(changed, newest.table.partitioned_by, None))
     last = wanted[-1] if wanted else newest
     words = f"changes {change_range}"
-    return Snapshot(snapshot_id, last.version, last.committed_at, "changes", _metadata(newest), tuple(chunks), words)
+    return Snapshot(
+        id=snapshot_id,
+        version=last.version,
+        committed_at=last.committed_at,
+        operation="changes",
+        table=_metadata(newest),
+        chunks=tuple(chunks),
+        words=words,
+    )
 
 
 def _wanted(snapshots: Sequence[Snapshot], change_range: ChangeRange) -> list[Snapshot]:
@@ -103,7 +111,7 @@ def _forgotten(snapshots: Sequence[Snapshot], change_range: ChangeRange) -> Inva
 
 
 def _changed_rows(before: Sequence[Chunk], after: Sequence[Chunk]) -> Iterator[tuple[ChangeType, pa.Table]]:
-    # Most chunks are in both states; rows of the others are told apart by their numbers.
+    # Most chunks are in both states; rows of the others are distinguished by their numbers.
     shared = {id(chunk) for chunk in before} & {id(chunk) for chunk in after}
     old, new = ([chunk.numbered_rows() for chunk in chunks if id(chunk) not in shared] for chunks in (before, after))
     (old_rows, old_states), (new_rows, new_states) = _numbers(old), _numbers(new)
@@ -126,15 +134,15 @@ def _numbers(tables: Sequence[pa.Table]) -> tuple[np.ndarray, np.ndarray]:
     return rows, states
 
 
-def _with_told(rows: pa.Table, change: ChangeType, snapshot: Snapshot) -> pa.Table:
-    told = rows.append_column(ROW_ID.name, rows.column(NUMBER))
+def _with_change_columns(rows: pa.Table, change: ChangeType, snapshot: Snapshot) -> pa.Table:
+    changed = rows.append_column(ROW_ID.name, rows.column(NUMBER))
     for name, value, data_type in (
         (CHANGE_TYPE, change.value, pa.string()),
         (COMMIT_VERSION, snapshot.version, pa.int64()),
         (COMMIT_TIMESTAMP, snapshot.committed_at, pa.timestamp("us", "UTC")),
     ):
-        told = told.append_column(name, pa.repeat(pa.scalar(value, data_type), rows.num_rows))
-    return told
+        changed = changed.append_column(name, pa.repeat(pa.scalar(value, data_type), rows.num_rows))
+    return changed
 
 
 def _metadata(snapshot: Snapshot) -> TableMetadata:

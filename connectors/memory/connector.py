@@ -14,12 +14,12 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.procedures import Procedure, ProcedureArgument
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import Value
-from connector_spi.properties import PropertyMetadata
+from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connectors.memory.chunks import NUMBER, REVISION, Chunk, cut_into_chunks, numbered
-from connectors.memory.config import CONFIG_PROPERTIES, MemoryConfig, session_properties
+from connectors.memory.config import CONFIG_PROPERTIES, MAX_DATA_SIZE
 from connectors.memory.handles import CHUNK_COLUMN, ROW_ID
 from connectors.memory.merge import merged_chunks
 from connectors.memory.metadata import MemoryTransaction
@@ -36,9 +36,9 @@ class MemoryConnector(Connector):
     Every method may be called from any thread.
     """
 
-    def __init__(self, config: MemoryConfig) -> None:
+    def __init__(self, config: PropertyValues) -> None:
         self._config = config
-        self._store = MemoryStore(config.max_data_bytes)
+        self._store = MemoryStore(config.get(MAX_DATA_SIZE))
         self._split_manager = MemorySplitManager()
         self._page_source_provider = MemoryPageSourceProvider()
 
@@ -99,7 +99,7 @@ class MemoryConnector(Connector):
 
         Args:
             name: The table.
-            key: A column that tells its rows apart, and is never NULL.
+            key: A column that identifies its rows, and is never NULL.
             rows: Rows with the table's columns: each replaces the row of its key, or is added where there is none.
             deletes: Keys of rows to take away; those that are not there are passed over.
 
@@ -159,22 +159,22 @@ class MemoryConnector(Connector):
     def procedures(self) -> Sequence[Procedure]:
         return (
             Procedure(
-                "system",
-                "rollback_to_version",
-                "Makes an older state of a table the newest one.",
-                (
+                schema="system",
+                name="rollback_to_version",
+                description="Makes an older state of a table the newest one.",
+                arguments=(
                     ProcedureArgument("schema_name", pa.string(), "Schema of the table."),
                     ProcedureArgument("table_name", pa.string(), "The table."),
                     ProcedureArgument("version", pa.int64(), "A version of the table's $snapshots."),
                 ),
-                pa.schema([("version", pa.int64())]),
-                self._rollback_to_version,
+                result=pa.schema([("version", pa.int64())]),
+                function=self._rollback_to_version,
             ),
         )
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
-        return session_properties(self._config)
+        return self._config.session_properties(CONFIG_PROPERTIES)
 
     def shutdown(self) -> None:
         self._store.clear()
@@ -207,8 +207,8 @@ class MemoryFactory(ConnectorFactory):
     def config_properties(self) -> Sequence[PropertyMetadata[object]]:
         return CONFIG_PROPERTIES
 
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> MemoryConnector:
-        return MemoryConnector(MemoryConfig.from_properties(properties))
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> MemoryConnector:
+        return MemoryConnector(properties)
 
 
 class MemoryPlugin(Plugin):

@@ -24,7 +24,7 @@ def merged_chunks(
     Args:
         chunks: The state before.
         table: The table.
-        key: The column that tells rows apart.
+        key: The column that identifies rows.
         rows: The new forms of rows, numbered as new rows; those that replace one take its number.
         deletes: Keys of rows to take away.
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import InternalError, InvalidArgumentError
-from connector_spi.handles import ColumnHandle, TableHandle
+from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
     FilterApplication,
@@ -59,7 +59,7 @@ class MemoryTransaction(ConnectorTransaction):
         self._by_id[snapshot.id] = snapshot
         return snapshot
 
-    def snapshot(self, table: TableHandle) -> Snapshot:
+    def snapshot(self, table: MemoryTableHandle) -> Snapshot:
         """The snapshot of a handle.
 
         Raises:
@@ -67,7 +67,7 @@ class MemoryTransaction(ConnectorTransaction):
         """
         if self.state is not TransactionState.OPEN:
             raise InternalError(f"the transaction is {self.state.value}; it cannot be asked for {table}")
-        snapshot = self._by_id.get(memory_handle(table).snapshot_id)
+        snapshot = self._by_id.get(table.snapshot_id)
         if snapshot is None:
             raise InternalError(f"{table} was not made in this transaction")
         return snapshot
@@ -85,7 +85,7 @@ class MemoryTransaction(ConnectorTransaction):
         self._by_id.clear()
 
 
-class MemoryMetadata(ConnectorMetadata):
+class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
     """Answers inside of one transaction. Has limit, statistics, time travel, changes, streams and partition listing."""
 
     def __init__(self, store: MemoryStore, transaction: MemoryTransaction) -> None:
@@ -98,13 +98,13 @@ class MemoryMetadata(ConnectorMetadata):
     def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
         return self._store.tables(schema)
 
-    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableHandle | None:
+    def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> MemoryTableHandle | None:
         snapshot = self._transaction.newest(name)
         return None if snapshot is None else _handle(snapshot)
 
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
-    ) -> TableHandle | None:
+    ) -> MemoryTableHandle | None:
         """The table at a snapshot: versions are numbers from 1, a time means the newest snapshot not after it."""
         snapshots = self._kept(name)
         if not snapshots:
@@ -142,19 +142,15 @@ class MemoryMetadata(ConnectorMetadata):
 
     def get_stream_batch(
         self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
-    ) -> TableHandle | None:
+    ) -> MemoryTableHandle | None:
         kept = self._kept(name)
         if not kept:
             return None
         made = batch_snapshot(kept, start, end, self._store.new_id(), changes=changes)
         return _handle(self._transaction.pin(made))
 
-    def get_table_metadata(self, session: ConnectorSession, table: TableHandle) -> TableMetadata:
+    def get_table_metadata(self, session: ConnectorSession, table: MemoryTableHandle) -> TableMetadata:
         return self._transaction.snapshot(table).table
-
-    def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:
-        columns = self._transaction.snapshot(table).table.columns
-        return {column.name: ColumnHandle(column.name, column.type) for column in columns}
 
     def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
         snapshots = self._store.snapshots(name.base)
@@ -164,44 +160,40 @@ class MemoryMetadata(ConnectorMetadata):
         return (SnapshotsTable.kind,)
 
     def apply_filter(
-        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+        self, session: ConnectorSession, table: MemoryTableHandle, constraint: Constraint
     ) -> FilterApplication | None:
         """Partition keys are taken over for good, other whole columns to choose chunks by."""
-        handle = memory_handle(table)
-        if handle.limit is not None:
+        if table.limit is not None:
             # A filter after a limit is not the same as before it.
             return None
         whole = set(self.get_column_handles(session, table).values()) - {CHUNK_COLUMN}
-        taken = handle.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
-        if taken == handle.constraint:
+        taken = table.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
+        if taken == table.constraint:
             return None
         keys = set(self._transaction.snapshot(table).table.partitioned_by)
         remaining = constraint.summary.keep(lambda column: column not in whole or column.name not in keys)
-        return FilterApplication(dataclasses.replace(handle, constraint=taken), remaining)
+        return FilterApplication(dataclasses.replace(table, constraint=taken), remaining)
 
     def apply_projection(
-        self, session: ConnectorSession, table: TableHandle, columns: tuple[ColumnHandle, ...]
+        self, session: ConnectorSession, table: MemoryTableHandle, columns: tuple[ColumnHandle, ...]
     ) -> ProjectionApplication | None:
-        handle = memory_handle(table)
-        if handle.columns == columns:
+        if table.columns == columns:
             return None
-        return ProjectionApplication(dataclasses.replace(handle, columns=columns), columns)
+        return ProjectionApplication(dataclasses.replace(table, columns=columns), columns)
 
-    def apply_limit(self, session: ConnectorSession, table: TableHandle, limit: int) -> LimitApplication | None:
+    def apply_limit(self, session: ConnectorSession, table: MemoryTableHandle, limit: int) -> LimitApplication | None:
         """Taken over for good, unless a filter is left that the engine has to apply before it."""
-        handle = memory_handle(table)
         keys = self._transaction.snapshot(table).table.partitioned_by
-        exact = handle.constraint.keep(lambda column: column.name not in keys).is_all
-        if not exact or (handle.limit is not None and handle.limit <= limit):
+        exact = table.constraint.keep(lambda column: column.name not in keys).is_all
+        if not exact or (table.limit is not None and table.limit <= limit):
             return None
-        return LimitApplication(dataclasses.replace(handle, limit=limit), guaranteed=True)
+        return LimitApplication(dataclasses.replace(table, limit=limit), guaranteed=True)
 
-    def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        handle = memory_handle(table)
-        return chunk_statistics(handle, kept_chunks(self._transaction.snapshot(handle), handle.constraint))
+    def get_table_statistics(self, session: ConnectorSession, table: MemoryTableHandle) -> TableStatistics:
+        return chunk_statistics(table, kept_chunks(self._transaction.snapshot(table), table.constraint))
 
     def list_partitions(
-        self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
+        self, session: ConnectorSession, table: MemoryTableHandle, constraint: TupleDomain[str]
     ) -> Sequence[tuple[object, ...]]:
         snapshot = self._transaction.snapshot(table)
         if not snapshot.table.partitioned_by:
@@ -215,17 +207,6 @@ class MemoryMetadata(ConnectorMetadata):
         if newest is None:
             return []
         return [found for found in self._store.snapshots(name) if found.id <= newest.id] or [newest]
-
-
-def memory_handle(table: TableHandle) -> MemoryTableHandle:
-    """Narrows a handle to this connector's.
-
-    Raises:
-        InternalError: It is another connector's.
-    """
-    if not isinstance(table, MemoryTableHandle):
-        raise InternalError(f"expected a MemoryTableHandle, met a {type(table).__qualname__}")
-    return table
 
 
 def _handle(snapshot: Snapshot) -> MemoryTableHandle:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 import pyarrow as pa
 
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
-from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ScanSummary, SplitManager, SplitSource
 from connectors.memory.chunks import Chunk
 from connectors.memory.config import MAX_SPLIT_ROWS
-from connectors.memory.handles import CHUNK_COLUMN, MemorySplit
-from connectors.memory.metadata import MemoryTransaction, memory_handle
+from connectors.memory.handles import CHUNK_COLUMN, MemorySplit, MemoryTableHandle
+from connectors.memory.metadata import MemoryTransaction
 from connectors.memory.statistics import kept_chunks
 
 __all__ = ["MemorySplitManager", "MemorySplitSource"]
 
 
-class MemorySplitSource(SplitSource):
+class MemorySplitSource(SplitSource[MemorySplit]):
     """Copies each chunk only when it is asked for; one batch of splits for each chunk."""
 
     def __init__(
@@ -33,7 +32,7 @@ class MemorySplitSource(SplitSource):
         self._split_rows = split_rows
         self._summary = summary
 
-    def __iter__(self) -> Iterator[Sequence[Split]]:
+    def __iter__(self) -> Iterator[Sequence[MemorySplit]]:
         for chunk, data in self._pieces:
             columns = data.select(self._names)
             yield [
@@ -45,22 +44,21 @@ class MemorySplitSource(SplitSource):
         return self._summary
 
 
-class MemorySplitManager(SplitManager):
+class MemorySplitManager(SplitManager[MemoryTableHandle, MemorySplit]):
     """Chooses chunks by the handle's filter, cuts them by its limit, then leaves out what no join needs."""
 
     def get_splits(
         self,
         transaction: ConnectorTransaction,
         session: ConnectorSession,
-        table: TableHandle,
+        table: MemoryTableHandle,
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
-    ) -> SplitSource:
+    ) -> SplitSource[MemorySplit]:
         if not isinstance(transaction, MemoryTransaction):
             raise InternalError(f"expected a MemoryTransaction, met a {type(transaction).__qualname__}")
-        handle = memory_handle(table)
-        snapshot = transaction.snapshot(handle)
-        kept = _limited(kept_chunks(snapshot, handle.constraint), handle.limit)
+        snapshot = transaction.snapshot(table)
+        kept = _limited(kept_chunks(snapshot, table.constraint), table.limit)
         needed = {number for number, _ in kept_chunks(snapshot, dynamic_filter)}
         pieces = [(number, data) for number, data in kept if number in needed]
         kept_keys = {snapshot.chunks[number].keys for number, _ in pieces}
@@ -76,7 +74,7 @@ class MemorySplitManager(SplitManager):
             notes=("files are chunks in memory",),
         )
         names = dict.fromkeys(column.name for column in columns if column != CHUNK_COLUMN)
-        return MemorySplitSource(pieces, list(names), cast(int, session.get_property(MAX_SPLIT_ROWS)), summary)
+        return MemorySplitSource(pieces, list(names), session.get(MAX_SPLIT_ROWS), summary)
 
 
 def _limited(chunks: Sequence[tuple[int, Chunk]], limit: int | None) -> Iterator[tuple[int, pa.Table]]:

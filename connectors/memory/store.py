@@ -191,7 +191,14 @@ class MemoryStore:
             self._held = _HeldChunks()
 
     def _snapshot(self, version: int, operation: str, table: TableMetadata, chunks: Sequence[Chunk]) -> Snapshot:
-        return Snapshot(next(self._ids), version, datetime.now(UTC), operation, table, tuple(chunks))
+        return Snapshot(
+            id=next(self._ids),
+            version=version,
+            committed_at=datetime.now(UTC),
+            operation=operation,
+            table=table,
+            chunks=tuple(chunks),
+        )
 
     def _keep(self, snapshots: list[Snapshot], made: Snapshot) -> None:
         snapshots.append(made)

@@ -70,7 +70,7 @@ def batch_snapshot(snapshots: Sequence[Snapshot], start: str, end: str, snapshot
     """The rows between two places, as those of a snapshot.
 
     Raises:
-        InvalidArgumentError: A place is none of the table, or what was before it is no longer kept.
+        InvalidArgumentError: An offset is none of the table, or what was before it is no longer kept.
     """
     newest = snapshots[-1]
     first, last = _version(newest, start), _version(newest, end)
@@ -82,18 +82,18 @@ def batch_snapshot(snapshots: Sequence[Snapshot], start: str, end: str, snapshot
             )
         return found[0]
     after, until = (TableVersion(VersionKind.VERSION, str(one)) for one in (first, last))
-    told = changes_snapshot(snapshots, ChangeRange(after, until, start_inclusive=False), snapshot_id)
-    return told if changes else _new_rows(told, newest)
+    changed = changes_snapshot(snapshots, ChangeRange(after, until, start_inclusive=False), snapshot_id)
+    return changed if changes else _new_rows(changed, newest)
 
 
-def _new_rows(told: Snapshot, newest: Snapshot) -> Snapshot:
+def _new_rows(changed: Snapshot, newest: Snapshot) -> Snapshot:
     columns = [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP, ROW_ID.name]
     chunks: list[Chunk] = []
-    for chunk in told.chunks:
+    for chunk in changed.chunks:
         rows = chunk.numbered_rows()
         rows = rows.filter(pc.is_in(rows.column(CHANGE_TYPE), pa.array(_NEW)))
         chunks.extend(cut_into_chunks(rows.drop_columns(columns), newest.table.partitioned_by, None))
-    return replace(told, table=newest.table, chunks=tuple(chunks))
+    return replace(changed, table=newest.table, chunks=tuple(chunks))
 
 
 def _is_before(snapshot: Snapshot, time: datetime, inclusive: bool) -> bool:
@@ -106,7 +106,7 @@ def _version(newest: Snapshot, offset: str) -> int:
     if version > newest.version:
         raise InvalidArgumentError(
             f"a stream of table {newest.table.name} has read up to version {version}, and the newest is "
-            f"{newest.version}: the table was made anew; start the query with a new checkpoint"
+            f"{newest.version}: the table was made again; start the query with a new checkpoint"
         )
     return version
 

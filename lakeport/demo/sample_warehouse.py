@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
-from catalog.metastore.factory import MetastoreConfig, connect
+from catalog.metastore.embedded.factory import open_embedded
 from connector_spi.errors import UserError
 from lakeport.error_codes import SAMPLE_WAREHOUSE_TAKEN
 
@@ -136,7 +136,7 @@ def _write_catalogs(folder: Path, metastore_file: Path) -> None:
 
 
 def _forget(warehouse: SampleWarehouse, metastore_file: Path) -> None:
-    metastore = connect(MetastoreConfig(kind="embedded", embedded_path=str(metastore_file)))
+    metastore = open_embedded(metastore_file)
     try:
         for table in TABLES:
             entry = metastore.reads.get_table(SCHEMA, table.name)

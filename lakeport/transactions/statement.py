@@ -191,7 +191,7 @@ class Statement:
             # The catalog's own connector has checked the names; the sibling knows some of them.
             known = {descriptor.name for descriptor in descriptors}
             given = {name: text for name, text in given.items() if name in known}
-        values = parse_properties(descriptors, given, where)
+        values = parse_properties(descriptors, given, where).as_dict()
         engine = {descriptor.name: bool(values.pop(descriptor.name)) for descriptor in ENGINE_PROPERTIES}
         session = ConnectorSession(self.query_id, self._user, self._time_zone, self._start, tuple(values.items()))
         return session, engine

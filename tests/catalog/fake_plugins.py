@@ -10,7 +10,13 @@ from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.page_source import PageSourceProvider
-from connector_spi.properties import PropertyMetadata, duration_property, integer_property, string_property
+from connector_spi.properties import (
+    PropertyMetadata,
+    PropertyValues,
+    duration_property,
+    integer_property,
+    string_property,
+)
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 
@@ -68,13 +74,13 @@ class CountingFactory(ConnectorFactory):
             string_property("fail", "What to fail at."),
         )
 
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> CountingConnector:
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> CountingConnector:
         gate = self.gates.get(catalog)
         if gate is not None:
             assert gate.wait(60)
-        if properties["fail"] == "create":
+        if properties.as_dict()["fail"] == "create":
             raise RuntimeError("out of tea")
-        connector = CountingConnector(catalog, properties)
+        connector = CountingConnector(catalog, properties.as_dict())
         self.made.append(connector)
         return connector
 

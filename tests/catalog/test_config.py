@@ -24,7 +24,7 @@ def test_a_file_gives_its_name_connector_and_properties(tmp_path: Path) -> None:
     )
     config = load_catalog_file(path)
     assert (config.name, config.connector_name) == ("sales", "counting")
-    assert config.typed_properties(PROPERTIES) == {
+    assert config.typed_properties(PROPERTIES).as_dict() == {
         "server.uri": "thrift://a:1",
         "server.password": None,
         "server.timeout": 0.25,
@@ -61,7 +61,7 @@ def test_placeholders_are_filled_and_not_filled_again(tmp_path: Path, monkeypatc
     monkeypatch.setenv("HOST", "${ENV:PORT}")
     write(tmp_path, "secret.txt", "s3cret \n")
     text = "connector.name=counting\nserver.uri=thrift://${ENV:HOST}:1\nserver.password=${FILE:secret.txt}"
-    values = load_catalog_file(write(tmp_path, "sales.properties", text)).typed_properties(PROPERTIES)
+    values = load_catalog_file(write(tmp_path, "sales.properties", text)).typed_properties(PROPERTIES).as_dict()
     assert values["server.uri"] == "thrift://${ENV:PORT}:1"
     assert values["server.password"] == "s3cret"
 

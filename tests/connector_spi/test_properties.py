@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import traceback
+from datetime import UTC, datetime
 
 import pytest
 
-from connector_spi.errors import InvalidPropertyError
+from connector_spi.errors import InternalError, InvalidPropertyError
 from connector_spi.properties import (
     PropertyMetadata,
     boolean_property,
@@ -17,6 +18,7 @@ from connector_spi.properties import (
     string_list_property,
     string_property,
 )
+from connector_spi.session import ConnectorSession
 
 DURATION = duration_property("timeout", "How long.", 10.0, minimum=0.001)
 SIZE = data_size_property("size", "How much.", minimum=1)
@@ -50,7 +52,7 @@ SECRET = PropertyMetadata(SECRET.name, SECRET.description, SECRET.kind, SECRET.p
     ],
 )
 def test_values(prop: PropertyMetadata[object], text: str, value: object) -> None:
-    assert parse_properties([prop], {prop.name: text}, str) == {prop.name: value}
+    assert parse_properties([prop], {prop.name: text}, str).as_dict() == {prop.name: value}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,11 @@ def test_wrong_values_say_what_is_expected(prop: PropertyMetadata[object], text:
 
 
 def test_defaults_are_filled_in() -> None:
-    assert parse_properties([DURATION, SIZE, LIST], {}, str) == {"timeout": 10.0, "size": None, "hosts": ()}
+    values = parse_properties([DURATION, SIZE, LIST], {}, str)
+    timeout: float = values.get(DURATION)
+    size: int | None = values.get(SIZE)
+    hosts: tuple[str, ...] = values.get(LIST)
+    assert (timeout, size, hosts) == (10.0, None, ())
 
 
 def test_an_unknown_name_is_refused_with_the_closest() -> None:
@@ -88,12 +94,12 @@ def test_a_required_property_that_is_missing() -> None:
     required = string_property("uri", "Where the server is.", required=True)
     with pytest.raises(InvalidPropertyError, match=r"property 'uri' is missing: Where the server is\."):
         parse_properties([required], {}, str)
-    assert parse_properties([required], {"uri": ""}, str) == {"uri": ""}
+    assert parse_properties([required], {"uri": ""}, str).get(required) == ""
 
 
 def test_an_alias_means_the_same_and_not_both_may_be_given() -> None:
     prop = string_property("new", "Text.", aliases=("old",))
-    assert parse_properties([prop], {"old": "x"}, str) == {"new": "x"}
+    assert parse_properties([prop], {"old": "x"}, str).get(prop) == "x"
     with pytest.raises(InvalidPropertyError, match="'new' says again what 'old' says; keep one"):
         parse_properties([prop], {"old": "x", "new": "y"}, str)
 
@@ -107,3 +113,29 @@ def test_a_secret_is_not_shown_even_in_the_trace() -> None:
 
 def test_closest_stays_silent_where_nothing_is_close() -> None:
     assert closest("zzz", ["timeout", "count"]) == ""
+
+
+def test_values_are_read_by_their_property_and_repr_shows_none() -> None:
+    values = parse_properties([SECRET, COUNT, FLAG], {"pin": "4711", "count": "7"}, str)
+    assert values.texts([SECRET, FLAG]) == (("pin", "4711"),)
+    assert repr(values) == "PropertyValues(pin, count)"
+    with pytest.raises(InternalError, match="property 'timeout' is not declared"):
+        values.get(DURATION)
+
+
+def test_a_property_of_the_catalog_is_the_default_of_the_session() -> None:
+    limit = integer_property("x.max-rows", "Most rows.", 10, minimum=1, session="max_rows")
+    values = parse_properties([limit, COUNT], {"x.max-rows": "20"}, str)
+    [of_session] = values.session_properties([limit, COUNT])
+    assert (of_session.name, of_session.default) == ("max_rows", 20)
+    given = parse_properties([of_session], {"max_rows": "5"}, str).as_dict()
+    session = ConnectorSession("q", "ann", "UTC", datetime(2024, 1, 1, tzinfo=UTC), tuple(given.items()))
+    rows: int = session.get(limit)
+    assert rows == session.get(of_session) == 5
+    with pytest.raises(InternalError, match="session property 'count' is not declared"):
+        session.get(COUNT)
+
+
+def test_an_unknown_choice_names_the_closest() -> None:
+    with pytest.raises(InvalidPropertyError, match=r"expects one of NONE, SNAPPY, met 'SNAPY'; did you mean 'SNAPPY'"):
+        parse_properties([CHOICE], {"codec": "SNAPY"}, str)

@@ -21,13 +21,13 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport import TSocket, TTransport
 
 import lakeport
-from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.model import ColumnStatistics
+from catalog.metastore.testing.objects import STORAGE, add_partitions, new_table
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import NotSupportedError
 from lakeport import Session
 from lakeport.demo.sample_warehouse import TABLES, SampleTable, prepare
-from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
 from tests.integration.conftest import RunningRelease
 from tests.lakeport.demo.answers import hive_rows, hudi_rows
 from tests.paths import PROJECT
@@ -134,7 +134,7 @@ def test_our_client_passes_its_own_tests(metastore_release: RunningRelease) -> N
 def test_another_client_reads_what_we_wrote(
     metastore_release: RunningRelease, other_client: ThriftHiveMetastore.Client
 ) -> None:
-    with closing(connect(MetastoreConfig(uri=metastore_release.uri, username="tester"))) as metastore:
+    with closing(connect_thrift(ThriftConfig(uri=metastore_release.uri, username="tester"))) as metastore:
         made = new_table(metastore, ("ds", "string"))
         add_partitions(metastore, made, ("a/b",))
     found = other_client.get_table_req(ttypes.GetTableRequest(made.database, "t")).table
@@ -154,10 +154,10 @@ def test_a_catalog_of_the_metastore_is_apart(
     place = (tmp_path / catalog).as_uri()
     other_client.create_catalog(ttypes.CreateCatalogRequest(ttypes.Catalog(catalog, "for a test", place)))
     availability = Availability(catalog=catalog)
-    config = MetastoreConfig(uri=metastore_release.uri, username="tester")
+    config = ThriftConfig(uri=metastore_release.uri, username="tester")
     with (
-        closing(connect(replace(config, availability=availability))) as inside,
-        closing(connect(config)) as outside,
+        closing(connect_thrift(replace(config, availability=availability))) as inside,
+        closing(connect_thrift(config)) as outside,
     ):
         assert inside.reads.get_databases() == ["default"]
         made = new_table(inside, ("ds", "string"))

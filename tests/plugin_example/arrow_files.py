@@ -1,12 +1,14 @@
 """A whole plugin: the tables of a catalog are Arrow IPC files ``<folder>/<schema>/<table>.arrow``."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 import connector_spi as spi
+
+FOLDER = spi.string_property("arrow-files.folder", "Holds a folder for each schema.", required=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class ArrowSplit(spi.Split):
     size_bytes: int
 
 
-class ArrowMetadata(spi.ConnectorMetadata):
+class ArrowMetadata(spi.ConnectorMetadata[ArrowTable]):
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
@@ -36,60 +38,32 @@ class ArrowMetadata(spi.ConnectorMetadata):
         path = self._folder / name.schema / f"{name.table}.arrow"
         return ArrowTable(name, str(path), open_file(str(path)).schema) if path.is_file() else None
 
-    def get_table_metadata(self, session: spi.ConnectorSession, table: spi.TableHandle) -> spi.TableMetadata:
-        assert isinstance(table, ArrowTable)
+    def get_table_metadata(self, session: spi.ConnectorSession, table: ArrowTable) -> spi.TableMetadata:
         columns = (spi.ColumnMetadata(field.name, field.type, field.nullable) for field in table.schema)
         return spi.TableMetadata(table.name, tuple(columns), properties=(("location", table.path),))
 
-    def get_column_handles(self, session: spi.ConnectorSession, table: spi.TableHandle) -> dict[str, spi.ColumnHandle]:
-        columns = self.get_table_metadata(session, table).columns
-        return {column.name: spi.ColumnHandle(column.name, column.type) for column in columns}
 
-
-class ArrowSplitManager(spi.SplitManager):
+class ArrowSplitManager(spi.SplitManager[ArrowTable, ArrowSplit]):
     def get_splits(
         self,
         transaction: spi.ConnectorTransaction,
         session: spi.ConnectorSession,
-        table: spi.TableHandle,
+        table: ArrowTable,
         columns: tuple[spi.ColumnHandle, ...],
         dynamic_filter: spi.TupleDomain[spi.ColumnHandle],
-    ) -> spi.SplitSource:
-        assert isinstance(table, ArrowTable)
+    ) -> spi.SplitSource[ArrowSplit]:
         return spi.ListSplitSource([ArrowSplit(table.path, Path(table.path).stat().st_size)], spi.ScanSummary())
 
 
-class ArrowPageSource(spi.PageSource):
-    def __init__(self, path: str, columns: tuple[spi.ColumnHandle, ...]) -> None:
-        self._type = pa.struct([(column.name, column.type) for column in columns])
-        self._batches = self._read(open_file(path))
-
-    @property
-    def schema(self) -> pa.Schema:
-        return pa.schema(list(self._type))
-
-    def __next__(self) -> pa.RecordBatch:
-        return next(self._batches)
-
-    def _read(self, reader: pa.RecordBatchFileReader) -> Iterator[pa.RecordBatch]:
+class ArrowPageSourceProvider(spi.GeneratorPageSourceProvider[ArrowTable, ArrowSplit]):
+    def read(
+        self, split: ArrowSplit, table: ArrowTable, columns: tuple[spi.ColumnHandle, ...]
+    ) -> Iterator[pa.RecordBatch]:
+        reader = open_file(split.path)
         for number in range(reader.num_record_batches):
-            # Arrow casts structs by field names: to the columns asked for, and to the fields used of nested ones.
-            rows = reader.get_batch(number).to_struct_array().cast(self._type)
-            for start in range(0, len(rows), 50_000):
-                yield pa.RecordBatch.from_struct_array(rows.slice(start, 50_000))
-
-
-class ArrowPageSourceProvider(spi.PageSourceProvider):
-    def create_page_source(
-        self,
-        session: spi.ConnectorSession,
-        split: spi.Split,
-        table: spi.TableHandle,
-        columns: tuple[spi.ColumnHandle, ...],
-        dynamic_filter: spi.TupleDomain[spi.ColumnHandle],
-    ) -> spi.PageSource:
-        assert isinstance(split, ArrowSplit)
-        return ArrowPageSource(split.path, columns)
+            batch = reader.get_batch(number)
+            for start in range(0, batch.num_rows, 50_000):
+                yield batch.slice(start, 50_000)
 
 
 class ArrowFilesConnector(spi.Connector):
@@ -99,26 +73,18 @@ class ArrowFilesConnector(spi.Connector):
     def __init__(self, folder: Path) -> None:
         self._metadata = ArrowMetadata(folder)
 
-    def begin_transaction(self, session: spi.ConnectorSession) -> spi.ConnectorTransaction:
-        return spi.ConnectorTransaction()
-
     def get_metadata(self, transaction: spi.ConnectorTransaction) -> spi.ConnectorMetadata:
         return self._metadata
 
 
 class ArrowFilesFactory(spi.ConnectorFactory):
     name = "arrow_files"
-    config_properties = (spi.string_property("arrow-files.folder", "Holds a folder for each schema.", required=True),)
+    config_properties = (FOLDER,)
 
     def create(
-        self, catalog: str, properties: Mapping[str, object], context: spi.ConnectorContext
+        self, catalog: str, properties: spi.PropertyValues, context: spi.ConnectorContext
     ) -> ArrowFilesConnector:
-        return ArrowFilesConnector(Path(str(properties["arrow-files.folder"])))
-
-
-class ArrowFilesPlugin(spi.Plugin):
-    def connector_factories(self) -> list[spi.ConnectorFactory]:
-        return [ArrowFilesFactory()]
+        return ArrowFilesConnector(Path(properties.get(FOLDER)))
 
 
 def open_file(path: str) -> pa.RecordBatchFileReader:

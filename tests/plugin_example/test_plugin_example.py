@@ -9,15 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import lakeport
+from catalog.metastore.factory import Metastore
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
+from catalog.metastore.testing import MetastoreConformance
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
 from connector_spi.connector import ConnectorFactory
 from connector_spi.errors import CorruptFileError, InvalidPropertyError, NotSupportedError
 from connector_spi.names import SchemaTableName
-from connector_spi.testing import Behaviour, ConnectorConformance, read_table
+from connector_spi.properties import parse_properties
+from connector_spi.testing import Behaviour, ConnectorConformance, ReferenceQuery, read_table
 from connectors.hive.formats import plugins
 from connectors.hudi.merge import merger_plugins
 from tests.connectors.hive.reading import make_connector
@@ -37,14 +43,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert done.returncode == 0, done.stderr
     sys.path.append(str(target))
     importlib.invalidate_caches()
-    caches = (plugins._loaded, merger_plugins.plugin_mergers, merger_plugins._loaded)
+    caches = (plugins._loaded, metastore_kinds, merger_plugins.plugin_mergers, merger_plugins._loaded)
     for cached in caches:
         cached.cache_clear()
     yield target
     sys.path.remove(str(target))
     for cached in caches:
         cached.cache_clear()
-    for name in ("arrow_files", "fixed_width", "sum_merger"):
+    for name in ("arrow_files", "dict_metastore", "fixed_width", "sum_merger"):
         sys.modules.pop(name, None)
 
 
@@ -174,6 +180,46 @@ def test_a_merger_that_no_plugin_brings_is_refused(tmp_path: Path) -> None:
     catalog.register(table.folder)
     with pytest.raises(NotSupportedError, match=r"com\.example\.Other.*lakeport\.hudi\.record_mergers"):
         catalog.read()
+
+
+class TestDictMetastore(MetastoreConformance):
+    @pytest.fixture
+    def metastore(self, tmp_path: Path) -> Metastore:
+        kinds = metastore_kinds()
+        given = {"hive.metastore": "dict", "dict.directory": tmp_path.as_uri()}
+        return kinds.open(parse_properties(kinds.properties, given, str))
+
+
+def test_a_catalog_over_the_metastore_of_the_plugin(tmp_path: Path) -> None:
+    (tmp_path / "catalogs").mkdir()
+    (tmp_path / "catalogs" / "lake.properties").write_text(
+        f"connector.name=hive\nhive.metastore=dict\ndict.directory={tmp_path.as_uri()}/warehouse\n"
+    )
+    (tmp_path / "data").mkdir()
+    pq.write_table(pa.table({"id": [1, 2], "name": ["a", None]}), tmp_path / "data" / "f.parquet")
+    with lakeport.connect(catalogs=tmp_path / "catalogs") as session:
+        hive = session.catalogs.get("lake")
+        [register] = [one for one in hive.procedures if one.name == "register_table"]
+        given = {"schema_name": "s", "table_name": "t", "table_location": (tmp_path / "data").as_uri()}
+        with ReferenceQuery(hive) as query:
+            register.function(query.session, {one.name: given.get(one.name, one.default) for one in register.arguments})
+        assert session.arrow("lake.s.t", where=[("id", "=", 2)]).read_all().to_pylist() == [{"id": 2, "name": None}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (
+            "dikt",
+            r"lake\.properties, line 2: .*expects one of thrift, embedded, dict, met 'dikt'; did you mean 'dict'\?",
+        ),
+        ("glue", r"expects one of thrift, embedded, dict, met 'glue'$"),
+    ],
+)
+def test_an_unknown_metastore(tmp_path: Path, kind: str, words: str) -> None:
+    (tmp_path / "lake.properties").write_text(f"connector.name=hive\nhive.metastore={kind}\n")
+    with lakeport.connect(catalogs=tmp_path) as session, pytest.raises(InvalidPropertyError, match=words):
+        session.arrow("lake.s.t")
 
 
 def test_the_plugin_is_small() -> None:

@@ -1,1 +1,1 @@
-"""What a catalog keeps of its metastore: how long, for whom, and when it is forgotten."""
+"""What a catalog keeps of its metastore: how long, for which users, and when it is forgotten."""

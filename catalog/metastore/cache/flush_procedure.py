@@ -45,10 +45,10 @@ def flush_procedure(forget: Callable[[str | None, str | None, str | None], int])
         return pa.table({"flushed": [forget(schema, table, partition)]}, _RESULT)
 
     return Procedure(
-        "system",
-        "flush_metadata_cache",
-        "Forgets what is kept of the metastore: of all, of a schema, of a table, or of a partition.",
-        _ARGUMENTS,
-        _RESULT,
-        flush,
+        schema="system",
+        name="flush_metadata_cache",
+        description="Forgets what is kept of the metastore: of all, of a schema, of a table, or of a partition.",
+        arguments=_ARGUMENTS,
+        result=_RESULT,
+        function=flush,
     )

@@ -13,16 +13,16 @@ from typing import Generic, TypeVar
 from catalog.metastore.cache.policy import CachePolicy
 from connector_spi.errors import ConnectorError
 
-__all__ = ["AnswerCache"]
+__all__ = ["LoadingCache"]
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 
 
-class AnswerCache(Generic[KeyT]):
+class LoadingCache(Generic[KeyT]):
     """Answers by key. Thread-safe.
 
     What is invalidated while it is asked for reaches those who waited for it, whose questions are as old; it is not
-    kept, and whoever asks after ``invalidate`` asks anew.
+    kept, and who asks after ``invalidate`` asks again.
 
     Args:
         policy: How long and how many.
@@ -72,9 +72,9 @@ class AnswerCache(Generic[KeyT]):
             refreshing = self._begin_refresh(stale)
         if refreshing is not None:
             self._refresh(stale, refreshing, load)
-        absent = [key for key, future in waited.items() if future is mine]
-        if absent:
-            found.update(self._load(absent, mine, load))
+        missing = [key for key, future in waited.items() if future is mine]
+        if missing:
+            found.update(self._load(missing, mine, load))
         found.update((key, future.result()[key]) for key, future in waited.items() if future is not mine)
         return found
 
@@ -135,7 +135,7 @@ class AnswerCache(Generic[KeyT]):
             try:
                 self._load(keys, future, load)
             except ConnectorError:
-                # The old answer serves until it is too old; then whoever asks is told the error.
+                # The old answer serves until it is too old; then the next to ask gets the error.
                 return
 
         try:
@@ -149,7 +149,7 @@ class AnswerCache(Generic[KeyT]):
                 raise RuntimeError
             pool.submit(run)
         except RuntimeError:
-            # Closed meanwhile: nobody may be left waiting.
+            # Closed meanwhile: those who wait still get an answer.
             run()
 
     def _load(
@@ -179,7 +179,7 @@ class AnswerCache(Generic[KeyT]):
         return values
 
     def _end_loading(self, keys: Sequence[KeyT], future: Future[Mapping[KeyT, object]]) -> list[KeyT]:
-        """The keys that nobody has invalidated since."""
+        """The keys that were not invalidated since."""
         valid = [key for key in keys if self._loading.get(key) is future]
         for key in valid:
             del self._loading[key]

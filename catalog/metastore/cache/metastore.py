@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from catalog.metastore.cache import keys
 from catalog.metastore.calls.statistics import CallCount, CallStatistics
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
@@ -27,7 +28,7 @@ class CachingMetastore(MetastoreClient):
     Threads that ask the same at once wait for one answer.
 
     Args:
-        delegate: Whom to ask. It outlives this cache: ``close`` only forgets.
+        delegate: The client to ask. It outlives this cache: ``close`` only forgets.
         statistics: Counts the calls that the questions to ``delegate`` cost; one of its own if left out.
     """
 
@@ -35,26 +36,24 @@ class CachingMetastore(MetastoreClient):
         self.statistics = statistics or CallStatistics()
         self._delegate = delegate
         self._lock = Lock()
-        self._answers: dict[Hashable, Future[object]] = {}
+        self._answers: dict[keys.CallKey, Future[object]] = {}
         self._partitions: dict[tuple[str, str], dict[str, Partition | None]] = {}
 
     def get_databases(self) -> list[str]:
-        return list(self._once("get_databases", (), self._delegate.get_databases))
+        return list(self._once(keys.databases_key(), self._delegate.get_databases))
 
     def get_database(self, name: str) -> Database | None:
-        return self._once("get_database", (name.lower(),), lambda: self._delegate.get_database(name))
+        return self._once(keys.database_key(name), lambda: self._delegate.get_database(name))
 
     def get_table_names(self, database: str) -> list[str]:
-        key = (database.lower(),)
-        return list(self._once("get_table_names", key, lambda: self._delegate.get_table_names(database)))
+        return list(self._once(keys.tables_key(database), lambda: self._delegate.get_table_names(database)))
 
     def get_table(self, database: str, name: str) -> Table | None:
-        key = (database.lower(), name.lower())
-        return self._once("get_table", key, lambda: self._delegate.get_table(database, name))
+        return self._once(keys.table_key(database, name), lambda: self._delegate.get_table(database, name))
 
     def get_partition_names(self, database: str, table: str) -> list[str]:
-        key = (database.lower(), table.lower())
-        return list(self._once("get_partition_names", key, lambda: self._delegate.get_partition_names(database, table)))
+        key = keys.partition_names_key(database, table)
+        return list(self._once(key, lambda: self._delegate.get_partition_names(database, table)))
 
     def filters_partitions(self, predicate: TupleDomain[str], partition_keys: Sequence[FieldSchema]) -> bool:
         return self._delegate.filters_partitions(predicate, partition_keys)
@@ -67,8 +66,7 @@ class CachingMetastore(MetastoreClient):
         partition_keys: Sequence[FieldSchema] = (),
     ) -> list[str]:
         names = self._once(
-            "get_partition_names_by_filter",
-            (database.lower(), table.lower(), predicate),
+            keys.filtered_names_key(database, table, predicate, partition_keys),
             lambda: self._delegate.get_partition_names_by_filter(database, table, predicate, partition_keys),
         )
         return list(names)
@@ -77,18 +75,17 @@ class CachingMetastore(MetastoreClient):
         wanted = list(names)
         with self._lock:
             known = self._partitions.setdefault((database.lower(), table.lower()), {})
-            absent = [name for name in dict.fromkeys(wanted) if name not in known]
-        if absent or not wanted:
+            missing = [name for name in dict.fromkeys(wanted) if name not in known]
+        if missing or not wanted:
             with self.statistics.charged():
-                fetched = self._delegate.get_partitions_by_names(database, table, absent)
-            self._remember(known, absent, fetched)
+                fetched = self._delegate.get_partitions_by_names(database, table, missing)
+            self._remember(known, missing, fetched)
         found = (known[name] for name in wanted)
         return [partition for partition in found if partition is not None]
 
     def get_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> list[ColumnStatistics]:
         found = self._once(
-            "get_table_statistics",
-            (database.lower(), table.lower(), tuple(columns)),
+            keys.table_statistics_key(database, table, columns),
             lambda: self._delegate.get_table_statistics(database, table, columns),
         )
         return list(found)
@@ -97,8 +94,7 @@ class CachingMetastore(MetastoreClient):
         self, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
     ) -> Mapping[str, list[ColumnStatistics]]:
         return self._once(
-            "get_partition_statistics",
-            (database.lower(), table.lower(), tuple(partitions), tuple(columns)),
+            keys.partition_statistics_key(database, table, partitions, columns),
             lambda: self._delegate.get_partition_statistics(database, table, partitions, columns),
         )
 
@@ -107,8 +103,7 @@ class CachingMetastore(MetastoreClient):
             self._answers.clear()
             self._partitions.clear()
 
-    def _once(self, method: str, arguments: tuple[Hashable, ...], ask: Callable[[], ResultT]) -> ResultT:
-        key = (method, *arguments)
+    def _once(self, key: keys.CallKey, ask: Callable[[], ResultT]) -> ResultT:
         with self._lock:
             answer = self._answers.get(key)
             mine = answer is None
@@ -127,7 +122,7 @@ class CachingMetastore(MetastoreClient):
         return cast(ResultT, answer.result())
 
     def _remember(self, known: dict[str, Partition | None], asked: list[str], fetched: list[Partition]) -> None:
-        # They come in the order asked for; one that is gone leaves a gap, told by its values.
+        # They come in the order asked for; one that is gone leaves a gap, seen by its values.
         remaining = iter(fetched)
         following = next(remaining, None)
         with self._lock:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from connector_spi.properties import PropertyMetadata, boolean_property, duration_property, integer_property
+from connector_spi.properties import (
+    PropertyMetadata,
+    PropertyValues,
+    boolean_property,
+    duration_property,
+    integer_property,
+)
 
-__all__ = ["CACHE_PROPERTIES", "CachePolicy", "cache_policy", "cache_texts"]
-
-_TTL = "hive.metastore-cache-ttl"
-_REFRESH = "hive.metastore-refresh-interval"
-_SIZE = "hive.metastore-cache-maximum-size"
-_THREADS = "hive.metastore-refresh-max-threads"
-_MISSING = "hive.metastore-cache.cache-missing"
-_PARTITIONS = "hive.metastore-cache.cache-partitions"
+__all__ = ["CACHE_PROPERTIES", "CachePolicy", "cache_policy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,46 +38,50 @@ class CachePolicy:
 
 _DEFAULTS = CachePolicy()
 
-CACHE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
-    duration_property(
-        _TTL, "How long answers of the metastore serve later statements, too; 0s keeps none.", _DEFAULTS.ttl, minimum=0
-    ),
-    duration_property(
-        _REFRESH,
-        "Age at which an answer that is kept is asked for again, while the old one still serves; never if not set.",
-        minimum=0.001,
-    ),
-    integer_property(_SIZE, "Most answers of the metastore that are kept.", _DEFAULTS.maximum_size, minimum=1),
-    integer_property(
-        _THREADS, "Most answers that are refreshed at once.", _DEFAULTS.refresh_threads, minimum=1, maximum=256
-    ),
-    boolean_property(_MISSING, "Whether it is kept, too, that a schema, table or partition is not there.", False),
-    boolean_property(_PARTITIONS, "Whether names, entries and statistics of partitions are kept.", True),
+_TTL = duration_property(
+    "hive.metastore-cache-ttl",
+    "How long answers of the metastore serve later statements, too; 0s keeps none.",
+    _DEFAULTS.ttl,
+    minimum=0,
 )
+_REFRESH = duration_property(
+    "hive.metastore-refresh-interval",
+    "Age at which an answer that is kept is asked for again, while the old one still serves; never if not set.",
+    minimum=0.001,
+)
+_SIZE = integer_property(
+    "hive.metastore-cache-maximum-size",
+    "Most answers of the metastore that are kept.",
+    _DEFAULTS.maximum_size,
+    minimum=1,
+)
+_THREADS = integer_property(
+    "hive.metastore-refresh-max-threads",
+    "Most answers that are refreshed at once.",
+    _DEFAULTS.refresh_threads,
+    minimum=1,
+    maximum=256,
+)
+_MISSING = boolean_property(
+    "hive.metastore-cache.cache-missing",
+    "Whether it is kept, too, that a schema, table or partition is missing.",
+    False,
+)
+_PARTITIONS = boolean_property(
+    "hive.metastore-cache.cache-partitions", "Whether names, entries and statistics of partitions are kept.", True
+)
+
+CACHE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (_TTL, _REFRESH, _SIZE, _THREADS, _MISSING, _PARTITIONS)
 """Descriptors for a connector's ``config_properties``."""
 
 
-def cache_policy(properties: Mapping[str, object]) -> CachePolicy:
-    """Takes the cache's part out of a catalog's typed properties, which has a value for each of them."""
-    refresh = properties[_REFRESH]
+def cache_policy(config: PropertyValues) -> CachePolicy:
+    """Takes the values of ``CACHE_PROPERTIES`` out of a catalog's properties."""
     return CachePolicy(
-        float(str(properties[_TTL])),
-        None if refresh is None else float(str(refresh)),
-        int(str(properties[_SIZE])),
-        int(str(properties[_THREADS])),
-        bool(properties[_MISSING]),
-        bool(properties[_PARTITIONS]),
+        ttl=config.get(_TTL),
+        refresh=config.get(_REFRESH),
+        maximum_size=config.get(_SIZE),
+        refresh_threads=config.get(_THREADS),
+        missing=config.get(_MISSING),
+        partitions=config.get(_PARTITIONS),
     )
-
-
-def cache_texts(policy: CachePolicy) -> tuple[tuple[str, str], ...]:
-    """The properties of a policy, as a catalog file has them; the reverse of ``cache_policy``."""
-    texts = {
-        _TTL: f"{policy.ttl}s",
-        _REFRESH: "" if policy.refresh is None else f"{policy.refresh}s",
-        _SIZE: str(policy.maximum_size),
-        _THREADS: str(policy.refresh_threads),
-        _MISSING: str(policy.missing).lower(),
-        _PARTITIONS: str(policy.partitions).lower(),
-    }
-    return tuple((key, text) for key, text in texts.items() if text)

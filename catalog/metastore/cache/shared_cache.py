@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from catalog.metastore.cache.loading_cache import AnswerCache
+from catalog.metastore.cache import keys
+from catalog.metastore.cache.loading_cache import LoadingCache
 from catalog.metastore.cache.policy import CachePolicy
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
@@ -19,9 +20,6 @@ __all__ = ["SharedMetastoreCache"]
 
 ResultT = TypeVar("ResultT")
 
-# Of a question: the call, the database, the table, the partition's name, and what else was given.
-_Key = tuple[str, str, str, str, Hashable]
-
 
 class SharedMetastoreCache(MetastoreClient):
     """Reads that may be as old as the policy allows; calls pass through where it keeps nothing.
@@ -30,7 +28,7 @@ class SharedMetastoreCache(MetastoreClient):
     of now, and so must the partitions be. Errors are not kept.
 
     Args:
-        delegate: Whom to ask; closed by its owner.
+        delegate: The client to ask; closed by its owner.
         policy: How long and how many.
         clock: Seconds that only grow; tests put in their own.
     """
@@ -40,20 +38,19 @@ class SharedMetastoreCache(MetastoreClient):
     ) -> None:
         self._delegate = delegate
         self._policy = policy
-        self._cache = AnswerCache[_Key](policy, _may_keep, clock)
+        self._cache = LoadingCache[keys.CallKey](policy, _may_keep, clock)
 
     def get_databases(self) -> list[str]:
-        return list(self._ask(("databases", "", "", "", None), self._delegate.get_databases))
+        return list(self._ask(keys.databases_key(), self._delegate.get_databases))
 
     def get_database(self, name: str) -> Database | None:
-        return self._ask(("database", name.lower(), "", "", None), lambda: self._delegate.get_database(name))
+        return self._ask(keys.database_key(name), lambda: self._delegate.get_database(name))
 
     def get_table_names(self, database: str) -> list[str]:
-        key = ("tables", database.lower(), "", "", None)
-        return list(self._ask(key, lambda: self._delegate.get_table_names(database)))
+        return list(self._ask(keys.tables_key(database), lambda: self._delegate.get_table_names(database)))
 
     def get_table(self, database: str, name: str) -> Table | None:
-        return self._ask(_table_key(database, name), lambda: self._delegate.get_table(database, name))
+        return self._ask(keys.table_key(database, name), lambda: self._delegate.get_table(database, name))
 
     def get_partition_names(self, database: str, table: str) -> list[str]:
         def ask() -> list[str]:
@@ -61,7 +58,7 @@ class SharedMetastoreCache(MetastoreClient):
 
         if not self._keeps_partitions(database, table):
             return ask()
-        return list(self._ask(("names", database.lower(), table.lower(), "", None), ask))
+        return list(self._ask(keys.partition_names_key(database, table), ask))
 
     def filters_partitions(self, predicate: TupleDomain[str], partition_keys: Sequence[FieldSchema]) -> bool:
         return self._delegate.filters_partitions(predicate, partition_keys)
@@ -78,25 +75,21 @@ class SharedMetastoreCache(MetastoreClient):
 
         if not self._keeps_partitions(database, table):
             return ask()
-        given = (predicate, tuple(partition_keys))
-        return list(self._ask(("filtered", database.lower(), table.lower(), "", given), ask))
+        return list(self._ask(keys.filtered_names_key(database, table, predicate, partition_keys), ask))
 
     def get_partitions_by_names(self, database: str, table: str, names: Iterable[str]) -> list[Partition]:
         wanted = list(names)
         if not wanted or not self._keeps_partitions(database, table):
             return self._delegate.get_partitions_by_names(database, table, wanted)
-        keys: dict[_Key, str] = {
-            ("partition", database.lower(), table.lower(), name, None): name for name in dict.fromkeys(wanted)
-        }
+        asked = [keys.partition_key(database, table, name) for name in dict.fromkeys(wanted)]
 
-        def load(absent: Sequence[_Key]) -> dict[_Key, object]:
-            asked = [keys[key] for key in absent]
-            found = self._delegate.get_partitions_by_names(database, table, asked)
+        def load(missing: Sequence[keys.CallKey]) -> dict[keys.CallKey, object]:
+            found = self._delegate.get_partitions_by_names(database, table, [key.partition for key in missing])
             by_values = {partition.values: partition for partition in found}
-            return {key: by_values.get(partition_values(keys[key])) for key in absent}
+            return {key: by_values.get(partition_values(key.partition)) for key in missing}
 
-        answers = self._cache.get(list(keys), load)
-        by_name = {keys[key]: cast("Partition | None", answer) for key, answer in answers.items()}
+        answers = self._cache.get(asked, load)
+        by_name = {key.partition: cast("Partition | None", answer) for key, answer in answers.items()}
         ordered = (by_name[name] for name in wanted)
         return [partition for partition in ordered if partition is not None]
 
@@ -106,7 +99,7 @@ class SharedMetastoreCache(MetastoreClient):
 
         if not self._keeps_table(database, table):
             return ask()
-        return list(self._ask(("statistics", database.lower(), table.lower(), "", tuple(columns)), ask))
+        return list(self._ask(keys.table_statistics_key(database, table, columns), ask))
 
     def get_partition_statistics(
         self, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
@@ -116,14 +109,12 @@ class SharedMetastoreCache(MetastoreClient):
 
         if not self._keeps_partitions(database, table):
             return ask()
-        given = (tuple(partitions), tuple(columns))
-        return self._ask(("partition statistics", database.lower(), table.lower(), "", given), ask)
+        return self._ask(keys.partition_statistics_key(database, table, partitions, columns), ask)
 
     def flush(self, database: str | None = None, table: str | None = None, partition: str | None = None) -> int:
         """Forgets what is kept of all, of a database, of a table, or of a partition.
 
-        With a database go the names of all databases, with a table those of its database's tables, with a partition
-        those of the table's partitions and their statistics.
+        See ``CallKey.is_about`` for what goes with it.
 
         Args:
             database: Name; ``None`` for all.
@@ -133,41 +124,22 @@ class SharedMetastoreCache(MetastoreClient):
         Returns:
             How many answers were kept.
         """
-        if database is None:
-            return self._cache.invalidate(lambda _: True)
-        schema, name = database.lower(), None if table is None else table.lower()
-
-        def matches(key: _Key) -> bool:
-            if key[0] == "databases":
-                return name is None
-            if key[1] != schema:
-                return False
-            if name is None or key[0] == "tables":
-                return partition is None
-            if key[2] != name:
-                return False
-            return partition is None or (key[0] != "table" and key[3] in ("", partition))
-
-        return self._cache.invalidate(matches)
+        return self._cache.invalidate(lambda key: key.is_about(database, table, partition))
 
     def close(self) -> None:
         self._cache.close()
 
     def _keeps_table(self, database: str, table: str) -> bool:
-        """Whether the table is known not to be transactional; whoever reads a table has asked for its entry."""
-        return self._cache.peek(_table_key(database, table)) is not None
+        """Whether the table is known not to be transactional; who reads a table has asked for its entry."""
+        return self._cache.peek(keys.table_key(database, table)) is not None
 
     def _keeps_partitions(self, database: str, table: str) -> bool:
         return self._policy.partitions and self._keeps_table(database, table)
 
-    def _ask(self, key: _Key, ask: Callable[[], ResultT]) -> ResultT:
+    def _ask(self, key: keys.CallKey, ask: Callable[[], ResultT]) -> ResultT:
         if self._policy.ttl <= 0:
             return ask()
         return cast(ResultT, self._cache.get([key], lambda _: {key: ask()})[key])
-
-
-def _table_key(database: str, table: str) -> _Key:
-    return ("table", database.lower(), table.lower(), "", None)
 
 
 def _may_keep(answer: object) -> bool:

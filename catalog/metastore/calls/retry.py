@@ -11,7 +11,7 @@ __all__ = ["CALL_CLASSES", "CallClass", "RetryPolicy", "call_class"]
 
 
 class CallClass(Enum):
-    """What happens if a call is made again though it was done before, and nobody knows."""
+    """What happens if a call is made again that may have been done before."""
 
     READ = "reads"
     """Nothing: it changes nothing."""
@@ -39,7 +39,7 @@ _REPEATABLE = [
     "check_lock",
     "heartbeat",
     "heartbeat_txn_range",
-    # A second token harms nobody.
+    # A second token does no harm.
     "get_delegation_token",
 ]
 _ONCE = [
@@ -81,7 +81,7 @@ class RetryPolicy:
     max_wait: float = 5.0
 
     def wait_before(self, repetition: int) -> float:
-        """Seconds to wait before a repetition, counted from 0: of chance length, to keep clients apart."""
+        """Seconds to wait before a repetition, counted from 0: of random length, to keep clients apart."""
         # No power of great numbers, which are no floating-point numbers any more.
         longest = min(self.max_wait, self.first_wait * 2 ** min(repetition, 64))
         return random.uniform(longest / 2, longest)

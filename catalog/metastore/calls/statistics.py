@@ -121,4 +121,4 @@ class CallHistory:
 
 
 _charged: ContextVar[CallStatistics | None] = ContextVar("lakeport_charged_calls", default=None)
-"""Whom the calls of this thread are charged to."""
+"""The statistics that the calls of this thread are charged to."""

@@ -43,7 +43,7 @@ _OF_TABLE = ""
 
 
 def open_store(path: Path) -> SqliteStore:
-    """The store of an embedded metastore. The folder around the file is the warehouse of its managed tables."""
+    """The store of an embedded metastore. The directory around the file is the warehouse of its managed tables."""
     location = _uri(path.resolve().parent)
     return SqliteStore(path, to_json(Database("default", "Default database", location)))
 
@@ -156,7 +156,7 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
     def drop_table(self, database: str, name: str, delete_data: bool = False, purge: bool = False) -> None:
         if delete_data:
             raise MetastoreError(
-                "the embedded metastore deletes no files; drop the table without its data, then delete its folder",
+                "the embedded metastore deletes no files; drop the table without its data, then delete its directory",
                 error_codes.REFUSED_REQUEST,
             )
         with self._store.write("drop_table") as connection:

@@ -58,12 +58,12 @@ class PartitionRowReader:
             text = connection.execute("SELECT value FROM storages WHERE id = ?", (storage_id,)).fetchone()[0]
             shared = self._storages[storage_id] = from_json(text, StorageDescriptor)
         return Partition(
-            self._database,
-            self._table,
-            tuple(json.loads(values)),
-            replace(shared, location=location),
-            Parameters.of(json.loads(parameters)),
-            create_time,
+            database=self._database,
+            table=self._table,
+            values=tuple(json.loads(values)),
+            storage=replace(shared, location=location),
+            parameters=Parameters.of(json.loads(parameters)),
+            create_time=create_time,
         )
 
 

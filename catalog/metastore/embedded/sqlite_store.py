@@ -55,7 +55,7 @@ CREATE INDEX lock_components_by_lock ON lock_components (lock);
 class SqliteStore:
     """Connections to one SQLite file, for many threads and many processes at once.
 
-    The file, and the folder it lies in, are made at the first use. Writes of different processes wait for each
+    The file, and the directory it lies in, are made at the first use. Writes of different processes wait for each
     other, a minute at most. The file must lie on a local disk: SQLite's locks fail on many network file systems.
 
     Args:

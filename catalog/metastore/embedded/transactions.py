@@ -168,16 +168,16 @@ class EmbeddedTransactions(TransactionClient):
             ).fetchall()
         return [
             HeldLock(
-                lock,
-                transaction,
-                of,
-                name,
-                partition,
-                LockType[kind],
-                LockState.ACQUIRED if acquired else LockState.WAITING,
-                user,
-                "",
-                agent,
+                lock=lock,
+                transaction=transaction,
+                database=of,
+                table=name,
+                partition=partition,
+                type=LockType[kind],
+                state=LockState.ACQUIRED if acquired else LockState.WAITING,
+                user=user,
+                host="",
+                agent=agent,
             )
             for lock, transaction, of, name, partition, kind, acquired, user, agent in rows
         ]

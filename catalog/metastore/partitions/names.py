@@ -108,7 +108,7 @@ def _may_match(name: str, tests: Mapping[str, Callable[[str], bool]], verdicts: 
 
 
 def _test_of(domain: Domain) -> Callable[[str], bool]:
-    """A function that tells of a value's text whether the domain may include it."""
+    """A function that says whether the domain may include a value of this text."""
     arrow = domain.type
     if pa.types.is_string(arrow):
         # Hive reads the default partition of a text key as that very text, other engines as NULL.
@@ -126,7 +126,7 @@ def _test_of(domain: Domain) -> Callable[[str], bool]:
 
 
 def _text_test(domain: Domain) -> Callable[[str], bool]:
-    # Comparing char(n) does not see blanks at the end, and nothing here tells char(n) from string.
+    # Comparing char(n) does not see blanks at the end, and char(n) and string look the same here.
     ranges = domain.values.ranges()
     bounds = [bound for one in ranges or () for bound in (one.low, one.high)]
     if ranges is None or any(isinstance(bound, str) and bound.endswith(" ") for bound in bounds):

@@ -62,7 +62,7 @@ def partition_patterns(
 
 
 def _texts(kind: str, domain: Domain, canonical: bool) -> tuple[str, ...] | None:
-    """The texts of which a partition has to have one; ``None`` when they cannot be told for sure."""
+    """The texts of which a partition has to have one; ``None`` when they are not certain."""
     if domain.is_only_null:
         # Of a key of any type; nothing else is kept so.
         return (DEFAULT_PARTITION,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from enum import Enum
 from typing import Any
 
@@ -17,6 +16,7 @@ from catalog.metastore.security.settings import (
 )
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     boolean_property,
     duration_property,
     enum_property,
@@ -24,7 +24,7 @@ from connector_spi.properties import (
     string_property,
 )
 
-__all__ = ["SECURITY_FIELDS", "SECURITY_PROPERTIES", "security_properties", "security_settings"]
+__all__ = ["SECURITY_FIELDS", "SECURITY_PROPERTIES", "security_settings"]
 
 _DEFAULTS = SecuritySettings()
 _CLIENT = "hive.metastore.client."
@@ -148,44 +148,14 @@ SECURITY_PROPERTIES: tuple[PropertyMetadata[object], ...] = tuple(SECURITY_FIELD
 """Descriptors for a connector's ``config_properties``."""
 
 
-def security_settings(properties: Mapping[str, object]) -> SecuritySettings:
-    """The security settings from a catalog's typed properties.
-
-    Args:
-        properties: A value for each of ``SECURITY_PROPERTIES``; others are ignored.
-    """
-    values = {name: properties[prop.name] for name, prop in SECURITY_FIELDS.items()}
+def security_settings(config: PropertyValues) -> SecuritySettings:
+    """Takes the values of ``SECURITY_PROPERTIES`` out of a catalog's properties."""
+    values = {name: config.get(prop) for name, prop in SECURITY_FIELDS.items()}
     read: dict[str, Any] = {
         name: _FROM_VALUE[name](value) if name in _FROM_VALUE else value for name, value in values.items()
     }
     given: dict[str, Any] = {name: value for name, value in read.items() if value is not None}
     return SecuritySettings(**given)
-
-
-def security_properties(settings: SecuritySettings) -> tuple[tuple[str, str], ...]:
-    """The properties that give the same settings, as in a catalog file, without those with default values.
-
-    They include secrets, since the caller builds another catalog from them.
-    """
-    named = [(SECURITY_FIELDS[one.name].name, one.name) for one in fields(settings)]
-    changed = [(name, key) for name, key in named if getattr(settings, key) != getattr(_DEFAULTS, key)]
-    return tuple((name, _as_text(key, getattr(settings, key))) for name, key in changed)
-
-
-def _as_text(key: str, value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Enum):
-        return str(value.value)
-    if key == "protection" and isinstance(value, tuple):
-        return ",".join(one.value for one in value)
-    if key == "http_headers" and isinstance(value, tuple):
-        return ",".join(f"{_escape(name)}:{_escape(text)}" for name, text in value)
-    return f"{value}s" if key == "delegation_token_ttl" else str(value)
-
-
-def _escape(text: str) -> str:
-    return text.replace(",", r"\,").replace(":", r"\:")
 
 
 def _unescape(text: str) -> str:

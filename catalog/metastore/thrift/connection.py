@@ -18,7 +18,6 @@ from catalog.metastore.calls.statistics import CallStatistics
 from catalog.metastore.security.identity import Identity, UnprovenIdentity
 from catalog.metastore.security.settings import SecuritySettings
 from catalog.metastore.thrift.answer import AnswerTransport
-from catalog.metastore.thrift.attempts import Attempts
 from catalog.metastore.thrift.catalogs import CatalogClient
 from catalog.metastore.thrift.convert import ABILITIES
 from catalog.metastore.thrift.endpoints import ThriftEndpoint
@@ -30,7 +29,8 @@ from catalog.metastore.thrift.errors import (
     mapped_answers,
 )
 from catalog.metastore.thrift.pool import ConnectionPool, PooledConnection
-from catalog.metastore.thrift.socket_canceller import Lifeline, Watchdog
+from catalog.metastore.thrift.retry_state import RetryState
+from catalog.metastore.thrift.socket_canceller import SocketCanceller, Watchdog
 from catalog.metastore.thrift.transport import open_transport
 from connector_spi.errors import ConnectorError, MetastoreError
 
@@ -63,7 +63,7 @@ class ConnectionSettings:
         timeouts: How long to wait.
         retries: When a call is repeated.
         max_connections: Most connections at once; further threads wait for a free one.
-        selection: Whether the first address is tried first, or addresses are tried in an order of chance.
+        selection: Whether the first address is tried first, or addresses are tried in a random order.
         max_message_size: Most bytes of one answer.
         catalog: The metastore's catalog (Hive 3 and later); empty for the default one.
     """
@@ -86,7 +86,7 @@ class ThriftConnections:
     Args:
         endpoints: The addresses, best first.
         settings: How calls are made.
-        identity: As whom we reach the metastore.
+        identity: The user that we reach the metastore as.
         security: How connections are secured; not at all if not given.
         statistics: Counts the calls; its own if not given.
     """
@@ -135,25 +135,25 @@ class ThriftConnections:
     ) -> ResultT:
         """Makes the first call, or the second where the metastore does not have the first; see ``call``."""
         calls = [first] if second is None else [first, second]
-        attempts = Attempts(first[0], self._settings.timeouts, self._settings.retries, self._pool.addresses)
+        retry = RetryState(first[0], self._settings.timeouts, self._settings.retries, self._pool.addresses)
         while True:
-            connection = self._connect(attempts)
+            connection = self._connect(retry)
             known = [one for one in calls if one[0] not in connection.missing_calls]
             for name, request in known:
                 try:
-                    return self._exchange(connection, name, request, missing, attempts)
+                    return self._exchange(connection, name, request, missing, retry)
                 except _UnknownCallError:
                     connection.missing_calls.add(name)
                 except _BrokenError as broken:
                     self._pool.drop_idle(connection.endpoint)
                     if self._pool.is_closed:
-                        raise attempts.closed() from broken.error
-                    wait = self._after(broken, name, connection, attempts)
-                    self._pause(wait, attempts)
+                        raise retry.closed() from broken.error
+                    wait = self._after(broken, name, connection, retry)
+                    self._pause(wait, retry)
                     break
             else:
                 self._pool.give_back(connection)
-                raise attempts.unknown_call(connection.endpoint, [name for name, _ in calls])
+                raise retry.unknown_call(connection.endpoint, [name for name, _ in calls])
 
     def close(self) -> None:
         """Closes all connections; a call that waits ends with an error. May be called more than once."""
@@ -166,12 +166,12 @@ class ThriftConnections:
         name: str,
         request: Callable[[ThriftHiveMetastore.Client], ResultT],
         missing: Callable[[str], ConnectorError],
-        attempts: Attempts,
+        retry: RetryState,
     ) -> ResultT:
         with self.statistics.measure(name), mapped_answers(f"{name}: the metastore at {connection.endpoint}", missing):
             try:
                 connection.answer.begin()
-                with self._watchdog.watching(connection.lifeline, attempts.deadline):
+                with self._watchdog.watching(connection.canceller, retry.deadline):
                     result = request(connection.client)
             except ANSWERS as answer:
                 if is_unknown_call(answer):
@@ -191,59 +191,59 @@ class ThriftConnections:
         self._pool.give_back(connection)
         return result
 
-    def _after(self, broken: _BrokenError, name: str, connection: PooledConnection, attempts: Attempts) -> float:
+    def _after(self, broken: _BrokenError, name: str, connection: PooledConnection, retry: RetryState) -> float:
         stale = connection.idle_since > 0 and connection.answer.received == 0
-        why_cut = connection.lifeline.why_cut
+        why_cut = connection.canceller.why_cut
         try:
-            return attempts.failed(connection.endpoint, call_class(name), broken.error, why_cut=why_cut, stale=stale)
+            return retry.failed(connection.endpoint, call_class(name), broken.error, why_cut=why_cut, stale=stale)
         except MetastoreError as error:
             raise error from broken.error
 
-    def _connect(self, attempts: Attempts) -> PooledConnection:
-        """A connection that nobody else uses: an idle one, or a new one to the first address that answers."""
+    def _connect(self, retry: RetryState) -> PooledConnection:
+        """A connection of this call alone: an idle one, or a new one to the first address that answers."""
         while True:
-            idle = self._pool.take(attempts)
+            idle = self._pool.take(retry)
             if idle is not None:
                 return idle
             connection = None
             try:
-                connection = self._connect_to_any(attempts)
+                connection = self._connect_to_any(retry)
             finally:
                 if connection is None:
                     self._pool.give_up()
             if connection is not None:
                 return connection
-            self._pause(attempts.unreachable(), attempts)
+            self._pause(retry.unreachable(), retry)
 
-    def _connect_to_any(self, attempts: Attempts) -> PooledConnection | None:
-        attempts.begin_round()
-        for endpoint in self._pool.order(attempts):
-            lifeline = Lifeline()
-            self._pool.starts(lifeline)
+    def _connect_to_any(self, retry: RetryState) -> PooledConnection | None:
+        retry.begin_round()
+        for endpoint in self._pool.order(retry):
+            canceller = SocketCanceller()
+            self._pool.starts(canceller)
             timeouts = self._settings.timeouts
-            remaining = attempts.remaining()
+            remaining = retry.remaining()
             deadline = time.monotonic() + min(remaining, timeouts.connect + timeouts.read)
             try:
-                with self._watchdog.watching(lifeline, deadline):
+                with self._watchdog.watching(canceller, deadline):
                     connect = replace(timeouts, connect=min(timeouts.connect, remaining))
-                    connection = self._open(endpoint, connect, lifeline)
+                    connection = self._open(endpoint, connect, canceller)
             except BROKEN as error:
-                self._pool.ends(lifeline)
+                self._pool.ends(canceller)
                 if isinstance(error, ConnectorError) and not isinstance(error, MetastoreError):
                     raise
                 if self._pool.is_closed:
-                    raise attempts.closed() from error
-                attempts.not_connected(endpoint, error, lifeline.why_cut)
+                    raise retry.closed() from error
+                retry.not_connected(endpoint, error, canceller.why_cut)
                 continue
             except BaseException:
-                self._pool.ends(lifeline)
+                self._pool.ends(canceller)
                 raise
             self._pool.connected(connection)
             return connection
         return None
 
-    def _open(self, endpoint: ThriftEndpoint, timeouts: Timeouts, lifeline: Lifeline) -> PooledConnection:
-        transport = open_transport(endpoint, self._security, timeouts, lifeline, self._identity)
+    def _open(self, endpoint: ThriftEndpoint, timeouts: Timeouts, canceller: SocketCanceller) -> PooledConnection:
+        transport = open_transport(endpoint, self._security, timeouts, canceller, self._identity)
         try:
             answer = AnswerTransport(transport, self._settings.max_message_size)
             protocol = TBinaryProtocolAccelerated(
@@ -256,14 +256,14 @@ class ThriftConnections:
                     client.set_ugi(self._identity.user, [self._identity.user])
         except BaseException:
             transport.close()
-            lifeline.release()
+            canceller.release()
             raise
         wanted = self._settings.catalog
-        return PooledConnection(endpoint, answer, CatalogClient(client, wanted) if wanted else client, lifeline)
+        return PooledConnection(endpoint, answer, CatalogClient(client, wanted) if wanted else client, canceller)
 
-    def _pause(self, seconds: float, attempts: Attempts) -> None:
-        if seconds and not self._pool.wait(min(seconds, attempts.remaining())):
-            raise attempts.closed()
+    def _pause(self, seconds: float, retry: RetryState) -> None:
+        if seconds and not self._pool.wait(min(seconds, retry.remaining())):
+            raise retry.closed()
 
 
 class _UnknownCallError(Exception):

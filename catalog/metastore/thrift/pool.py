@@ -8,9 +8,9 @@ from threading import Condition, Event
 
 from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore
 from catalog.metastore.thrift.answer import AnswerTransport
-from catalog.metastore.thrift.attempts import Attempts
 from catalog.metastore.thrift.endpoints import ThriftEndpoint
-from catalog.metastore.thrift.socket_canceller import Lifeline
+from catalog.metastore.thrift.retry_state import RetryState
+from catalog.metastore.thrift.socket_canceller import SocketCanceller
 
 __all__ = ["ConnectionPool", "PooledConnection"]
 
@@ -26,7 +26,7 @@ class PooledConnection:
         endpoint: The address at its end.
         answer: The bytes of the answer that is being read.
         client: Makes calls.
-        lifeline: Cuts it.
+        canceller: Cuts it.
         missing_calls: What the server at its end was found to lack.
         idle_since: When it was given back last; 0 before.
     """
@@ -34,7 +34,7 @@ class PooledConnection:
     endpoint: ThriftEndpoint
     answer: AnswerTransport
     client: ThriftHiveMetastore.Client
-    lifeline: Lifeline
+    canceller: SocketCanceller
     missing_calls: set[str] = field(default_factory=set)
     idle_since: float = 0.0
 
@@ -43,7 +43,7 @@ class PooledConnection:
         try:
             self.answer.close()
         finally:
-            self.lifeline.release()
+            self.canceller.release()
 
 
 class ConnectionPool:
@@ -60,7 +60,7 @@ class ConnectionPool:
         self._condition = Condition()
         self._idle: list[PooledConnection] = []
         self._used = 0
-        self._lifelines: set[Lifeline] = set()
+        self._cancellers: set[SocketCanceller] = set()
         self._preferred = 0
         self._closing = Event()
 
@@ -69,7 +69,7 @@ class ConnectionPool:
         """How many there are."""
         return len(self._endpoints)
 
-    def take(self, attempts: Attempts) -> PooledConnection | None:
+    def take(self, retry: RetryState) -> PooledConnection | None:
         """An idle connection, or ``None`` with the right to open one; waits while all are in use.
 
         Raises:
@@ -77,17 +77,17 @@ class ConnectionPool:
         """
         with self._condition:
             while not self.is_closed and self._used >= self._max_connections:
-                if not self._condition.wait(attempts.remaining()) and attempts.remaining() <= 0:
-                    raise attempts.all_in_use(self._max_connections)
+                if not self._condition.wait(retry.remaining()) and retry.remaining() <= 0:
+                    raise retry.all_in_use(self._max_connections)
             if self.is_closed:
-                raise attempts.closed()
+                raise retry.closed()
             self._used += 1
         while True:
             with self._condition:
                 connection = self._idle.pop() if self._idle and not self.is_closed else None
                 if connection is None:
                     return None
-                self._lifelines.add(connection.lifeline)
+                self._cancellers.add(connection.canceller)
             try:
                 fresh = time.monotonic() - connection.idle_since < _MAX_IDLE_SECONDS
                 if fresh and connection.answer.isOpen():
@@ -95,16 +95,16 @@ class ConnectionPool:
             except BaseException:
                 self.discard(connection)
                 raise
-            self.ends(connection.lifeline)
+            self.ends(connection.canceller)
             connection.close()
 
     def give_back(self, connection: PooledConnection) -> None:
         """Makes a connection free for others."""
         connection.idle_since = time.monotonic()
         with self._condition:
-            self._lifelines.discard(connection.lifeline)
+            self._cancellers.discard(connection.canceller)
             self._used -= 1
-            keep = not self.is_closed and connection.lifeline.why_cut is None
+            keep = not self.is_closed and connection.canceller.why_cut is None
             if keep:
                 self._idle.append(connection)
             self._condition.notify()
@@ -113,7 +113,7 @@ class ConnectionPool:
 
     def discard(self, connection: PooledConnection) -> None:
         """Closes a connection that is of no more use."""
-        self.ends(connection.lifeline)
+        self.ends(connection.canceller)
         self.give_up()
         connection.close()
 
@@ -133,30 +133,30 @@ class ConnectionPool:
         for connection in gone:
             connection.close()
 
-    def order(self, attempts: Attempts) -> list[ThriftEndpoint]:
+    def order(self, retry: RetryState) -> list[ThriftEndpoint]:
         """The addresses in the order to try them: those last that did not answer this call in time."""
         with self._condition:
             first = self._preferred
         turned = [*self._endpoints[first:], *self._endpoints[:first]]
-        return [one for one in turned if one not in attempts.silent] or turned
+        return [one for one in turned if one not in retry.silent] or turned
 
     def connected(self, connection: PooledConnection) -> None:
         """Notes that an address answers."""
         with self._condition:
             self._preferred = self._endpoints.index(connection.endpoint)
 
-    def starts(self, lifeline: Lifeline) -> None:
+    def starts(self, canceller: SocketCanceller) -> None:
         """Notes what to cut when the pool is closed."""
         with self._condition:
-            self._lifelines.add(lifeline)
+            self._cancellers.add(canceller)
             closed = self.is_closed
         if closed:
-            lifeline.cut("the client was closed")
+            canceller.cut("the client was closed")
 
-    def ends(self, lifeline: Lifeline) -> None:
+    def ends(self, canceller: SocketCanceller) -> None:
         """Forgets it again."""
         with self._condition:
-            self._lifelines.discard(lifeline)
+            self._cancellers.discard(canceller)
 
     def wait(self, seconds: float) -> bool:
         """Waits; false as soon as the pool is closed."""
@@ -172,9 +172,9 @@ class ConnectionPool:
         with self._condition:
             self._closing.set()
             idle, self._idle = self._idle, []
-            lifelines = list(self._lifelines)
+            cancellers = list(self._cancellers)
             self._condition.notify_all()
-        for lifeline in lifelines:
-            lifeline.cut("the client was closed")
+        for canceller in cancellers:
+            canceller.cut("the client was closed")
         for connection in idle:
             connection.close()

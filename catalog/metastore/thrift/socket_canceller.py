@@ -7,13 +7,13 @@ import time
 from contextlib import AbstractContextManager, suppress
 from threading import Condition, Lock, Thread
 
-__all__ = ["Lifeline", "Watchdog"]
+__all__ = ["SocketCanceller", "Watchdog"]
 
 _IDLE_SECONDS = 10.0
 _TOO_LONG = "it lasted too long"
 
 
-class Lifeline:
+class SocketCanceller:
     """Holds the socket below a connection, to cut it from any thread.
 
     What lies above the socket (TLS, SASL, HTTP) need not know: a read or a handshake that waits ends with an error.
@@ -36,10 +36,10 @@ class Lifeline:
             timeout: Seconds in all, however many addresses the host has; looking them up is not counted.
 
         Returns:
-            A connected socket whose reads wait for ``timeout`` seconds; whoever closes it also calls ``release``.
+            A connected socket whose reads wait for ``timeout`` seconds; who closes it also calls ``release``.
 
         Raises:
-            OSError: No address can be reached, or the lifeline was cut.
+            OSError: No address can be reached, or the canceller was cut.
         """
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         deadline = time.monotonic() + timeout
@@ -90,38 +90,38 @@ class Lifeline:
 
 
 class Watchdog:
-    """Cuts lifelines at their time. Its thread runs while there is something to watch, and a little longer."""
+    """Cuts cancellers at their time. Its thread runs while there is something to watch, and a little longer."""
 
     def __init__(self) -> None:
         self._condition = Condition()
-        self._ends: dict[Lifeline, float] = {}
+        self._ends: dict[SocketCanceller, float] = {}
         self._wakes = 0.0
         self._thread: Thread | None = None
         self._stopped = False
 
-    def watching(self, lifeline: Lifeline, deadline: float) -> AbstractContextManager[None]:
-        """Cuts the lifeline if the block still runs at ``deadline``.
+    def watching(self, canceller: SocketCanceller, deadline: float) -> AbstractContextManager[None]:
+        """Cuts the canceller if the block still runs at ``deadline``.
 
         Args:
-            lifeline: What to cut.
+            canceller: What to cut.
             deadline: When, by ``time.monotonic``.
         """
-        return _Watched(self, lifeline, deadline)
+        return _Watched(self, canceller, deadline)
 
-    def begin(self, lifeline: Lifeline, deadline: float) -> None:
+    def begin(self, canceller: SocketCanceller, deadline: float) -> None:
         """Begins to watch; see ``watching``."""
         with self._condition:
-            self._ends[lifeline] = deadline
+            self._ends[canceller] = deadline
             if self._thread is None and not self._stopped:
                 self._thread = Thread(target=self._run, name="lakeport-metastore-watchdog", daemon=True)
                 self._thread.start()
             elif deadline < self._wakes:
                 self._condition.notify()
 
-    def end(self, lifeline: Lifeline) -> None:
+    def end(self, canceller: SocketCanceller) -> None:
         """Watches it no longer."""
         with self._condition:
-            self._ends.pop(lifeline, None)
+            self._ends.pop(canceller, None)
 
     def stop(self) -> None:
         """Ends the thread."""
@@ -136,9 +136,9 @@ class Watchdog:
         with self._condition:
             while not self._stopped:
                 now = time.monotonic()
-                for lifeline in [one for one, end in self._ends.items() if end <= now]:
-                    del self._ends[lifeline]
-                    lifeline.cut(_TOO_LONG)
+                for canceller in [one for one, end in self._ends.items() if end <= now]:
+                    del self._ends[canceller]
+                    canceller.cut(_TOO_LONG)
                 self._wakes = min(self._ends.values(), default=now + _IDLE_SECONDS)
                 if not self._condition.wait(self._wakes - now) and not self._ends:
                     break
@@ -148,13 +148,13 @@ class Watchdog:
 class _Watched(AbstractContextManager[None]):
     # Not made by contextlib.contextmanager, which writes to exceptions that pass: Thrift's cannot be written to.
 
-    def __init__(self, watchdog: Watchdog, lifeline: Lifeline, deadline: float) -> None:
+    def __init__(self, watchdog: Watchdog, canceller: SocketCanceller, deadline: float) -> None:
         self._watchdog = watchdog
-        self._lifeline = lifeline
+        self._canceller = canceller
         self._deadline = deadline
 
     def __enter__(self) -> None:
-        self._watchdog.begin(self._lifeline, self._deadline)
+        self._watchdog.begin(self._canceller, self._deadline)
 
     def __exit__(self, *_: object) -> None:
-        self._watchdog.end(self._lifeline)
+        self._watchdog.end(self._canceller)

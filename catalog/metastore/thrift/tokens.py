@@ -17,7 +17,7 @@ def user_identities(settings: SecuritySettings, own: ThriftConnections) -> Calla
     """Identities of the users that we act for.
 
     Args:
-        settings: The catalog's. Without Kerberos the metastore believes what it is told.
+        settings: The catalog's. Without Kerberos the metastore believes any name.
         own: Our own connections: with Kerberos, tokens are asked for over them.
     """
     if settings.authentication is not Authentication.KERBEROS:

@@ -144,22 +144,22 @@ def _write_ids(name: str, raw: ttypes.TableValidWriteIds) -> ValidWriteIds:
 
 
 def _split(ids: Sequence[int], aborted_bits: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Open and aborted ids, told apart by the bit at each id's place (java.util.BitSet.toByteArray)."""
+    """Open and aborted ids, separated by the bit at each id's position (java.util.BitSet.toByteArray)."""
     flags = int.from_bytes(aborted_bits, "little")
-    still_open = sorted(one for place, one in enumerate(ids) if not flags >> place & 1)
-    aborted = sorted(one for place, one in enumerate(ids) if flags >> place & 1)
+    still_open = sorted(one for position, one in enumerate(ids) if not flags >> position & 1)
+    aborted = sorted(one for position, one in enumerate(ids) if flags >> position & 1)
     return tuple(still_open), tuple(aborted)
 
 
 def _component(component: LockComponent) -> ttypes.LockComponent:
     return ttypes.LockComponent(
-        component.type.value,
-        component.level.value,
-        component.database.lower(),
-        component.table.lower() if component.table else None,
-        component.partition,
-        component.operation.value,
-        component.transactional,
+        type=component.type.value,
+        level=component.level.value,
+        dbname=component.database.lower(),
+        tablename=component.table.lower() if component.table else None,
+        partitionname=component.partition,
+        operationType=component.operation.value,
+        isTransactional=component.transactional,
     )
 
 
@@ -169,14 +169,14 @@ def _locked(raw: ttypes.LockResponse) -> LockedObject:
 
 def _held(raw: ttypes.ShowLocksResponseElement) -> HeldLock:
     return HeldLock(
-        raw.lockid,
-        raw.txnid or 0,
-        raw.dbname.lower(),
-        raw.tablename.lower() if raw.tablename else None,
-        raw.partname,
-        LockType(raw.type),
-        LockState(raw.state),
-        raw.user,
-        raw.hostname,
-        raw.agentInfo or "",
+        lock=raw.lockid,
+        transaction=raw.txnid or 0,
+        database=raw.dbname.lower(),
+        table=raw.tablename.lower() if raw.tablename else None,
+        partition=raw.partname,
+        type=LockType(raw.type),
+        state=LockState(raw.state),
+        user=raw.user,
+        host=raw.hostname,
+        agent=raw.agentInfo or "",
     )

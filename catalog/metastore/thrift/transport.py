@@ -18,14 +18,18 @@ from catalog.metastore.security.tls import secured
 from catalog.metastore.thrift.answer import ByteTransport
 from catalog.metastore.thrift.endpoints import ThriftEndpoint
 from catalog.metastore.thrift.errors import Timeouts
-from catalog.metastore.thrift.socket_canceller import Lifeline
+from catalog.metastore.thrift.socket_canceller import SocketCanceller
 from connector_spi.errors import MetastoreError
 
 __all__ = ["open_transport"]
 
 
 def open_transport(
-    endpoint: ThriftEndpoint, settings: SecuritySettings, timeouts: Timeouts, lifeline: Lifeline, identity: Identity
+    endpoint: ThriftEndpoint,
+    settings: SecuritySettings,
+    timeouts: Timeouts,
+    canceller: SocketCanceller,
+    identity: Identity,
 ) -> ByteTransport:
     """Connects to an address, and proves who we are where the settings ask for it.
 
@@ -33,8 +37,8 @@ def open_transport(
         endpoint: Where.
         settings: How the connection is secured.
         timeouts: Each step until the connection stands may take ``connect`` seconds; later reads wait for ``read``.
-        lifeline: Makes the socket, so that a wait on it can be ended from outside.
-        identity: As whom.
+        canceller: Makes the socket, so that a wait on it can be ended from outside.
+        identity: The user, and the proof.
 
     Raises:
         OSError: The address cannot be reached.
@@ -42,27 +46,31 @@ def open_transport(
     """
     try:
         if endpoint.is_http:
-            return _HttpTransport(endpoint, settings, timeouts, lifeline, identity)
+            return _HttpTransport(endpoint, settings, timeouts, canceller, identity)
         try:
-            return _open_binary(endpoint, settings, timeouts, lifeline, identity)
+            return _open_binary(endpoint, settings, timeouts, canceller, identity)
         except AuthenticationError:
-            # A metastore that was started anew may have forgotten a token that we kept.
+            # A metastore that was restarted may have forgotten a token that we kept.
             if not identity.refused():
                 raise
-            lifeline.release()
-            return _open_binary(endpoint, settings, timeouts, lifeline, identity)
+            canceller.release()
+            return _open_binary(endpoint, settings, timeouts, canceller, identity)
     except AuthenticationError as error:
-        lifeline.release()
+        canceller.release()
         raise _failed(error) from error
     except BaseException:
-        lifeline.release()
+        canceller.release()
         raise
 
 
 def _open_binary(
-    endpoint: ThriftEndpoint, settings: SecuritySettings, timeouts: Timeouts, lifeline: Lifeline, identity: Identity
+    endpoint: ThriftEndpoint,
+    settings: SecuritySettings,
+    timeouts: Timeouts,
+    canceller: SocketCanceller,
+    identity: Identity,
 ) -> ByteTransport:
-    handle = _connected(endpoint, settings, timeouts, lifeline, settings.tls)
+    handle = _connected(endpoint, settings, timeouts, canceller, settings.tls)
     try:
         channel: ByteChannel = SocketChannel(handle)
         mechanism = identity.mechanism(endpoint.host)
@@ -78,9 +86,9 @@ def _open_binary(
 
 
 def _connected(
-    endpoint: ThriftEndpoint, settings: SecuritySettings, timeouts: Timeouts, lifeline: Lifeline, tls: bool
+    endpoint: ThriftEndpoint, settings: SecuritySettings, timeouts: Timeouts, canceller: SocketCanceller, tls: bool
 ) -> socket.socket:
-    handle = lifeline.connect(endpoint.host, endpoint.port, timeouts.connect)
+    handle = canceller.connect(endpoint.host, endpoint.port, timeouts.connect)
     try:
         return secured(handle, endpoint.host, settings) if tls else handle
     except BaseException:
@@ -138,12 +146,12 @@ class _HttpTransport(TTransportBase):  # type: ignore[misc]  # thrift has no typ
         endpoint: ThriftEndpoint,
         settings: SecuritySettings,
         timeouts: Timeouts,
-        lifeline: Lifeline,
+        canceller: SocketCanceller,
         identity: Identity,
     ) -> None:
         def connect() -> socket.socket:
-            lifeline.release()
-            handle = _connected(endpoint, settings, timeouts, lifeline, endpoint.scheme == "https")
+            canceller.release()
+            handle = _connected(endpoint, settings, timeouts, canceller, endpoint.scheme == "https")
             handle.settimeout(timeouts.read)
             return handle
 

@@ -28,7 +28,7 @@ from connector_spi.errors import ConnectorError, MetastoreError, SchemaNotFoundE
 
 __all__ = ["ThriftMetastoreWriter"]
 
-# StatsSetupConst.DO_NOT_UPDATE_STATS: else some metastores list the table's folder to count its files.
+# StatsSetupConst.DO_NOT_UPDATE_STATS: else some metastores list the table's directory to count its files.
 _KEEP_STATISTICS = {"DO_NOT_UPDATE_STATS": "true"}
 
 
@@ -52,7 +52,7 @@ class ThriftMetastoreWriter(MetastoreWriter):
 
     def alter_database(self, database: Database) -> None:
         name = database.name.lower()
-        # Some metastores pass over a database that is not there in silence; this one tells.
+        # Some metastores pass over a database that is missing in silence; this one raises an error.
         raw = self._connections.call(
             "get_database",
             lambda client: changed_database(client.get_database(name), database),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     data_size_property,
     duration_property,
     enum_property,
@@ -15,16 +15,7 @@ from connector_spi.properties import (
     string_property,
 )
 
-__all__ = ["AVAILABILITY_PROPERTIES", "Availability", "availability_from", "availability_texts"]
-
-_CLIENT = "hive.metastore.thrift.client."
-_MAX_WAIT = f"{_CLIENT}max-wait"
-_MIN_BACKOFF = f"{_CLIENT}min-backoff-delay"
-_MAX_BACKOFF = f"{_CLIENT}max-backoff-delay"
-_MAX_CONNECTIONS = f"{_CLIENT}max-connections"
-_MAX_MESSAGE_SIZE = f"{_CLIENT}max-message-size"
-_SELECTION = "hive.metastore.uri.selection"
-_CATALOG = "hive.metastore.catalog.name"
+__all__ = ["AVAILABILITY_PROPERTIES", "Availability", "availability_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +28,7 @@ class Availability:
         max_backoff: Seconds of the longest wait between two tries.
         max_connections: Most connections at once; further threads wait for a free one.
         max_message_size: Most bytes of one answer.
-        selection: Whether the first address is tried first, or addresses are tried in an order of chance.
+        selection: Whether the first address is tried first, or addresses are tried in a random order.
         catalog: The metastore's catalog (Hive 3 and later); empty for the default one.
     """
 
@@ -51,54 +42,62 @@ class Availability:
 
 
 _DEFAULTS = Availability()
+_CLIENT = "hive.metastore.thrift.client."
+_MAX_WAIT = duration_property(
+    f"{_CLIENT}max-wait", "Longest time of one call in all, repetitions included.", _DEFAULTS.max_wait, minimum=0.001
+)
+_MIN_BACKOFF = duration_property(
+    f"{_CLIENT}min-backoff-delay",
+    "Longest wait before the first repetition; it doubles.",
+    _DEFAULTS.min_backoff,
+    minimum=0.0,
+)
+_MAX_BACKOFF = duration_property(
+    f"{_CLIENT}max-backoff-delay", "Longest wait between two repetitions.", _DEFAULTS.max_backoff, minimum=0.0
+)
+_MAX_CONNECTIONS = integer_property(
+    f"{_CLIENT}max-connections",
+    "Most connections at once; further threads wait.",
+    _DEFAULTS.max_connections,
+    minimum=1,
+)
+_MAX_MESSAGE_SIZE = data_size_property(
+    f"{_CLIENT}max-message-size",
+    "Most bytes of one answer of the metastore.",
+    _DEFAULTS.max_message_size,
+    minimum=1 << 16,
+)
+_SELECTION = enum_property(
+    "hive.metastore.uri.selection",
+    "Order in which several addresses are tried.",
+    ("sequential", "random"),
+    _DEFAULTS.selection,
+)
+_CATALOG = string_property(
+    "hive.metastore.catalog.name",
+    "The metastore's own catalog, as Hive 3 and later have; the default one if not set.",
+)
 
 AVAILABILITY_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
-    duration_property(
-        _MAX_WAIT, "Longest time of one call in all, repetitions included.", _DEFAULTS.max_wait, minimum=0.001
-    ),
-    duration_property(
-        _MIN_BACKOFF, "Longest wait before the first repetition; it doubles.", _DEFAULTS.min_backoff, minimum=0.0
-    ),
-    duration_property(_MAX_BACKOFF, "Longest wait between two repetitions.", _DEFAULTS.max_backoff, minimum=0.0),
-    integer_property(
-        _MAX_CONNECTIONS, "Most connections at once; further threads wait.", _DEFAULTS.max_connections, minimum=1
-    ),
-    data_size_property(
-        _MAX_MESSAGE_SIZE, "Most bytes of one answer of the metastore.", _DEFAULTS.max_message_size, minimum=1 << 16
-    ),
-    enum_property(
-        _SELECTION, "Order in which several addresses are tried.", ("sequential", "random"), _DEFAULTS.selection
-    ),
-    string_property(_CATALOG, "The metastore's own catalog, as Hive 3 and later have; the default one if not set."),
+    _MAX_WAIT,
+    _MIN_BACKOFF,
+    _MAX_BACKOFF,
+    _MAX_CONNECTIONS,
+    _MAX_MESSAGE_SIZE,
+    _SELECTION,
+    _CATALOG,
 )
-"""Descriptors, part of ``METASTORE_PROPERTIES``."""
+"""Descriptors of the fields of ``Availability``, part of the thrift metastore's."""
 
 
-def availability_from(properties: Mapping[str, object]) -> Availability:
-    """Takes the values of ``AVAILABILITY_PROPERTIES`` out of a catalog's typed properties."""
+def availability_of(config: PropertyValues) -> Availability:
+    """Takes the values of ``AVAILABILITY_PROPERTIES`` out of a catalog's properties."""
     return Availability(
-        max_wait=_number(properties[_MAX_WAIT]),
-        min_backoff=_number(properties[_MIN_BACKOFF]),
-        max_backoff=_number(properties[_MAX_BACKOFF]),
-        max_connections=int(_number(properties[_MAX_CONNECTIONS])),
-        max_message_size=int(_number(properties[_MAX_MESSAGE_SIZE])),
-        selection="random" if properties[_SELECTION] == "random" else "sequential",
-        catalog=str(properties[_CATALOG] or "").lower(),
+        max_wait=config.get(_MAX_WAIT),
+        min_backoff=config.get(_MIN_BACKOFF),
+        max_backoff=config.get(_MAX_BACKOFF),
+        max_connections=config.get(_MAX_CONNECTIONS),
+        max_message_size=config.get(_MAX_MESSAGE_SIZE),
+        selection="random" if config.get(_SELECTION) == "random" else "sequential",
+        catalog=(config.get(_CATALOG) or "").lower(),
     )
-
-
-def availability_texts(availability: Availability) -> dict[str, str]:
-    """The same as a catalog file has it."""
-    return {
-        _MAX_WAIT: f"{availability.max_wait}s",
-        _MIN_BACKOFF: f"{availability.min_backoff}s",
-        _MAX_BACKOFF: f"{availability.max_backoff}s",
-        _MAX_CONNECTIONS: str(availability.max_connections),
-        _MAX_MESSAGE_SIZE: f"{availability.max_message_size}B",
-        _SELECTION: availability.selection,
-        _CATALOG: availability.catalog,
-    }
-
-
-def _number(value: object) -> float:
-    return float(str(value))

@@ -17,7 +17,7 @@ class Closable(Protocol):
     """What is made for each user."""
 
     def close(self) -> None:
-        """Gives its connections back."""
+        """Releases its connections."""
 
 
 ClosableT = TypeVar("ClosableT", bound=Closable)
@@ -50,7 +50,7 @@ class PerUser(Generic[ClosableT]):
         return found
 
     def close(self) -> None:
-        """Gives all connections back."""
+        """Releases all connections."""
         with self._lock:
             made, self._made = self._made, OrderedDict()
         for one in made.values():

@@ -1,4 +1,4 @@
-"""A metastore that may be read only: the writes of a catalog with ``hive.read-only=true``."""
+"""The writes where there may be none: of a catalog with ``hive.read-only=true``, of a metastore that only reads."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import NoReturn
 from catalog.metastore.client import MetastoreWriter
 from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
+from connector_spi.properties import boolean_property
 
-__all__ = ["READ_ONLY", "READ_ONLY_CATALOG", "ReadOnlyWriter"]
+__all__ = ["READ_ONLY", "READ_ONLY_CATALOG", "ReadOnlyWriter", "read_only_catalog", "read_only_metastore"]
 
-READ_ONLY = "hive.read-only"
+READ_ONLY = boolean_property("hive.read-only", "Whether everything that would change the metastore is refused.", False)
 """The catalog property."""
 READ_ONLY_CATALOG = ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR)
 """The statement would write, and the catalog does not: no catalog writes rows, and ``hive.read-only`` forbids the rest.
@@ -24,47 +25,59 @@ class ReadOnlyWriter(MetastoreWriter):
     """Refuses every write, before anything is done.
 
     Args:
-        writer: What would write.
+        why: Completes the message: the reason and the way out.
+        deletes_files: As the writer says that stands behind.
     """
 
-    def __init__(self, writer: MetastoreWriter) -> None:
-        self.deletes_files = writer.deletes_files
+    def __init__(self, why: str, *, deletes_files: bool = True) -> None:
+        self._why = why
+        self.deletes_files = deletes_files
 
     def create_database(self, database: Database) -> None:
-        _refuse("create a schema")
+        self._refuse("create a schema")
 
     def alter_database(self, database: Database) -> None:
-        _refuse("change a schema")
+        self._refuse("change a schema")
 
     def create_table(self, table: Table) -> None:
-        _refuse("create a table")
+        self._refuse("create a table")
 
     def alter_table(self, database: str, name: str, table: Table) -> None:
-        _refuse("change a table")
+        self._refuse("change a table")
 
     def drop_table(self, database: str, name: str, delete_data: bool = False, purge: bool = False) -> None:
-        _refuse("drop a table")
+        self._refuse("drop a table")
 
     def drop_database(self, name: str, cascade: bool = False) -> None:
-        _refuse("drop a schema")
+        self._refuse("drop a schema")
 
     def add_partitions(self, database: str, table: str, partitions: Sequence[Partition]) -> None:
-        _refuse("add partitions")
+        self._refuse("add partitions")
 
     def drop_partitions(self, database: str, table: str, names: Sequence[str]) -> None:
-        _refuse("drop partitions")
+        self._refuse("drop partitions")
 
     def set_table_statistics(self, database: str, table: str, statistics: Sequence[ColumnStatistics]) -> None:
-        _refuse("set statistics")
+        self._refuse("set statistics")
 
     def set_partition_statistics(
         self, database: str, table: str, statistics: Mapping[str, Sequence[ColumnStatistics]]
     ) -> None:
-        _refuse("set statistics")
+        self._refuse("set statistics")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise NotSupportedError(f"cannot {what}: {self._why}", READ_ONLY_CATALOG)
 
 
-def _refuse(what: str) -> NoReturn:
-    raise NotSupportedError(
-        f"cannot {what}: the catalog is read-only; set {READ_ONLY}=false in its properties to allow it",
-        READ_ONLY_CATALOG,
-    )
+def read_only_catalog() -> str:
+    """Why a catalog with ``hive.read-only=true`` refuses."""
+    return f"the catalog is read-only; set {READ_ONLY.name}=false in its properties to allow it"
+
+
+def read_only_metastore(metastore: str) -> str:
+    """Why a catalog refuses whose metastore has no writes.
+
+    Args:
+        metastore: The metastore, for the message.
+    """
+    return f"the metastore ({metastore}) can only be read here; do it with the metastore's own tools"

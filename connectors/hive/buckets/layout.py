@@ -15,15 +15,24 @@ import pyarrow.compute as pc
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
+from connector_spi.properties import boolean_property
 from connector_spi.serializable import Serializable
 from connectors.hive.buckets.hashes import bucket_numbers, has_bucket_hash, hash_column, join_hashes
 
 __all__ = ["BUCKET_EXECUTION", "VALIDATE_BUCKETING", "BucketCheck", "Bucketing", "file_buckets", "wanted_buckets"]
 
-BUCKET_EXECUTION = "bucket_execution"
-"""Session property: filters on bucketing columns choose files."""
-VALIDATE_BUCKETING = "validate_bucketing"
-"""Session property: rows are checked to be in their file's bucket."""
+BUCKET_EXECUTION = boolean_property(
+    "hive.bucket-execution",
+    "Whether filters on the bucketing columns of tables choose files.",
+    True,
+    session="bucket_execution",
+)
+VALIDATE_BUCKETING = boolean_property(
+    "hive.validate-bucketing",
+    "Whether rows of bucketed tables are checked to be in their file's bucket.",
+    False,
+    session="validate_bucketing",
+)
 
 # Hive: 000001_0, also with _copy_1 and an extension; Trino and Presto write the same with an id of the query;
 # transactional tables of Hive bucket_00001 and bucket_00001_0; Presto before 312.

@@ -41,9 +41,9 @@ class BucketSelection:
         cls, table: HiveTableHandle, constraint: TupleDomain[ColumnHandle], session: ConnectorSession
     ) -> BucketSelection:
         """The selection of a filter."""
-        prunes = table.bucketing is not None and session.flag(BUCKET_EXECUTION)
+        prunes = table.bucketing is not None and session.get(BUCKET_EXECUTION)
         wanted = wanted_buckets(table.bucketing, constraint) if table.bucketing is not None and prunes else None
-        return cls(table, wanted, session.flag(VALIDATE_BUCKETING))
+        return cls(table, wanted, session.get(VALIDATE_BUCKETING))
 
     def choose(
         self, paths: Sequence[str], bucketed: bool, partition: str

@@ -7,7 +7,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 import pyarrow as pa
 
@@ -16,6 +15,7 @@ from connector_spi.optional.procedures import Procedure
 from connector_spi.predicate import Value
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     duration_property,
     integer_property,
     string_list_property,
@@ -25,14 +25,17 @@ from connectors.toolkit.storage.filesystem import FileInfo
 
 __all__ = ["LISTING_PROPERTIES", "ListingCache", "ListingPolicy", "listing_policy"]
 
-LISTING_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
-    string_list_property(
-        "hive.file-status-cache-tables",
-        "Tables whose directory listings are cached: schema.table, schema.* or *; transactional tables never are.",
-    ),
-    duration_property("hive.file-status-cache-expire-time", "How long a directory listing is cached.", 60.0, minimum=0),
-    integer_property("hive.file-status-cache-size", "Most files in all cached listings.", 1_000_000, minimum=0),
+_TABLES = string_list_property(
+    "hive.file-status-cache-tables",
+    "Tables whose directory listings are cached: schema.table, schema.* or *; transactional tables never are.",
+    lower=True,
 )
+_EXPIRE_TIME = duration_property(
+    "hive.file-status-cache-expire-time", "How long the listing of a directory is kept.", 60.0, minimum=0
+)
+_SIZE = integer_property("hive.file-status-cache-size", "Most files of which something is kept.", 1_000_000, minimum=0)
+
+LISTING_PROPERTIES: tuple[PropertyMetadata[object], ...] = (_TABLES, _EXPIRE_TIME, _SIZE)
 """Descriptors for the catalog's ``config_properties``, with Trino's names."""
 
 
@@ -56,14 +59,9 @@ class ListingPolicy:
         return bool(names & self.tables)
 
 
-def listing_policy(properties: Mapping[str, object]) -> ListingPolicy:
-    """Takes the values of ``LISTING_PROPERTIES``."""
-    names = cast("tuple[str, ...]", properties["hive.file-status-cache-tables"])
-    return ListingPolicy(
-        frozenset(name.lower() for name in names),
-        cast(float, properties["hive.file-status-cache-expire-time"]),
-        cast(int, properties["hive.file-status-cache-size"]),
-    )
+def listing_policy(config: PropertyValues) -> ListingPolicy:
+    """Takes the values of ``LISTING_PROPERTIES`` out of a catalog's properties."""
+    return ListingPolicy(frozenset(config.get(_TABLES)), config.get(_EXPIRE_TIME), config.get(_SIZE))
 
 
 _Key = tuple[SchemaTableName, str, bool]

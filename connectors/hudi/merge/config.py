@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from connector_spi.errors import NotSupportedError
+from connector_spi.properties import data_size_property
 from connectors.hudi.error_codes import HUDI_UNSUPPORTED_MERGE
 from connectors.hudi.merge.merger_plugins import MERGER_ENTRY_POINTS, plugin_mergers
 from connectors.hudi.merge.mergers import COMMIT_TIME_ORDERING, EVENT_TIME_ORDERING, MODES, PAYLOADS, HudiMerger
@@ -14,8 +15,14 @@ from connectors.hudi.merge.record_merger import MergeRules
 
 __all__ = ["MERGE_MEMORY", "MergeConfig", "is_merge_property", "merge_config"]
 
-MERGE_MEMORY = "merge_memory"
-"""Session property: bytes that the logs of a split may take in memory."""
+MERGE_MEMORY = data_size_property(
+    "hudi.merge-memory",
+    "Memory for the logs of a split of a merge-on-read table; what is above it goes through disk.",
+    512 << 20,
+    minimum=1 << 10,
+    session="merge_memory",
+)
+"""Bytes that the logs of a split may take in memory."""
 
 _CUSTOM = "CUSTOM"
 _STRATEGIES = {

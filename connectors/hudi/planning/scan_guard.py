@@ -20,12 +20,12 @@ def check_partition_filter(table: HudiTableHandle, session: ConnectorSession) ->
         UserError: There is none (code ``HUDI_PARTITION_FILTER_REQUIRED``).
     """
     fields = table.config.partition_fields
-    if not fields or not session.flag(PARTITION_FILTER_REQUIRED):
+    if not fields or not session.get(PARTITION_FILTER_REQUIRED):
         return
     if not any(column.name in fields for column in dict(table.constraint.domains or {})):
         raise UserError(
             f"the query has no filter on a partition field of {table.name}, which this catalog requires: filter by at "
             f"least one of {', '.join(fields)} with a comparison to a constant, or set the session property "
-            f"{PARTITION_FILTER_REQUIRED} to false",
+            f"{PARTITION_FILTER_REQUIRED.name_in_session} to false",
             HUDI_PARTITION_FILTER_REQUIRED,
         )

@@ -40,7 +40,7 @@ def table_handle(
         schema=schema,
         keys_last=keys_shown_last(table),
         metastore_partitions=bool(table.partition_keys),
-        read_optimized=snapshot.config.merge_on_read and (is_read_optimized(table) or session.flag(READ_OPTIMIZED)),
+        read_optimized=snapshot.config.merge_on_read and (is_read_optimized(table) or session.get(READ_OPTIMIZED)),
         # Statistics and keys go by names, which may have meant other columns.
         indexes=indexes if history is None else IndexUse(files=indexes.files),
         history=history,

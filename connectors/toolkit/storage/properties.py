@@ -11,6 +11,7 @@ from dataclasses import replace
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
     PropertyMetadata,
+    PropertyValues,
     boolean_property,
     duration_property,
     enum_property,
@@ -130,7 +131,7 @@ STORAGE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
 _BY_NAME = {prop.name: prop for prop in STORAGE_PROPERTIES}
 
 
-def storage_options(properties: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+def storage_options(config: PropertyValues) -> tuple[tuple[str, str], ...]:
     """What is set of ``STORAGE_PROPERTIES``, as ``FileSystem`` takes it: texts that parse to the same values.
 
     Holds secrets: keep it out of ``repr``.
@@ -138,11 +139,8 @@ def storage_options(properties: Mapping[str, object]) -> tuple[tuple[str, str], 
     Raises:
         InvalidPropertyError: Settings do not fit together.
     """
-    given = {
-        prop.name: properties[prop.name]
-        for prop in STORAGE_PROPERTIES
-        if properties[prop.name] not in (None, "", (), prop.default)
-    }
+    values = ((prop, config.get(prop)) for prop in STORAGE_PROPERTIES)
+    given = {prop.name: value for prop, value in values if value not in (None, "", (), prop.default)}
     _check(given)
     return tuple((name, _rendered(value)) for name, value in given.items())
 

@@ -7,7 +7,8 @@ from typing import cast
 
 from catalog.metastore.calls.statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.embedded.factory import open_embedded
+from catalog.metastore.factory import Metastore
 from catalog.metastore.wrappers.impersonation import PerUser
 
 
@@ -32,7 +33,7 @@ class Impersonated:
     def __init__(self, folder: Path) -> None:
         self.own: list[str] = []
         self.of_users: dict[str, list[str]] = {}
-        self._config = MetastoreConfig(kind="embedded", embedded_path=str(folder / "metastore.db"))
+        self._file = folder / "metastore.db"
         side = Recorder(self.own)
         self.metastore = Metastore(
             cast(MetastoreClient, side),
@@ -43,7 +44,7 @@ class Impersonated:
         )
 
     def _make(self, user: str) -> Metastore:
-        behind = connect(self._config)
+        behind = open_embedded(self._file)
         calls = self.of_users[user] = []
         return Metastore(
             cast(MetastoreClient, Recorder(calls, behind.reads)),

@@ -10,9 +10,9 @@ import pyarrow as pa
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
+from catalog.metastore.testing.objects import STORAGE
 from catalog.metastore.transactions import LockComponent, ValidTransactions
 from connector_spi.predicate import Domain, TupleDomain
-from tests.catalog.metastore.objects import STORAGE
 
 Operation = Callable[[Metastore], object]
 

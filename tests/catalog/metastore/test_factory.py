@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
-from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config
+from catalog.metastore.factory import Metastore
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.thrift.endpoints import ThriftEndpoint, parse_uris
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import parse_properties
 from tests.catalog.metastore.thrift.loopback import never_answer, serving
 
 
 def made(properties: dict[str, str]) -> Metastore:
-    return connect(metastore_config(parse_properties(METASTORE_PROPERTIES, properties, str)))
+    return metastore_kinds().open(parse_properties(metastore_kinds().properties, properties, str))
 
 
 def test_embedded(tmp_path: Path) -> None:
@@ -71,4 +72,4 @@ def test_addresses() -> None:
 
 
 def test_making_a_client_connects_to_nothing() -> None:
-    connect(MetastoreConfig(uri="thrift://no-such-host.invalid:1")).close()
+    connect_thrift(ThriftConfig(uri="thrift://no-such-host.invalid:1")).close()

@@ -9,9 +9,9 @@ from decimal import Decimal
 import pytest
 
 from catalog.metastore.model import ColumnStatistics, Parameters, Partition, Table
+from catalog.metastore.testing.objects import STORAGE
 from catalog.metastore.transactions import LockComponent, LockLevel, LockType, ValidTransactions, ValidWriteIds
 from connector_spi.serializable import Serializable, from_json, to_json
-from tests.catalog.metastore.objects import STORAGE
 
 
 @pytest.mark.parametrize(

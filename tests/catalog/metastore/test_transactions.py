@@ -17,7 +17,7 @@ from catalog.metastore import error_codes
 from catalog.metastore.client import TransactionClient
 from catalog.metastore.embedded.metastore import open_store
 from catalog.metastore.embedded.transactions import EmbeddedTransactions
-from catalog.metastore.factory import MetastoreConfig, connect
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.metastore.transactions import (
     NO_MINIMUM,
     LockComponent,
@@ -145,7 +145,7 @@ def transactions(request: pytest.FixtureRequest, embedded: EmbeddedTransactions)
         yield embedded
         return
     with serving(speak_thrift(HiveThree(embedded))) as uri:
-        metastore = connect(MetastoreConfig(uri=uri))
+        metastore = connect_thrift(ThriftConfig(uri=uri))
         yield metastore.transactions
         metastore.close()
 
@@ -301,7 +301,7 @@ class HiveTwo(HiveThree):
 def test_hive_two_is_refused_by_name(embedded: EmbeddedTransactions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ttypes.GetOpenTxnsResponse, "validate", lambda _: None)
     with serving(speak_thrift(HiveTwo(embedded))) as uri:
-        metastore = connect(MetastoreConfig(uri=uri))
+        metastore = connect_thrift(ThriftConfig(uri=uri))
         with pytest.raises(NotSupportedError, match="Hive 3"):
             metastore.transactions.get_valid_transactions()
         metastore.close()

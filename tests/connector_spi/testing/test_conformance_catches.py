@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pytest
 
 from connector_spi.connector import ConnectorContext, ConnectorFactory
 from connector_spi.connector_transaction import ConnectorTransaction
-from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
     FilterApplication,
@@ -23,11 +23,13 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.properties import PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ScanSummary, SplitManager, SplitSource
 from connector_spi.testing import Behaviour, ConnectorConformance
 from connectors.memory.connector import MemoryConnector, MemoryFactory
-from connectors.memory.metadata import MemoryMetadata, MemoryTransaction, memory_handle
+from connectors.memory.handles import MemorySplit, MemoryTableHandle
+from connectors.memory.metadata import MemoryMetadata, MemoryTransaction
 from connectors.memory.page_source import MemoryPageSourceProvider
 from connectors.memory.splits import MemorySplitManager
 
@@ -39,19 +41,19 @@ class ForgetfulSplitManager(MemorySplitManager):
         self,
         transaction: ConnectorTransaction,
         session: ConnectorSession,
-        table: TableHandle,
+        table: MemoryTableHandle,
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
-    ) -> SplitSource:
+    ) -> SplitSource[MemorySplit]:
         source = super().get_splits(transaction, session, table, columns, dynamic_filter)
         return LosingSource(source)
 
 
-class LosingSource(SplitSource):
-    def __init__(self, source: SplitSource) -> None:
+class LosingSource(SplitSource[MemorySplit]):
+    def __init__(self, source: SplitSource[MemorySplit]) -> None:
         self._source = source
 
-    def __iter__(self) -> Iterator[Sequence[Split]]:
+    def __iter__(self) -> Iterator[Sequence[MemorySplit]]:
         yield from list(self._source)[:-1]
 
     def summary(self) -> ScanSummary:
@@ -65,13 +67,13 @@ class LateSplitManager(MemorySplitManager):
         self,
         transaction: ConnectorTransaction,
         session: ConnectorSession,
-        table: TableHandle,
+        table: MemoryTableHandle,
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
-    ) -> SplitSource:
+    ) -> SplitSource[MemorySplit]:
         assert isinstance(transaction, MemoryTransaction)
         later = MemoryTransaction(transaction.metadata._store)
-        newest = later.metadata.get_table_handle(session, memory_handle(table).name)
+        newest = later.metadata.get_table_handle(session, table.name)
         assert newest is not None
         return super().get_splits(later, session, newest, columns, dynamic_filter)
 
@@ -82,8 +84,8 @@ class BackwardsProvider(MemoryPageSourceProvider):
     def create_page_source(
         self,
         session: ConnectorSession,
-        split: Split,
-        table: TableHandle,
+        split: MemorySplit,
+        table: MemoryTableHandle,
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
     ) -> PageSource:
@@ -101,7 +103,7 @@ class BoastfulMetadata(MemoryMetadata):
     """Says that every filter is exact."""
 
     def apply_filter(
-        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+        self, session: ConnectorSession, table: MemoryTableHandle, constraint: Constraint
     ) -> FilterApplication | None:
         taken = super().apply_filter(session, table, constraint)
         return taken and FilterApplication(taken.table, TupleDomain.all())
@@ -111,7 +113,7 @@ class RestlessMetadata(MemoryMetadata):
     """Has something new to say for ever."""
 
     def apply_filter(
-        self, session: ConnectorSession, table: TableHandle, constraint: Constraint
+        self, session: ConnectorSession, table: MemoryTableHandle, constraint: Constraint
     ) -> FilterApplication | None:
         return FilterApplication(table, constraint.summary)
 
@@ -119,10 +121,10 @@ class RestlessMetadata(MemoryMetadata):
 class StingyMetadata(MemoryMetadata):
     """Gives one row fewer than the limit."""
 
-    def apply_limit(self, session: ConnectorSession, table: TableHandle, limit: int) -> LimitApplication | None:
-        if memory_handle(table).limit == limit - 1:
+    def apply_limit(self, session: ConnectorSession, table: MemoryTableHandle, limit: int) -> LimitApplication | None:
+        if table.limit == limit - 1:
             return None
-        return LimitApplication(dataclasses.replace(memory_handle(table), limit=limit - 1), guaranteed=True)
+        return LimitApplication(dataclasses.replace(table, limit=limit - 1), guaranteed=True)
 
 
 class UnsortedMetadata(MemoryMetadata):
@@ -172,7 +174,7 @@ class DefectiveFactory(MemoryFactory):
     def __init__(self, defect: Defect) -> None:
         self._defect = defect
 
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> DefectiveConnector:
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> DefectiveConnector:
         connector = DefectiveConnector(super().create(catalog, properties, context)._config)
         connector.defect = self._defect
         return connector

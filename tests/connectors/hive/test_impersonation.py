@@ -16,7 +16,6 @@ from connector_spi.optional.definitions import PartitionDefinition, TableDefinit
 from connector_spi.predicate import TupleDomain
 from connector_spi.properties import parse_properties
 from connector_spi.schema import ColumnMetadata
-from connectors.hive.config import HiveConfig
 from connectors.hive.connector import HiveConnector, HiveFactory
 from connectors.hive.metadata import HiveMetadata
 from tests.catalog.metastore.impersonated import Impersonated
@@ -35,7 +34,7 @@ def hive(impersonated: Impersonated) -> Iterator[HiveConnector]:
     given = {"hive.metastore.uri": "thrift://127.0.0.1:1", "hive.metastore-cache-ttl": "1h"}
     given["hive.transaction-heartbeat-interval"] = "10ms"
     typed = parse_properties(HiveFactory().config_properties, given, lambda name: name)
-    connector = HiveConnector(HiveConfig.from_properties(typed), impersonated.metastore)
+    connector = HiveConnector(typed, impersonated.metastore)
     yield connector
     connector.shutdown()
 

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Table
-from catalog.metastore.properties import metastore_properties
+from catalog.metastore.thrift.factory import thrift_config
 from connector_spi.errors import (
     ConnectorError,
     FileMissingError,
@@ -23,8 +24,10 @@ from connector_spi.errors import (
 )
 from connector_spi.predicate import Value
 from connector_spi.properties import parse_properties
-from connectors.hive.config import HiveConfig
+from connectors.hive.config import MAX_SPLIT_SIZE, PARQUET_ZONE, SHARED_PROPERTIES
 from connectors.hive.connector import HiveConnector, HivePlugin
+from connectors.hudi.connector import HudiFactory
+from connectors.toolkit.storage.properties import storage_options
 from tests.connectors.hive.acid.writer import AcidLocation
 from tests.connectors.hive.reading import make_session, read_table
 from tests.connectors.hive.table_writer import write_file
@@ -267,13 +270,15 @@ def test_the_plugin_knows_trinos_names() -> None:
         "hive.parquet.time-zone": "Europe/Berlin",
         "s3.region": "eu-central-1",
     }
-    config = HiveConfig.from_properties(parse_properties(factory.config_properties, given, str))
-    assert config.metastore.read_timeout == 90.0
-    assert config.max_split_bytes == 128 << 20
-    assert config.storage_options == (("s3.region", "eu-central-1"),)
-    shared = dict(metastore_properties(config.metastore))
-    again = HiveConfig.from_properties(parse_properties(factory.config_properties, shared, str))
-    assert again.metastore == config.metastore
+    config = parse_properties(factory.config_properties, given, str)
+    assert thrift_config(config).read_timeout == 90.0
+    assert config.get(MAX_SPLIT_SIZE) == 128 << 20
+    assert config.get(PARQUET_ZONE) == "Europe/Berlin"
+    assert storage_options(config) == (("s3.region", "eu-central-1"),)
+    shared = dict(config.texts((*metastore_kinds().properties, *SHARED_PROPERTIES)))
+    again = parse_properties(HudiFactory().config_properties, shared, str)
+    assert thrift_config(again) == thrift_config(config)
+    assert storage_options(again) == storage_options(config)
 
 
 @pytest.mark.parametrize(

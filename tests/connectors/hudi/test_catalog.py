@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from catalog.metastore.factory import MetastoreConfig, connect
+from catalog.metastore.embedded.factory import open_embedded
+from catalog.metastore.factory import Metastore
 from catalog.metastore.model import (
     Database,
     FieldSchema,
@@ -66,12 +67,12 @@ def system_table(catalog: HudiCatalog, kind: str, name: SchemaTableName = NAME) 
     return [row for batch in batches for row in batch.to_pylist()]
 
 
-def metastore(tmp_path: Path) -> MetastoreConfig:
-    return MetastoreConfig("embedded", embedded_path=str(tmp_path / "metastore.db"))
+def metastore(tmp_path: Path) -> Metastore:
+    return open_embedded(tmp_path / "metastore.db")
 
 
 def test_register_writes_what_hive_sync_writes(catalog: HudiCatalog, tmp_path: Path) -> None:
-    found = connect(metastore(tmp_path)).reads.get_table("s", "t")
+    found = metastore(tmp_path).reads.get_table("s", "t")
     assert found is not None
     assert found.storage.input_format == "org.apache.hudi.hadoop.HoodieParquetInputFormat"
     assert found.storage.serde.serialization_lib.endswith("ParquetHiveSerDe")
@@ -106,7 +107,7 @@ def test_a_table_of_another_kind_is_listed_and_refused(catalog: HudiCatalog, tmp
     storage = StorageDescriptor(
         (FieldSchema("a", "int"),), str(tmp_path), "org.apache.hadoop.mapred.TextInputFormat", "x", serde=SerDeInfo("y")
     )
-    connect(metastore(tmp_path)).writes.create_table(Table("s", "text", storage, table_type="EXTERNAL_TABLE"))
+    metastore(tmp_path).writes.create_table(Table("s", "text", storage, table_type="EXTERNAL_TABLE"))
     with catalog.metadata() as (_, metadata):
         assert [name.table for name in metadata.list_tables(catalog.session, "s")] == ["t", "text"]
         with pytest.raises(NotSupportedError, match="hive connector") as caught:
@@ -207,7 +208,7 @@ def test_system_tables(catalog: HudiCatalog, writer: HudiWriter) -> None:
 
 
 def test_what_the_metastore_lets_us_do_with_a_table_is_shown(catalog: HudiCatalog, tmp_path: Path) -> None:
-    shared = connect(metastore(tmp_path))
+    shared = metastore(tmp_path)
     entry = shared.reads.get_table("s", "t")
     assert entry is not None
     shared.writes.alter_table("s", "t", replace(entry, access=TableAccess(2)))
@@ -217,7 +218,7 @@ def test_what_the_metastore_lets_us_do_with_a_table_is_shown(catalog: HudiCatalo
 
 def add_partition(tmp_path: Path, value: str, location: str) -> None:
     partition = Partition("s", "t", (value,), StorageDescriptor(location=location))
-    connect(metastore(tmp_path)).writes.add_partitions("s", "t", [partition])
+    metastore(tmp_path).writes.add_partitions("s", "t", [partition])
 
 
 def test_a_partition_that_only_the_metastore_has_is_an_error(
@@ -254,7 +255,7 @@ def synced_table(kind: str, tmp_path: Path) -> HudiCatalog:
         packed.extractall(tmp_path / "WORK")
     text = (SYNCED / f"sync_v9.{kind}.json").read_text().replace("/WORK/", f"{tmp_path}/WORK/")
     objects = json.loads(text)
-    clients = connect(metastore(tmp_path))
+    clients = metastore(tmp_path)
     clients.writes.create_database(Database("s"))
     clients.writes.create_table(_table(objects["table"]))
     clients.writes.add_partitions(
@@ -345,7 +346,7 @@ def test_partition_keys_of_a_synced_table_come_last(tmp_path: Path) -> None:
     by_path = expected("v9_addcol_cow", "snapshot").column_names
     assert by_path[-2:] == ["part", "c"]
     assert catalog.read().column_names == by_path
-    clients = connect(metastore(tmp_path))
+    clients = metastore(tmp_path)
     entry = clients.reads.get_table("s", "t")
     assert entry is not None
     parameters = json.loads((SYNCED / "sync_v9.cow.json").read_text())["table"]["parameters"]
@@ -363,7 +364,7 @@ def test_an_orc_table_is_known_by_its_folder(tmp_path: Path) -> None:
         packed.extractall(tmp_path)
     catalog = make_catalog(tmp_path)
     catalog.register(tmp_path / "v9_orc_insert_cow")
-    found = connect(metastore(tmp_path)).reads.get_table("s", "t")
+    found = metastore(tmp_path).reads.get_table("s", "t")
     assert found is not None
     assert found.storage.input_format == "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat"
     assert catalog.read().num_rows == 9

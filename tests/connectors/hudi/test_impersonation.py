@@ -12,7 +12,6 @@ from connector_spi.errors import FileMissingError, InvalidArgumentError, TableNo
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import SupportsTableDefinition, TableDefinition
 from connector_spi.properties import parse_properties
-from connectors.hudi.config import HudiConfig
 from connectors.hudi.connector import HudiConnector, HudiFactory
 from tests.catalog.metastore.impersonated import Impersonated
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_session
@@ -28,7 +27,7 @@ def impersonated(tmp_path: Path) -> Impersonated:
 def catalog(impersonated: Impersonated) -> HudiCatalog:
     given = {"hive.metastore.uri": "thrift://127.0.0.1:1"}
     typed = parse_properties(HudiFactory().config_properties, given, lambda name: name)
-    connector = HudiConnector(HudiConfig.of(typed), impersonated.metastore)
+    connector = HudiConnector(typed, impersonated.metastore)
     return HudiCatalog(connector, make_session(connector))
 
 

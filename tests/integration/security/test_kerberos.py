@@ -14,12 +14,13 @@ import pytest
 
 from catalog.metastore import error_codes
 from catalog.metastore.calls.retry import RetryPolicy
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.factory import Metastore
 from catalog.metastore.security.identity import identity_of
 from catalog.metastore.security.settings import Authentication, QualityOfProtection, SecuritySettings
 from catalog.metastore.thrift.connection import ConnectionSettings, ThriftConnections
 from catalog.metastore.thrift.endpoints import parse_uris
 from catalog.metastore.thrift.errors import Timeouts
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import MetastoreError
 from tests.integration.security.kdc import REALM, Kdc, running_kdc, why_no_kerberos
 from tests.integration.servers import RELEASES, running_release
@@ -55,7 +56,7 @@ class Secured:
 
     def open(self, security: SecuritySettings) -> Metastore:
         """A client."""
-        return connect(MetastoreConfig(uri=self.uri, max_retries=0, security=security))
+        return connect_thrift(ThriftConfig(uri=self.uri, max_retries=0, security=security))
 
     def callers(self, call: str) -> list[str]:
         """Who made a call, as the metastore's audit log has it."""

@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from catalog.metastore import error_codes
-from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.security.settings import Authentication, HttpAuthentication, SecuritySettings, Verification
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import MetastoreError
 from tests.catalog.metastore.security.stores import PASSWORD, Stores, make_stores
 from tests.hms import HiveMetastoreServer
@@ -52,8 +52,8 @@ def with_password_and_tls(
 
 def ask(uri: str, security: SecuritySettings, username: str = "") -> list[str]:
     """The databases of a metastore, asked for once."""
-    config = MetastoreConfig(uri=uri, username=username, max_retries=0, security=security)
-    with closing(connect(config)) as metastore:
+    config = ThriftConfig(uri=uri, username=username, max_retries=0, security=security)
+    with closing(connect_thrift(config)) as metastore:
         return metastore.reads.get_databases()
 
 
@@ -101,8 +101,8 @@ def test_http(metastore_jars: Path, tmp_path: Path) -> None:
     with running_release(RELEASE, metastore_jars, tmp_path / "run", settings) as server:
         uri = f"http://127.0.0.1:{server.port}/metastore"
         assert ask(uri, SecuritySettings(), "dora") == ["default"]
-        config = MetastoreConfig(uri=uri, username="dora", security=SecuritySettings(impersonation=True))
-        with closing(connect(config)) as metastore:
+        config = ThriftConfig(uri=uri, username="dora", security=SecuritySettings(impersonation=True))
+        with closing(connect_thrift(config)) as metastore:
             for user in ("emil", "fritz"):
                 assert metastore.as_user(user).reads.get_table_names("default") == []
             # One connection serves many requests.

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.embedded.factory import open_embedded
+from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Database, StorageDescriptor, Table
 from connector_spi.errors import UserError
 from lakeport.demo.sample_warehouse import SCHEMA, TABLES, prepare
@@ -32,7 +33,7 @@ MORE_ANSWERS = {
 
 
 def open_metastore(folder: Path) -> Metastore:
-    return connect(MetastoreConfig(kind="embedded", embedded_path=str(folder / "metastore.db")))
+    return open_embedded(folder / "metastore.db")
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -19,7 +19,7 @@ EXAMPLE = PROJECT / "tests" / "plugin_example"
 
 def test_a_plugin_is_queried_through_sql(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLE)
-    plugin = importlib.import_module("arrow_files").ArrowFilesPlugin()
+    plugin = importlib.import_module("arrow_files").ArrowFilesFactory()
     spark.sparkContext.addPyFile(str(EXAMPLE / "arrow_files.py"))  # tasks import the page source
     data = pa.table({"id": [1, 2, 3], "name": ["a", None, "c"], "at": [{"x": 1, "y": 2}] * 3})
     (tmp_path / "s").mkdir()

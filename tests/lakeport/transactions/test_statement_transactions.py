@@ -8,7 +8,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +28,9 @@ from connector_spi.errors import FileMissingError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
+from connector_spi.properties import PropertyValues
 from connector_spi.session import ConnectorSession
 from connectors.hive.connector import HiveConnector
-from connectors.memory.config import MemoryConfig
 from connectors.memory.connector import MemoryConnector, MemoryFactory
 from lakeport import Session
 from lakeport.shell.output.formats import FORMATS
@@ -311,8 +311,8 @@ class CleanedConnector(MemoryConnector):
 
 
 class CleanedFactory(MemoryFactory):
-    def create(self, catalog: str, properties: Mapping[str, object], context: ConnectorContext) -> CleanedConnector:
-        return CleanedConnector(MemoryConfig.from_properties(properties))
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> CleanedConnector:
+        return CleanedConnector(properties)
 
 
 class CleanedPlugin(Plugin):

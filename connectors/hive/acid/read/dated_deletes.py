@@ -79,8 +79,8 @@ def find_dated_deletes(
     if found is None:
         raise ResourceError(
             f"the delete events of the changes in {events[0].path} and {len(events) - 1} more files need more than the "
-            f"{memory} bytes that the session property {MAX_DELETE_MEMORY} allows; raise it, or ask for the changes of "
-            "fewer versions at a time"
+            f"{memory} bytes that the session property {MAX_DELETE_MEMORY.name_in_session} allows; raise it, or ask "
+            "for the changes of fewer versions at a time"
         )
     dated = cast(DatedDeletes, found)
     return dated if dated.size else None

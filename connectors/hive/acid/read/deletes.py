@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from connector_spi.properties import data_size_property
 from connectors.hive.acid.delete_set import EVENT_BYTES, DeleteSet, KeyRuns, Mask
 from connectors.hive.acid.file import DeleteFile
 from connectors.hive.acid.key_range import ALL_KEYS, KeyRange
@@ -19,8 +20,14 @@ from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["MAX_DELETE_MEMORY", "Deletes", "find_deletes"]
 
-MAX_DELETE_MEMORY = "max_delete_memory"
-"""Session property: most bytes of keys of deleted rows that a process keeps."""
+MAX_DELETE_MEMORY = data_size_property(
+    "hive.max-delete-memory",
+    "Most bytes of keys of deleted rows that a process keeps; more of them are read again for each stripe.",
+    256 << 20,
+    minimum=1,
+    session="max_delete_memory",
+)
+"""Most bytes of keys of deleted rows that a process keeps."""
 
 _THREADS = 8
 _FEWEST_EVENTS = 1024

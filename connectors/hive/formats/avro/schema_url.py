@@ -11,12 +11,17 @@ from urllib.parse import SplitResult, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from connector_spi.errors import NotSupportedError, StorageError
+from connector_spi.properties import string_list_property
 from connectors.hive import error_codes
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HOSTS", "read_schema_text"]
 
-HOSTS = "hive.avro.schema-hosts"
+HOSTS = string_list_property(
+    "hive.avro.schema-hosts",
+    "Web servers, as host or host:port, that schemas at avro.schema.url may be fetched from; none if not set.",
+    lower=True,
+)
 """The catalog's property: web servers that schemas are fetched from. Whoever may write a table's properties could else
 have tasks ask any server that they reach."""
 _WAIT, _LONGEST = 10.0, 30.0
@@ -60,7 +65,7 @@ def _fetch(parts: SplitResult, hosts: Collection[str], where: str) -> bytes:
     if not {host, host.rpartition(":")[0] or host} & set(hosts):
         raise NotSupportedError(
             f"the Avro schema of {where} is at {_shown(parts)}, a web server that the catalog does not name; add "
-            f"{host} to its property {HOSTS}, or put the schema into the table's property avro.schema.literal"
+            f"{host} to its property {HOSTS.name}, or put the schema into the table's property avro.schema.literal"
         )
     try:
         with build_opener(_NoRedirects()).open(Request(parts.geturl()), timeout=_WAIT) as answer:

@@ -17,9 +17,9 @@ from catalog.metastore.embedded.metastore import EmbeddedMetastore, open_store
 from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Database, Partition, Table
+from catalog.metastore.testing.objects import STORAGE, add_partitions, new_table
 from connector_spi.errors import MetastoreError, TableNotFoundError
 from connector_spi.predicate import Domain, TupleDomain
-from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
 
 
 class Unsteady(EmbeddedMetastore):

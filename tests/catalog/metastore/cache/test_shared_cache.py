@@ -14,19 +14,21 @@ from pathlib import Path
 
 import pytest
 
-from catalog.metastore.cache.policy import CACHE_PROPERTIES, CachePolicy, cache_policy, cache_texts
+from catalog.metastore.cache.policy import CACHE_PROPERTIES, CachePolicy, cache_policy
 from catalog.metastore.cache.shared_cache import SharedMetastoreCache
 from catalog.metastore.client import MetastoreClient
+from catalog.metastore.embedded.factory import open_embedded
 from catalog.metastore.embedded.metastore import EmbeddedMetastore, open_store
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.factory import Metastore
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Partition, Table
 from catalog.metastore.partitions.names import make_partition_name
 from catalog.metastore.shared_metastore import SharedMetastore
+from catalog.metastore.testing.objects import STORAGE, add_partitions, new_table
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import ConnectorError, MetastoreError
 from connector_spi.predicate import TupleDomain
 from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
-from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
 from tests.catalog.metastore.thrift.loopback import serving, speak_thrift
 from tests.catalog.metastore.thrift.test_failures import SmallMetastore
 
@@ -289,17 +291,24 @@ def test_nothing_is_kept_by_default(embedded_metastore: Metastore) -> None:
     assert cache.get_databases() == ["default", "new"]
 
 
-def test_properties_come_back_from_their_texts() -> None:
+def test_the_policy_of_properties() -> None:
+    given = {
+        "hive.metastore-cache-ttl": "30s",
+        "hive.metastore-refresh-interval": "7.5s",
+        "hive.metastore-cache-maximum-size": "100",
+        "hive.metastore-refresh-max-threads": "3",
+        "hive.metastore-cache.cache-missing": "true",
+        "hive.metastore-cache.cache-partitions": "false",
+    }
     policy = CachePolicy(30.0, 7.5, 100, 3, True, False)
-    assert cache_policy(parse_properties(CACHE_PROPERTIES, dict(cache_texts(policy)), lambda name: name)) == policy
+    assert cache_policy(parse_properties(CACHE_PROPERTIES, given, lambda name: name)) == policy
     assert cache_policy(parse_properties(CACHE_PROPERTIES, {}, lambda name: name)) == CachePolicy()
 
 
 def test_a_write_is_seen_by_other_catalogs_over_the_same_metastore(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     here, also, there = (
-        SharedMetastore(connect(MetastoreConfig(kind="embedded", embedded_path=str(tmp_path / path))), FOREVER)
-        for path in ("m.db", "link/m.db", "other.db")
+        SharedMetastore(open_embedded(tmp_path / path), FOREVER) for path in ("m.db", "link/m.db", "other.db")
     )
     for one in (here, also, there):
         assert one.reads.get_databases() == ["default"]
@@ -320,10 +329,10 @@ def test_catalogs_with_an_address_in_common_are_over_the_same_metastore(uri: str
 
     small = Growing()
     with serving(speak_thrift(small)) as address:
-        cached = SharedMetastore(connect(MetastoreConfig(uri=address)), FOREVER)
+        cached = SharedMetastore(connect_thrift(ThriftConfig(uri=address)), FOREVER)
         assert cached.reads.get_databases() == ["one"]
         small.databases = ("one", "two")
-        other = connect(MetastoreConfig(uri=uri.format(address), max_retries=0))
+        other = connect_thrift(ThriftConfig(uri=uri.format(address), max_retries=0))
         # What failed may have been done.
         with suppress(ConnectorError):
             other.writes.drop_table("one", "t")
@@ -334,14 +343,9 @@ def test_catalogs_with_an_address_in_common_are_over_the_same_metastore(uri: str
 
 def test_a_flush_reaches_other_catalogs_over_the_same_metastore(tmp_path: Path) -> None:
     here, there = (
-        SharedMetastore(
-            connect(MetastoreConfig(kind="embedded", embedded_path=str(tmp_path / f"{name}.db"))), CachePolicy(3600)
-        )
-        for name in ("m", "other")
+        SharedMetastore(open_embedded(tmp_path / f"{name}.db"), CachePolicy(3600)) for name in ("m", "other")
     )
-    also = SharedMetastore(
-        connect(MetastoreConfig(kind="embedded", embedded_path=str(tmp_path / "m.db"))), CachePolicy(3600)
-    )
+    also = SharedMetastore(open_embedded(tmp_path / "m.db"), CachePolicy(3600))
     for one in (here, also, there):
         assert one.reads.get_databases() == ["default"]
     [flush] = here.procedures()

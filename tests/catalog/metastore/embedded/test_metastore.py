@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.embedded.factory import open_embedded
+from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Database, FieldSchema, Partition, Table
+from catalog.metastore.testing.objects import STORAGE, add_partitions, new_table
 from connector_spi.errors import MetastoreError
-from tests.catalog.metastore.objects import STORAGE, add_partitions, new_table
 
 
 def _metastore(path: Path) -> Metastore:
-    return connect(MetastoreConfig(kind="embedded", embedded_path=str(path)))
+    return open_embedded(path)
 
 
 def _write(path: Path, worker: int) -> list[int]:

@@ -11,13 +11,14 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.embedded.metastore import EmbeddedMetastore
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.factory import Metastore
 from catalog.metastore.model import FieldSchema
 from catalog.metastore.partitions.names import make_partition_name
 from catalog.metastore.partitions.patterns import MAX_PATTERNS, partition_patterns
+from catalog.metastore.testing.objects import add_partitions, new_table
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.partition_names import DEFAULT_PARTITION
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
-from tests.catalog.metastore.objects import add_partitions, new_table
 from tests.hms import HiveMetastoreServer
 
 KEYS = (("s", "string"), ("n", "int"), ("d", "date"))
@@ -132,7 +133,7 @@ def test_numbers_are_looked_for_by_the_metastore_where_all_are_canonical(
     table = new_table(thrift_metastore, ("n", "bigint"), ("d", "date"))
     days = ["2024-01-01", "2024-01-02", DEFAULT_PARTITION]
     add_partitions(thrift_metastore, table, *[(n, d) for n in ("-1", "0", "1", DEFAULT_PARTITION) for d in days])
-    metastore = connect(MetastoreConfig(uri=hive_metastore_server.uri, username="tester", canonical_keys=True))
+    metastore = connect_thrift(ThriftConfig(uri=hive_metastore_server.uri, username="tester", canonical_keys=True))
     domains = {
         "n": Domain.create(ValueSet.of(pa.int64(), [-1, 1]), True),
         "d": Domain.single_value(pa.date32(), date(2024, 1, 1)),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.security.kerberos import service_name
 from catalog.metastore.security.settings import Authentication, HttpAuthentication, SecuritySettings
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.metastore.wrappers.impersonation import PerUser
 from connector_spi.errors import InvalidPropertyError
 
@@ -54,7 +54,7 @@ KERBEROS = {"authentication": Authentication.KERBEROS}
 )
 def test_refused(uri: str, security: SecuritySettings, words: str) -> None:
     with pytest.raises(InvalidPropertyError, match=words) as caught:
-        connect(MetastoreConfig(uri=uri, security=security))
+        connect_thrift(ThriftConfig(uri=uri, security=security))
     assert "pw" not in str(caught.value)
 
 
@@ -66,7 +66,7 @@ def test_taken() -> None:
         ("thrift://h", PLAIN),
         ("http://h", SecuritySettings(impersonation=True)),
     ):
-        connect(MetastoreConfig(uri=uri, security=security)).close()
+        connect_thrift(ThriftConfig(uri=uri, security=security)).close()
 
 
 def test_principals() -> None:
@@ -76,12 +76,12 @@ def test_principals() -> None:
 
 
 def test_each_user_has_clients_of_its_own(tmp_path: Path) -> None:
-    metastore = connect(MetastoreConfig(uri="thrift://h", security=SecuritySettings(impersonation=True)))
+    metastore = connect_thrift(ThriftConfig(uri="thrift://h", security=SecuritySettings(impersonation=True)))
     assert metastore.as_user("a") is metastore.as_user("a")
     assert metastore.as_user("a") is not metastore.as_user("b")
     assert metastore.as_user("a").calls is metastore.calls
     metastore.close()
-    alone = connect(MetastoreConfig(uri="thrift://h"))
+    alone = connect_thrift(ThriftConfig(uri="thrift://h"))
     assert alone.as_user("a") is alone
     alone.close()
 

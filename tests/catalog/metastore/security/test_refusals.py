@@ -10,8 +10,8 @@ from contextlib import ExitStack, closing, contextmanager
 import pytest
 
 from catalog.metastore import error_codes
-from catalog.metastore.factory import MetastoreConfig, connect
 from catalog.metastore.security.settings import Authentication, HttpAuthentication, SecuritySettings
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import MetastoreError
 from tests.catalog.metastore.security.listening import listening
 
@@ -45,8 +45,8 @@ def test_once_for_each_address(scheme: str, security: SecuritySettings, answer: 
         with socket.create_server(("127.0.0.1", 0)) as gone:
             ports = [gone.getsockname()[1], *(port for port, _ in servers)]
         uri = ",".join(f"{scheme}://127.0.0.1:{port}" for port in ports)
-        config = MetastoreConfig(uri=uri, username="me", max_retries=3, security=security)
-        with closing(connect(config)) as metastore, pytest.raises(MetastoreError) as caught:
+        config = ThriftConfig(uri=uri, username="me", max_retries=3, security=security)
+        with closing(connect_thrift(config)) as metastore, pytest.raises(MetastoreError) as caught:
             metastore.reads.get_databases()
         assert caught.value.code == error_codes.AUTHENTICATION_FAILED
         assert all(len(seen) <= 1 for _, seen in servers)

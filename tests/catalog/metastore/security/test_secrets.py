@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from catalog.metastore.factory import MetastoreConfig, connect
-from catalog.metastore.properties import METASTORE_PROPERTIES, metastore_config, metastore_properties
+from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.security.properties import SECURITY_PROPERTIES
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift, thrift_config
 from connector_spi.errors import ConnectorError
 from connector_spi.properties import parse_properties
 from tests.catalog.metastore.security.listening import listening
@@ -66,7 +66,9 @@ def shown(error: BaseException) -> str:
 def test_every_property_that_holds_a_secret_is_known_as_one() -> None:
     secret = {prop.name for prop in SECURITY_PROPERTIES if prop.sensitive}
     assert secret == set(SECRETS)
-    assert all(prop.sensitive for prop in METASTORE_PROPERTIES if prop.name.endswith(("password", "-token", "headers")))
+    assert all(
+        prop.sensitive for prop in metastore_kinds().properties if prop.name.endswith(("password", "-token", "headers"))
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -93,14 +95,14 @@ def test_failures(
         for token in (SECRETS["hive.metastore.client.delegation-token"], TOKEN):
             try:
                 values = parse_properties(
-                    METASTORE_PROPERTIES,
+                    metastore_kinds().properties,
                     {**given, "hive.metastore.client.delegation-token": token},
                     lambda name: f"a.properties: {name}",
                 )
-                config = metastore_config(values)
-                texts += [repr(config), str(config), config.place(), repr(config.security)]
-                with closing(connect(config)) as metastore:
-                    texts.append(repr(metastore))
+                config = thrift_config(values)
+                texts += [repr(values), repr(config), str(config), repr(config.security)]
+                with closing(connect_thrift(config)) as metastore:
+                    texts += [repr(metastore), metastore.description]
                     metastore.reads.get_databases()
             except ConnectorError as error:
                 texts.append(shown(error))
@@ -117,22 +119,18 @@ def test_stores_with_wrong_passwords(tmp_path: Path) -> None:
     store = tmp_path / "store"
     for content in (b"\xfe\xed\xfe\xed\0\0\0\2\0\0\0\0" + b"x" * 20, b"\x30\x82\0\0", b"-----BEGIN CERTIFICATE-----\n"):
         store.write_bytes(content)
-        values = parse_properties(
-            METASTORE_PROPERTIES,
-            {
-                "hive.metastore.uri": "thrift://127.0.0.1:1",
-                "hive.metastore.thrift.client.ssl.enabled": "true",
-                "hive.metastore.thrift.client.ssl.trust-certificate": str(store),
-                "hive.metastore.thrift.client.ssl.key": str(store),
-                "hive.metastore.thrift.client.ssl.trust-certificate-password": f"{MARK}-1",
-                "hive.metastore.thrift.client.ssl.key-password": f"{MARK}-2",
-                "hive.metastore.thrift.client.max-retries": "0",
-            },
-            lambda name: name,
-        )
+        given = {
+            "hive.metastore.thrift.client.ssl.enabled": "true",
+            "hive.metastore.thrift.client.ssl.trust-certificate": str(store),
+            "hive.metastore.thrift.client.ssl.key": str(store),
+            "hive.metastore.thrift.client.ssl.trust-certificate-password": f"{MARK}-1",
+            "hive.metastore.thrift.client.ssl.key-password": f"{MARK}-2",
+            "hive.metastore.thrift.client.max-retries": "0",
+        }
         with server(b"") as port:
-            config = metastore_config({**values, "hive.metastore.uri": f"thrift://127.0.0.1:{port}"})
-            with closing(connect(config)) as metastore, pytest.raises(ConnectorError) as caught:
+            given["hive.metastore.uri"] = f"thrift://127.0.0.1:{port}"
+            config = thrift_config(parse_properties(metastore_kinds().properties, given, lambda name: name))
+            with closing(connect_thrift(config)) as metastore, pytest.raises(ConnectorError) as caught:
                 metastore.reads.get_databases()
         assert MARK not in shown(caught.value)
         assert str(store) in str(caught.value)
@@ -148,8 +146,11 @@ def test_another_catalog_of_the_same_metastore_gets_all_of_it() -> None:
         **SECRETS,
         "hive.metastore.http.client.additional-headers": r"a:b\,c\:d,e:f:g",
     }
-    config = metastore_config(parse_properties(METASTORE_PROPERTIES, given, str))
+    values = parse_properties(metastore_kinds().properties, given, str)
+    config = thrift_config(values)
     assert config.security.http_headers == (("a", "b,c:d"), ("e", "f:g"))
-    again = metastore_config(parse_properties(METASTORE_PROPERTIES, dict(metastore_properties(config)), str))
+    again = thrift_config(
+        parse_properties(metastore_kinds().properties, dict(values.texts(metastore_kinds().properties)), str)
+    )
     assert again == config
-    assert MetastoreConfig(uri="thrift://h:1").security != config.security
+    assert ThriftConfig(uri="thrift://h:1").security != config.security

@@ -18,7 +18,7 @@ from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
 
-from catalog.metastore.factory import MetastoreConfig, connect
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import ConnectorError
 from tests.catalog.metastore.operations import all_operations
@@ -91,8 +91,8 @@ def main(answers: dict[str, bytes], seed: int, count: int) -> dict[str, int]:
     ended: Counter[str] = Counter()
     with serving(handle) as uri:
         limits = Availability(max_wait=20.0)
-        config = MetastoreConfig(uri=uri, read_timeout=10, max_retries=0, availability=limits)
-        with closing(connect(config)) as metastore:
+        config = ThriftConfig(uri=uri, read_timeout=10, max_retries=0, availability=limits)
+        with closing(connect_thrift(config)) as metastore:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             for _ in range(count):
                 _, operation = chance.choice(operations)

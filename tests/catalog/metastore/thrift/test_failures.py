@@ -13,7 +13,8 @@ import pytest
 from pymetastore.hive_metastore import ttypes
 
 from catalog.metastore import error_codes
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.factory import Metastore
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import ErrorCode, MetastoreError
 from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
 from tests.catalog.metastore.thrift.loopback import never_answer, serving, speak_thrift
@@ -65,7 +66,7 @@ class SmallMetastore:
 
 
 def _connect(uri: str, retries: int = 0, read_timeout: float = 0.3) -> Metastore:
-    return connect(MetastoreConfig(uri=uri, connect_timeout=2, read_timeout=read_timeout, max_retries=retries))
+    return connect_thrift(ThriftConfig(uri=uri, connect_timeout=2, read_timeout=read_timeout, max_retries=retries))
 
 
 def _fails(metastore: Metastore, code: ErrorCode, *words: str) -> None:

@@ -15,11 +15,12 @@ import pytest
 
 from catalog.metastore import error_codes
 from catalog.metastore.calls.retry import RetryPolicy
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
-from catalog.metastore.thrift.attempts import Attempts
+from catalog.metastore.factory import Metastore
 from catalog.metastore.thrift.endpoints import ThriftEndpoint
 from catalog.metastore.thrift.errors import Timeouts
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.metastore.thrift.pool import ConnectionPool
+from catalog.metastore.thrift.retry_state import RetryState
 from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import ConnectorError, MetastoreError
 from tests.catalog.metastore.operations import DATABASE, TABLE, all_operations
@@ -47,7 +48,7 @@ HANGS = 60
 def impatient(uri: str, **more: object) -> Metastore:
     limits: dict[str, object] = {"max_wait": 1.0, "min_backoff": 0.01, "max_backoff": 0.02, **more}
     availability = Availability(**limits)  # type: ignore[arg-type]  # fields by name
-    return connect(MetastoreConfig(uri=uri, connect_timeout=0.5, read_timeout=0.4, availability=availability))
+    return connect_thrift(ThriftConfig(uri=uri, connect_timeout=0.5, read_timeout=0.4, availability=availability))
 
 
 def sockets() -> set[str]:
@@ -199,25 +200,25 @@ def test_after_a_restart_old_connections_are_not_trusted() -> None:
     with (
         serving(speak_thrift(SmallMetastore())) as backend,
         fault_proxy(int(backend.rpartition(":")[2]), Fault(silent=True, unharmed=200)) as proxy,
-        closing(connect(MetastoreConfig(uri=proxy.uri, max_retries=0, read_timeout=5))) as metastore,
+        closing(connect_thrift(ThriftConfig(uri=proxy.uri, max_retries=0, read_timeout=5))) as metastore,
     ):
         metastore.reads.get_databases()
         proxy.fault = Fault()
         [idle] = metastore.reads._connections._pool._idle  # type: ignore[attr-defined]  # no other way to look
         # The server's machine is gone without a word; its successor resets what it does not know.
-        idle.lifeline.cut("restart")
-        idle.lifeline.why_cut = None
+        idle.canceller.cut("restart")
+        idle.canceller.why_cut = None
         assert metastore.reads.get_databases() == ["only"]
 
 
 def test_threads_wait_for_a_free_connection_and_not_for_ever() -> None:
     pool = ConnectionPool((ThriftEndpoint("localhost", 1),), 1)
-    assert pool.take(Attempts("first", Timeouts(1, 1, HANGS), RetryPolicy())) is None
+    assert pool.take(RetryState("first", Timeouts(1, 1, HANGS), RetryPolicy())) is None
     with pytest.raises(MetastoreError, match=r"second: all 1 connections .*max-connections") as raised:
-        pool.take(Attempts("second", Timeouts(1, 1, 0.05), RetryPolicy()))
+        pool.take(RetryState("second", Timeouts(1, 1, 0.05), RetryPolicy()))
     assert raised.value.code == error_codes.TIMED_OUT
     with ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(pool.take, Attempts("third", Timeouts(1, 1, HANGS), RetryPolicy()))
+        waiting = threads.submit(pool.take, RetryState("third", Timeouts(1, 1, HANGS), RetryPolicy()))
         pool.give_up()
         assert waiting.result(HANGS) is None
 
@@ -227,8 +228,8 @@ def test_closing_ends_calls_that_wait(waits_for: str) -> None:
     with serving(never_answer) as silent, ThreadPoolExecutor(2) as pool:
         uri = f"thrift://127.0.0.1:{free_port()}" if waits_for == "the next try" else silent
         availability = Availability(max_connections=1, max_wait=HANGS, min_backoff=HANGS, max_backoff=HANGS)
-        config = MetastoreConfig(uri=uri, connect_timeout=HANGS, read_timeout=HANGS, availability=availability)
-        metastore = connect(config)
+        config = ThriftConfig(uri=uri, connect_timeout=HANGS, read_timeout=HANGS, availability=availability)
+        metastore = connect_thrift(config)
         asked = [pool.submit(metastore.reads.get_databases) for _ in range(2 if waits_for == "a connection" else 1)]
         time.sleep(0.2)
         metastore.close()
@@ -242,7 +243,7 @@ def test_closing_ends_calls_that_wait(waits_for: str) -> None:
 
 def test_an_interrupt_ends_a_call_that_waits() -> None:
     with serving(never_answer) as uri:
-        metastore = connect(MetastoreConfig(uri=uri, read_timeout=HANGS))
+        metastore = connect_thrift(ThriftConfig(uri=uri, read_timeout=HANGS))
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         with closing(metastore), pytest.raises(KeyboardInterrupt):

@@ -13,9 +13,9 @@ from hmsclient.genthrift.hive_metastore import ThriftHiveMetastore, ttypes
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, SortColumn
 from catalog.metastore.partitions.names import make_partition_name, parse_partition_name
+from catalog.metastore.testing.objects import STORAGE, add_partitions, new_database, new_table
 from connector_spi.errors import NotSupportedError
 from connector_spi.predicate import Domain, TupleDomain
-from tests.catalog.metastore.objects import STORAGE, add_partitions, new_database, new_table
 from tests.hms import HiveMetastoreServer
 
 ODD_VALUES = ["a b", "a/b", "a=b", "100%", "x:y", "q?", "star*", 'quo"te', "it's", "{c}", "[d]", "tab\there", "ümläut",

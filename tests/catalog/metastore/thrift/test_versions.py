@@ -8,7 +8,8 @@ import pytest
 
 from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ttypes
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.factory import Metastore
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import MetastoreError, NotSupportedError
 from tests.catalog.metastore.operations import DATABASE, TABLE, all_operations
@@ -17,7 +18,9 @@ from tests.catalog.metastore.thrift.test_failures import SmallMetastore
 
 
 def connected(uri: str, catalog: str = "") -> Metastore:
-    return connect(MetastoreConfig(uri=uri, read_timeout=20, max_retries=0, availability=Availability(catalog=catalog)))
+    return connect_thrift(
+        ThriftConfig(uri=uri, read_timeout=20, max_retries=0, availability=Availability(catalog=catalog))
+    )
 
 
 def newer_table(request: ttypes.GetTableRequest) -> ttypes.Table:

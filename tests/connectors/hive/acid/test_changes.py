@@ -102,7 +102,7 @@ def test_filters_columns_and_splits_change_nothing(
     with TemporaryDirectory() as home:
         history = _started(home, originals, steps)
         now = history.snapshot()
-        reader = _Reader(acid_connector, history.folder.path, {MAX_SPLIT_SIZE: split})
+        reader = _Reader(acid_connector, history.folder.path, {MAX_SPLIT_SIZE.name_in_session: split})
         for span in _chosen(history, spans)[:2]:
             found = _changes_or_refusal(history, reader, now, span)
             if found is None:

@@ -121,7 +121,10 @@ def _filters() -> st.SearchStrategy[dict[str, Domain]]:
 
 
 def _properties() -> st.SearchStrategy[dict[str, int]]:
-    sizes = {MAX_SPLIT_SIZE: st.sampled_from([100, 300, 1000]), MAX_DELETE_MEMORY: st.sampled_from([1, 60])}
+    sizes = {
+        MAX_SPLIT_SIZE.name_in_session: st.sampled_from([100, 300, 1000]),
+        MAX_DELETE_MEMORY.name_in_session: st.sampled_from([1, 60]),
+    }
     return st.fixed_dictionaries({}, optional=sizes)
 
 

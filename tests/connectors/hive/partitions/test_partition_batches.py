@@ -12,12 +12,13 @@ import pytest
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import MetastoreWriter
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.embedded.factory import open_embedded
+from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Partition
+from catalog.metastore.testing.objects import new_table
 from connector_spi.errors import MetastoreError
 from connectors.hive.partitions.definitions import PartitionDefinitions
 from connectors.toolkit.storage.filesystem import FileSystem
-from tests.catalog.metastore.objects import new_table
 from tests.connectors.hive.reading import make_connector, make_session
 
 
@@ -43,7 +44,7 @@ class Narrow:
 
 @pytest.fixture
 def metastore(tmp_path: Path) -> Iterator[Metastore]:
-    with closing(connect(MetastoreConfig(kind="embedded", embedded_path=str(tmp_path / "m.db")))) as found:
+    with closing(open_embedded(tmp_path / "m.db")) as found:
         yield found
 
 

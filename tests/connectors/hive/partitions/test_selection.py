@@ -293,7 +293,7 @@ def test_statistics_add_up_the_partitions_that_are_left(hive: HiveConnector, tmp
         assert handle is not None
         assert metadata.get_table_statistics(session, handle).row_count == 10
         chosen = replace(
-            handle,  # type: ignore[type-var]  # a HiveTableHandle
+            handle,
             constraint=TupleDomain.with_column_domains(
                 {ColumnHandle("p", pa.string()): Domain.single_value(pa.string(), "y")}
             ),

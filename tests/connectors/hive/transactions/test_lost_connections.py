@@ -8,13 +8,14 @@ from contextlib import closing
 import pytest
 
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.factory import Metastore, MetastoreConfig, connect
+from catalog.metastore.factory import Metastore
+from catalog.metastore.testing.objects import new_table
+from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import MetastoreError
 from connector_spi.names import SchemaTableName
 from connectors.hive.transactions.heartbeats import Heartbeat, Heartbeats
 from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
-from tests.catalog.metastore.objects import new_table
 from tests.catalog.metastore.thrift.fault_proxy import Fault, FaultProxy, fault_proxy
 from tests.hms import HiveMetastoreServer, running_metastore, why_not
 
@@ -35,7 +36,7 @@ def hive_metastore_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def healthy(hive_metastore_server: HiveMetastoreServer) -> Iterator[Metastore]:
-    with closing(connect(MetastoreConfig(uri=hive_metastore_server.uri))) as metastore:
+    with closing(connect_thrift(ThriftConfig(uri=hive_metastore_server.uri))) as metastore:
         yield metastore
 
 
@@ -47,8 +48,8 @@ def network(hive_metastore_server: HiveMetastoreServer) -> Iterator[FaultProxy]:
 
 @pytest.fixture
 def metastore(network: FaultProxy) -> Iterator[Metastore]:
-    config = MetastoreConfig(uri=network.uri, availability=Availability(min_backoff=0.01, max_backoff=0.02))
-    with closing(connect(config)) as found:
+    config = ThriftConfig(uri=network.uri, availability=Availability(min_backoff=0.01, max_backoff=0.02))
+    with closing(connect_thrift(config)) as found:
         yield found
 
 

@@ -50,7 +50,7 @@ def server() -> Iterator[str]:
 def test_a_table_is_read_by_the_schema_of_a_server_that_is_named(
     tmp_path: Path, server: str, *, with_port: bool
 ) -> None:
-    hive = make_connector(tmp_path, **{HOSTS: f"other, {server if with_port else '127.0.0.1'}"})
+    hive = make_connector(tmp_path, **{HOSTS.name: f"other, {server if with_port else '127.0.0.1'}"})
     told = {"avro.schema.url": f"http://{server}/schema?token=secret"}
     make_table(hive, tmp_path, {"a": "int", "b": "string"}, [(record(field("a", "int")), [{"a": 5}])], told)
     assert rows_of(hive) == [{"a": 5, "b": "none"}]
@@ -69,7 +69,7 @@ def test_without_leave_no_server_is_asked(server: str) -> None:
         ) as failure:
             read_schema_text(url, FileSystem(), hosts, "the file")
         assert "secret" not in str(failure.value)
-    assert HOSTS in {known.name for known in CONFIG_PROPERTIES}
+    assert HOSTS in CONFIG_PROPERTIES
 
 
 @pytest.mark.parametrize(("path", "why"), [("/none", "answered 404"), ("/moved", "answered 302"), ("/long", "longer")])

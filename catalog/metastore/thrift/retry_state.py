@@ -10,10 +10,10 @@ from catalog.metastore.thrift.endpoints import ThriftEndpoint
 from catalog.metastore.thrift.errors import Timeouts, is_timeout, reason
 from connector_spi.errors import ErrorCode, MetastoreError
 
-__all__ = ["Attempts"]
+__all__ = ["RetryState"]
 
 
-class Attempts:
+class RetryState:
     """Decides whether a call is tried again, and says in the end what became of it.
 
     Args:
@@ -74,7 +74,7 @@ class Attempts:
             call: Whether it may be repeated.
             error: What happened.
             why_cut: Why we cut the connection, if we did.
-            stale: It was an old connection, and no byte came: the server may have been started anew since.
+            stale: It was an old connection, and no byte came: the server may have been restarted since.
 
         Raises:
             MetastoreError: There is none.

@@ -1,4 +1,4 @@
-"""Tables and partitions for tests."""
+"""Databases, tables and partitions for tests."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from catalog.metastore.model import (
     StorageDescriptor,
     Table,
 )
+
+__all__ = ["STORAGE", "add_partitions", "new_database", "new_table"]
 
 STORAGE = StorageDescriptor(
     columns=(

@@ -1,0 +1,56 @@
+"""``hive.metastore=embedded``: a SQLite file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from catalog.metastore.embedded.metastore import EmbeddedMetastore, open_store
+from catalog.metastore.embedded.transactions import EmbeddedTransactions
+from catalog.metastore.factory import Metastore, MetastoreClients, MetastoreFactory, assemble
+from connector_spi.errors import InvalidPropertyError
+from connector_spi.properties import PropertyMetadata, PropertyValues, string_property
+
+__all__ = ["EmbeddedMetastoreFactory", "open_embedded"]
+
+_PATH = string_property("hive.metastore.embedded.path", "SQLite file of an embedded metastore; made if missing.")
+
+
+class EmbeddedMetastoreFactory(MetastoreFactory):
+    """``hive.metastore=embedded``."""
+
+    @property
+    def name(self) -> str:
+        return "embedded"
+
+    @property
+    def properties(self) -> Sequence[PropertyMetadata[object]]:
+        return (_PATH,)
+
+    def create(self, config: PropertyValues) -> MetastoreClients:
+        path = config.get(_PATH)
+        if not path:
+            raise InvalidPropertyError(f"hive.metastore=embedded needs {_PATH.name}, a SQLite file")
+        return _clients(Path(path))
+
+
+def open_embedded(path: Path) -> Metastore:
+    """An embedded metastore with no catalog's properties around it.
+
+    Args:
+        path: The SQLite file; made at the first call if it is missing.
+    """
+    return assemble(_clients(path))
+
+
+def _clients(path: Path) -> MetastoreClients:
+    store = open_store(path)
+    reads = EmbeddedMetastore(store)
+    return MetastoreClients(
+        reads,
+        description=f"embedded in {path}",
+        writes=reads,
+        transactions=EmbeddedTransactions(store),
+        calls=store.statistics,
+        addresses=frozenset({str(path.resolve())}),
+    )

@@ -1,0 +1,85 @@
+"""What every metastore changes, whatever it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from catalog.metastore import error_codes
+from catalog.metastore.factory import Metastore
+from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Table
+from catalog.metastore.testing.base import MetastoreConformanceBase
+from catalog.metastore.testing.objects import STORAGE, add_partitions, new_database, new_table
+from connector_spi.errors import MetastoreError, SchemaNotFoundError, TableNotFoundError
+
+__all__ = ["WritingChecks"]
+
+
+class WritingChecks(MetastoreConformanceBase):
+    """Databases, tables and partitions that are changed, renamed and dropped."""
+
+    def test_a_changed_database(self, metastore: Metastore) -> None:
+        name = new_database(metastore)
+        before = metastore.reads.get_database(name)
+        assert before is not None
+        # Hive 2 and 3 do not change the description.
+        metastore.writes.alter_database(replace(before, parameters=Parameters.of({"a": "b"})))
+        after = metastore.reads.get_database(name)
+        assert after is not None
+        assert (after.description, dict(after.parameters), after.location) == (
+            "for a test",
+            {"a": "b"},
+            before.location,
+        )
+        with pytest.raises(SchemaNotFoundError, match="no_such"):
+            metastore.writes.alter_database(Database("no_such", "x"))
+
+    def test_a_changed_table_keeps_partitions_and_statistics(self, metastore: Metastore) -> None:
+        made = new_table(metastore, ("ds", "string"))
+        add_partitions(metastore, made, ("a",), ("b",))
+        statistics = {"ds=a": [ColumnStatistics("id", "bigint", null_count=1, distinct_count=2)]}
+        metastore.writes.set_partition_statistics(made.database, "t", statistics)
+        made = _table(metastore, made.database)
+        columns = (FieldSchema("id", "bigint", "other words"), *made.storage.columns[1:])
+        changed = replace(
+            made,
+            storage=replace(made.storage, columns=columns),
+            parameters=made.parameters.with_entries({"comment": "of it"}),
+        )
+        metastore.writes.alter_table(made.database, "T", changed)
+        after = _table(metastore, made.database)
+        assert after.storage.columns[0].comment == "other words"
+        assert after.parameters["comment"] == "of it"
+        assert metastore.reads.get_partition_names(made.database, "t") == ["ds=a", "ds=b"]
+        assert metastore.reads.get_partition_statistics(made.database, "t", ["ds=a"], ["id"])["ds=a"][0].null_count == 1
+
+    def test_a_renamed_table(self, metastore: Metastore) -> None:
+        made = replace(new_table(metastore, ("ds", "string")), table_type="EXTERNAL_TABLE")
+        add_partitions(metastore, made, ("a",))
+        metastore.writes.alter_table(made.database, "t", replace(_table(metastore, made.database), name="u"))
+        assert metastore.reads.get_table_names(made.database) == ["u"]
+        assert metastore.reads.get_partition_names(made.database, "u") == ["ds=a"]
+        metastore.writes.create_table(Table(made.database, "t", STORAGE))
+        with pytest.raises(MetastoreError):
+            metastore.writes.alter_table(made.database, "t", replace(_table(metastore, made.database), name="u"))
+        with pytest.raises(TableNotFoundError, match="no_such"):
+            metastore.writes.alter_table(made.database, "no_such", made)
+
+    def test_dropped_partitions(self, metastore: Metastore) -> None:
+        made = new_table(metastore, ("ds", "string"), ("n", "int"))
+        add_partitions(metastore, made, ("a/b", "1"), ("a/b", "2"), ("c", "1"))
+        metastore.writes.drop_partitions(made.database, "t", ["ds=a%2Fb/n=1", "ds=c/n=1"])
+        assert metastore.reads.get_partition_names(made.database, "t") == ["ds=a%2Fb/n=2"]
+        with pytest.raises(MetastoreError) as met:
+            metastore.writes.drop_partitions(made.database, "t", ["ds=a%2Fb/n=2", "ds=gone/n=1"])
+        assert met.value.code == error_codes.REFUSED_REQUEST
+        assert metastore.reads.get_partition_names(made.database, "t") == ["ds=a%2Fb/n=2"]
+        with pytest.raises(TableNotFoundError, match="no_such"):
+            metastore.writes.drop_partitions(made.database, "no_such", ["ds=a/n=1"])
+
+
+def _table(metastore: Metastore, database: str, name: str = "t") -> Table:
+    found = metastore.reads.get_table(database, name)
+    assert found is not None
+    return found
