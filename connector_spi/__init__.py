@@ -24,7 +24,7 @@ from connector_spi.errors import (
     UserError,
 )
 from connector_spi.generated import GeneratedTable, GeneratorConnector, GeneratorSplit
-from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
+from connector_spi.handles import ColumnHandle, NativeFile, Split, SplitT_co, TableHandle, TableT_co
 from connector_spi.metadata import (
     ConnectorMetadata,
     FilterApplication,
@@ -177,6 +177,7 @@ __all__ = [
     "Split",
     "SplitManager",
     "SplitSource",
+    "SplitT_co",
     "StorageError",
     "StreamStart",
     "SupportsChanges",
@@ -201,6 +202,7 @@ __all__ = [
     "TableNotFoundError",
     "TableRedirection",
     "TableStatistics",
+    "TableT_co",
     "TableVersion",
     "TransactionState",
     "TupleDomain",

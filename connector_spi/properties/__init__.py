@@ -11,7 +11,7 @@ from connector_spi.properties.descriptors import (
     string_list_property,
     string_property,
 )
-from connector_spi.properties.values import PropertyValues, parse_properties, parse_value
+from connector_spi.properties.values import PropertyValues, parse_properties
 
 __all__ = [
     "PropertyMetadata",
@@ -23,7 +23,6 @@ __all__ = [
     "enum_property",
     "integer_property",
     "parse_properties",
-    "parse_value",
     "string_list_property",
     "string_property",
 ]

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 from connector_spi.errors import InternalError, InvalidPropertyError
 from connector_spi.properties.descriptors import PropertyMetadata, closest
 
-__all__ = ["PropertyValues", "parse_properties", "parse_value"]
+__all__ = ["PropertyValues", "parse_properties"]
 
 T = TypeVar("T")
 
@@ -87,14 +87,14 @@ def parse_properties(
             raise InvalidPropertyError(f"{where(name)}: '{name}' says again what '{names[found.name]}' says; keep one")
         names[found.name] = name
         texts[found.name] = text
-        values[found.name] = parse_value(found, text, where(name))
+        values[found.name] = _parse_value(found, text, where(name))
     for prop in known:
         if prop.required and prop.name not in names:
             raise InvalidPropertyError(f"{where(prop.name)}: property '{prop.name}' is missing: {prop.description}")
     return PropertyValues(values, texts)
 
 
-def parse_value(prop: PropertyMetadata[T], text: str, where: str) -> T:
+def _parse_value(prop: PropertyMetadata[T], text: str, where: str) -> T:
     """Types one value.
 
     Raises:
