@@ -119,21 +119,16 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         write_id = version_write_id(name, version)
         return replace(handle, snapshot=handle.snapshot.at(write_id, name))
 
-    def get_changes(
-        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
-    ) -> TableChanges | None:
+    def get_changes(self, session: ConnectorSession, table: TableHandle, change_range: ChangeRange) -> TableChanges:
         """The changes of committed write ids, as long as compaction and the cleaner have left what tells them.
 
         Hive gives an updated row a new row id: so an update is told as a delete and an insert. An update of a row that
         stays in the range, and a row that came and went in it, are told by both.
         """
-        entry = self._transaction.client.get_table(name.schema, name.table)
-        if entry is None:
-            return None
-        handle = self._handle(entry)
+        handle = hive_handle(table)
         if handle.snapshot is None:
-            raise NotSupportedError(f"the changes of {name} cannot be told: it is not transactional")
-        span = change_span(name, change_range, handle.snapshot.write_ids)
+            raise NotSupportedError(f"the changes of {handle.name} cannot be told: it is not transactional")
+        span = change_span(handle.name, change_range, handle.snapshot.write_ids)
         changes = replace(handle, changes=span)
         self.get_table_metadata(session, changes)
         return TableChanges(changes, row_id=(ROW_ID,) if handle.full_acid else ())

@@ -115,13 +115,9 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         handle = _hudi(table)
         return self._transaction.with_options(handle, parse_read_options(handle.name, options), session.time_zone)
 
-    def get_changes(
-        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
-    ) -> TableChanges | None:
+    def get_changes(self, session: ConnectorSession, table: TableHandle, change_range: ChangeRange) -> TableChanges:
         """Between instants; a row is told by its record key and partition path."""
-        handle = self.get_table_handle(session, name)
-        if handle is None:
-            return None
+        handle = _hudi(table)
         changes = self._transaction.changes(replace(handle, read_optimized=False), change_range, session.time_zone)
         self.get_table_metadata(session, changes)
         return TableChanges(changes, row_id=_row_id(handle), pairs_updates=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from catalog.registry import SESSION_CLOSED
-from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column, with_read_options
+from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
 from connector_spi.errors import ColumnNotFoundError, FileMissingError, InvalidArgumentError, UserError
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
@@ -164,8 +164,7 @@ def open_changes(statement: Statement, request: ScanRequest, change_range: Chang
 
 def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest) -> ArrowScan:
     given = {key.lower(): text for key, text in request.options.items()}
-    with access.lock:
-        resolved = with_read_options(access.session, access.metadata, resolved, given)
+    resolved = access.tables.with_options(access.begun, access.session, resolved, given)
 
     def find(written: str) -> tuple[str, pa.DataType]:
         handle = resolve_column(resolved, written)

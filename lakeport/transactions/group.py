@@ -8,18 +8,26 @@ import threading
 import weakref
 from collections.abc import Callable, Hashable
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from catalog.registry import CatalogRegistry
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import UserError
-from connector_spi.metadata import ConnectorMetadata
+from connector_spi.names import SchemaTableName
 from connector_spi.session import ConnectorSession
 from lakeport.scan_facts import ScanFacts
 from lakeport.transactions.cleanup import CLEANUP
+from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
 
-__all__ = ["BegunTransaction", "SharedTransactions", "TransactionGroup", "commit_all", "open_groups"]
+__all__ = [
+    "SharedTransactions",
+    "TransactionGroup",
+    "TransactionKey",
+    "commit_all",
+    "open_groups",
+]
+
+TransactionKey = tuple[str, Hashable]
 
 _UNREAD_SECONDS = 10.0
 """A frame that is gone may have others made of it that are about to be read."""
@@ -27,21 +35,6 @@ _UNSEEN_SECONDS = 600.0
 """What reads unseen, such as ``df.rdd``, has its locks for so long from when it was planned."""
 _KEPT_SCANS = 1000
 """A block may be open for long."""
-
-
-@dataclass(frozen=True, slots=True)
-class BegunTransaction:
-    """A transaction of one catalog.
-
-    Attributes:
-        transaction: The transaction.
-        metadata: Answers inside of it; guarded by ``lock``.
-        lock: Held around each call of ``metadata``.
-    """
-
-    transaction: ConnectorTransaction
-    metadata: ConnectorMetadata
-    lock: threading.RLock
 
 
 class TransactionGroup:
@@ -57,7 +50,9 @@ class TransactionGroup:
     def __init__(self, registry: CatalogRegistry) -> None:
         self.registry = registry
         self._guard = threading.RLock()
-        self._begun: dict[Hashable, BegunTransaction] = {}
+        self._begun: list[BegunTransaction] = []
+        self._current: dict[TransactionKey, BegunTransaction] = {}
+        self._tables: dict[TransactionKey, KeptTables] = {}
         self._process = os.getpid()
         self._ended = False
         self._holders = 0
@@ -83,11 +78,11 @@ class TransactionGroup:
             if len(self._scans) > _KEPT_SCANS:
                 del self._scans[next(iter(self._scans))]
 
-    def begin(self, key: Hashable, connector: Connector, session: ConnectorSession) -> BegunTransaction:
+    def begin(self, key: TransactionKey, connector: Connector, session: ConnectorSession) -> BegunTransaction:
         """The transaction of ``key``; begins at the first call.
 
         Args:
-            key: Tells one catalog from the other.
+            key: The catalog, and what tells its own transaction from those of redirected tables.
             connector: The live catalog.
             session: The facts of the query that asks; of those that ask later, nothing is looked at.
 
@@ -97,18 +92,44 @@ class TransactionGroup:
         with self._guard:
             if self._ended:
                 raise UserError("the transaction of this statement has ended; run the statement again")
-            found = self._begun.get(key)
+            found = self._current.get(key)
             if found is None:
                 transaction = connector.begin_transaction(session)
-                metadata = connector.get_metadata(transaction)
-                found = self._begun[key] = BegunTransaction(transaction, metadata, threading.RLock())
+                tables = self._tables.setdefault(key, KeptTables())
+                found = BegunTransaction(transaction, connector.get_metadata(transaction), tables)
+                self._current[key] = found
+                self._begun.append(found)
                 _open.add(self)
             return found
+
+    def redefined(self, catalog: str, schema: str | None = None, table: str | None = None) -> None:
+        """A definition or a procedure has changed a catalog: what is asked from now on is asked in a new transaction.
+
+        Connectors may remember for as long as a transaction lasts, so the old one would not see it. That one stays
+        open for what was read in it: tables that were not touched, and frames.
+
+        Args:
+            catalog: The catalog.
+            schema: Only tables of it; ``None`` is all.
+            table: Only this one; ``None`` is all of the schema.
+        """
+
+        def is_named(name: SchemaTableName) -> bool:
+            return schema is None or (name.schema == schema and (table is None or name.table == table))
+
+        with self._guard:
+            keys = [key for key in self._tables if key[0] == catalog]
+            for key in keys:
+                self._current.pop(key, None)
+            kept = [self._tables[key] for key in keys]
+        elsewhere = set[SchemaTableName]().union(*(tables.forget(is_named) for tables in kept))
+        for tables in kept if elsewhere else ():
+            tables.forget(elsewhere.__contains__)
 
     @property
     def takes_locks(self) -> bool:
         """Whether any of the transactions holds locks, or will again when something is read."""
-        return any(begun.transaction.takes_locks for begun in list(self._begun.values()))
+        return any(begun.transaction.takes_locks for begun in list(self._begun))
 
     def hold(self) -> None:
         """Somebody may read any time: locks stay until ``let_go``."""
@@ -178,7 +199,7 @@ class TransactionGroup:
             if self._ended or self._is_inherited or is_read:
                 return
             with ExitStack() as stack:  # an error of one keeps none of the others from its turn
-                for begun in self._begun.values():
+                for begun in self._begun:
                     stack.callback(begun.transaction.release, failed=failed)
 
     def _end(self, how: Callable[[ConnectorTransaction], None]) -> None:
@@ -186,8 +207,9 @@ class TransactionGroup:
             if self._ended or self._is_inherited:
                 return
             self._ended = True
-            begun = list(self._begun.values())
-            self._begun.clear()
+            begun, self._begun = self._begun, []
+            self._current.clear()
+            self._tables.clear()
             _open.discard(self)
         with ExitStack() as stack:
             for one in begun:

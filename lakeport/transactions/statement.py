@@ -6,7 +6,7 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +17,8 @@ from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.properties import boolean_property, parse_properties
 from connector_spi.session import ConnectorSession
-from lakeport.transactions.group import SharedTransactions, TransactionGroup
+from lakeport.transactions.group import SharedTransactions, TransactionGroup, TransactionKey
+from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
 
 __all__ = ["ENGINE_PROPERTIES", "NATIVE_READER", "TASK_PUSHDOWN", "CatalogAccess", "Statement", "statement_scope"]
 
@@ -47,24 +48,44 @@ class CatalogAccess:
     Attributes:
         catalog: Its name.
         connector: The live catalog.
-        transaction: The statement's transaction in it.
-        metadata: Answers inside of the transaction; guarded by ``lock``.
+        begun: The transaction in it.
         session: The query's facts with this catalog's session properties.
         native_reader: The engine may read plain files with its own reader.
         task_pushdown: Python tasks may filter and aggregate.
-        lock: Held around each call of ``metadata``, which serves one thread at a time.
         statement: Keeps the transactions open for as long as this object lives.
     """
 
     catalog: str
     connector: Connector
-    transaction: ConnectorTransaction
-    metadata: ConnectorMetadata
+    begun: BegunTransaction
     session: ConnectorSession
     native_reader: bool
     task_pushdown: bool
-    lock: threading.RLock
     statement: Statement
+
+    @property
+    def transaction(self) -> ConnectorTransaction:
+        """The transaction."""
+        return self.begun.transaction
+
+    @property
+    def metadata(self) -> ConnectorMetadata:
+        """Answers inside of the transaction; guarded by ``lock``."""
+        return self.begun.metadata
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held around each call of ``metadata``, which serves one thread at a time."""
+        return self.begun.lock
+
+    @property
+    def tables(self) -> KeptTables:
+        """The tables that were resolved, each once."""
+        return self.begun.tables
+
+    def within(self, begun: BegunTransaction) -> CatalogAccess:
+        """The same in another transaction of the catalog, in which a table was resolved."""
+        return replace(self, begun=begun)
 
 
 class Statement:
@@ -153,10 +174,11 @@ class Statement:
         with self._lock:
             found = self._accesses.get(key)
             if found is None:
-                found = self._accesses[key] = self._begin(key, catalog, redirection)
-        return replace(found, statement=self)
+                found = self._accesses[key] = self._open(key, catalog, redirection)
+        begun = self.transactions.begin(key, found.connector, found.session)
+        return replace(found, begun=begun, statement=self)
 
-    def _begin(self, key: Hashable, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
+    def _open(self, key: TransactionKey, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
         if redirection is None:
             connector = self._registry.get(catalog)
         else:
@@ -167,15 +189,13 @@ class Statement:
         # The access that lives in a table refers to the statement; the one kept here must not, or neither would die.
         weak = weakref.proxy(self)
         return CatalogAccess(
-            catalog,
-            connector,
-            begun.transaction,
-            begun.metadata,
-            session,
-            engine[NATIVE_READER.name],
-            engine[TASK_PUSHDOWN.name],
-            begun.lock,
-            weak,
+            catalog=catalog,
+            connector=connector,
+            begun=begun,
+            session=session,
+            native_reader=engine[NATIVE_READER.name],
+            task_pushdown=engine[TASK_PUSHDOWN.name],
+            statement=weak,
         )
 
     def _session(

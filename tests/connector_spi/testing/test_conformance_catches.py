@@ -135,10 +135,8 @@ class UnsortedMetadata(MemoryMetadata):
 class ForgivingMetadata(MemoryMetadata):
     """Always tells the changes of the first version of the range, too."""
 
-    def get_changes(
-        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
-    ) -> TableChanges | None:
-        return super().get_changes(session, name, dataclasses.replace(change_range, start_inclusive=True))
+    def get_changes(self, session: ConnectorSession, table: TableHandle, change_range: ChangeRange) -> TableChanges:
+        return super().get_changes(session, table, dataclasses.replace(change_range, start_inclusive=True))
 
 
 @dataclasses.dataclass
