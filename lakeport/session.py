@@ -26,7 +26,7 @@ from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
 from lakeport.sql.explain_statement import explain_request
 from lakeport.sql.show_stats import show_stats_name
 from lakeport.sql.table_columns import table_columns
-from lakeport.transactions.group import SharedTransactions, commit_all
+from lakeport.transactions.lease import ReadLease, commit_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "Session", "connect", "load_catalogs"]
 
-_blocks: ContextVar[tuple[tuple[Session, SharedTransactions], ...]] = ContextVar("lakeport_transactions", default=())
-"""The sessions and the transactions of the blocks that a thread is in, one of each session."""
+_blocks: ContextVar[tuple[tuple[Session, ReadLease], ...]] = ContextVar("lakeport_transactions", default=())
+"""The sessions and the leases of the blocks that a thread is in, one of each session."""
 
 
 def connect(
@@ -166,48 +166,43 @@ class Session:
         Example:
             >>> session.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()  # doctest: +SKIP
         """
-        columns_of = table_columns(self._catalogs, self.shared_transactions, self._current_names)
+        columns_of = table_columns(self._catalogs, self.read_lease, self._current_names)
         text = to_spark_sql(text, self._dialect if dialect is None else check_dialect(dialect), columns_of)
         asked = None if args else show_stats_name(text)
         if asked is not None:
-            return self.engine.show_stats(asked, self.shared_transactions)
+            return self.engine.show_stats(asked, self.read_lease)
         explained = None if args else explain_request(text)
         if explained is not None:
-            return self.engine.explain(explained, self.shared_transactions)
-        return self.engine.sql(text, args, self.shared_transactions)
+            return self.engine.explain(explained, self.read_lease)
+        return self.engine.sql(text, args, self.read_lease)
 
     def table(self, name: str) -> DataFrame:
         """A table as a DataFrame; filters, columns and limits put on it are pushed down. Raises as ``sql`` does."""
-        return self.engine.table(name, self.shared_transactions)
+        return self.engine.table(name, self.read_lease)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """A block in which all statements of this thread see their tables at one moment.
 
-        They share one transaction in each catalog, which lets go of its locks at the end of the block. DataFrames that
-        were made in it keep seeing what they saw. A block inside of a block belongs to the outer one.
+        They share one transaction in each catalog, whose locks are released at the end of the block. DataFrames that
+        were made in it keep seeing what they saw. What the block defines (``CREATE``, ``ALTER``, ``DROP``, ``CALL``)
+        it sees from then on. A block inside of a block belongs to the outer one.
 
         Example:
             >>> with session.transaction():
             ...     labels = session.arrow("hive.sales.labels").read_all()
             ...     items = session.scan("hudi.sales.items", columns=["id"]).to_arrow()
         """
-        if self.shared_transactions is not None:
+        if self.read_lease is not None:
             yield
             return
-        shared = SharedTransactions(self._catalogs)
-        shared.group.hold()
-        token = _blocks.set((*_blocks.get(), (self, shared)))
-        failed = True
-        try:
-            with ExitStack() as stack:
-                if self._engine is not None:
-                    stack.enter_context(self._engine.block(shared))
-                yield
-            failed = False
-        finally:
-            _blocks.reset(token)
-            shared.group.close_block(failed=failed)
+        lease = ReadLease(self._catalogs)
+        with ExitStack() as stack:
+            stack.enter_context(lease.block())
+            stack.callback(_blocks.reset, _blocks.set((*_blocks.get(), (self, lease))))
+            if self._engine is not None:
+                stack.enter_context(self._engine.block(lease))
+            yield
 
     def arrow(
         self,
@@ -250,7 +245,7 @@ class Session:
             name, version=table_version(version), options=dict(options or {}), threads=threads, ordered=ordered
         )
         request = request.with_columns(columns).with_filter(where).with_limit(limit)
-        return self._reads.read(lambda statement: open_scan(statement, request), self.shared_transactions)
+        return self._reads.read(lambda statement: open_scan(statement, request), self.read_lease)
 
     def scan(
         self,
@@ -276,7 +271,7 @@ class Session:
             name, version=table_version(version), options=dict(options or {}), threads=threads, ordered=ordered
         )
         request = request.with_columns(columns).with_filter(where).with_limit(limit)
-        return TableScan(self._reads, request, self.shared_transactions or SharedTransactions(self._catalogs))
+        return TableScan(self._reads, request, self.read_lease or ReadLease(self._catalogs))
 
     def changes(
         self,
@@ -319,7 +314,7 @@ class Session:
         """
         asked = ChangeRange(table_version(start), table_version(end), start_inclusive, end_inclusive)
         request = ScanRequest(name, threads=threads).with_columns(columns).with_filter(where).with_limit(limit)
-        return self._reads.read(lambda statement: open_changes(statement, request, asked), self.shared_transactions)
+        return self._reads.read(lambda statement: open_changes(statement, request, asked), self.read_lease)
 
     def close(self) -> None:
         """Ends open reads, shuts the catalogs down, and stops Spark where the session started it.
@@ -355,9 +350,9 @@ class Session:
             return "<lakeport.Session, closed>"
 
     @property
-    def shared_transactions(self) -> SharedTransactions | None:
-        """Those of the block that this thread is in; ``None`` outside of one."""
-        return next((shared for session, shared in _blocks.get() if session is self), None)
+    def read_lease(self) -> ReadLease | None:
+        """That of the block that this thread is in; ``None`` outside of one."""
+        return next((lease for session, lease in _blocks.get() if session is self), None)
 
     def _current_names(self) -> tuple[str, str]:
         return self.engine.current_catalog(), self.engine.current_schema()

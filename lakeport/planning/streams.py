@@ -22,6 +22,7 @@ from connector_spi.optional.streaming import StreamStart, SupportsStreaming
 from connector_spi.predicate import TupleDomain
 from lakeport.planning.redirection import redirected
 from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_splits
+from lakeport.transactions.cleanup import CLEANUP
 from lakeport.transactions.statement import CatalogAccess, Statement, statement_scope
 
 __all__ = ["PlannedBatch", "StreamLimits", "StreamRequest", "TableStream"]
@@ -99,7 +100,7 @@ class TableStream:
     """One stream over one table.
 
     Args:
-        new_statement: Makes a statement that nobody else ends.
+        new_statement: Makes a statement that no one else ends.
         request: What is asked for.
     """
 
@@ -166,7 +167,7 @@ class TableStream:
             return found
 
     def end_batch(self, end: str | None = None) -> None:
-        """Lets go of what keeps the files of the batch, if there is one.
+        """Releases what keeps the files of the batch, if there is one.
 
         Args:
             end: Only if the batch ends there; ``None`` for whichever it is.
@@ -177,6 +178,10 @@ class TableStream:
                 return
             self._batch = None
         batch.access.statement.commit()
+
+    def end_batch_soon(self, end: str) -> None:
+        """As ``end_batch``, in another thread: returns at once."""
+        CLEANUP.later(lambda: self.end_batch(end))
 
     def _within(self, start: str, end: str, limits: StreamLimits) -> str:
         """The longest of 1, 2, 4 ... versions within the limits; one version at least."""

@@ -250,7 +250,7 @@ def test_cancelling_ends_the_wait_for_a_lock(shop: Shop) -> None:
 
 
 def test_describing_a_table_leaves_no_lock_behind(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakeport.transactions.group._UNREAD_SECONDS", 0.0)
+    monkeypatch.setattr("lakeport.transactions.lease._UNREAD_SECONDS", 0.0)
     shop.session.sql("DESCRIBE TABLE hive.shop.acid_flat").collect()
     shop.until_free()
 

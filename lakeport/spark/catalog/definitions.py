@@ -165,7 +165,7 @@ def _changing(access: CatalogAccess, schema: str, table: str | None = None) -> I
         with access.lock:
             yield
     finally:
-        access.statement.transactions.redefined(access.catalog, schema, table)
+        access.statement.lease.redefined(access.catalog, schema, table)
 
 
 def _schemas(access: CatalogAccess, statement: str) -> SupportsSchemaDefinition:

@@ -71,7 +71,7 @@ class ProcedureProxy(Proxy):
             result = self._procedure.function(self._access.session, arguments)  # type: ignore[arg-type]
         finally:
             # Nothing says which tables it is about.
-            self._access.statement.transactions.redefined(self._access.catalog)
+            self._access.statement.lease.redefined(self._access.catalog)
         scans = self._jvm.cls("java.util.ArrayList")()
         scans.add(LocalRowsProxy(self._jvm, result))
         return scans.iterator()

@@ -265,7 +265,7 @@ class ScanProxy(Proxy):
         tasks, is_native = len(self._tasks), self._native is not None
         facts = ScanFacts(self._table.name, planned.summary, len(planned.splits), tasks, planned.size_bytes, is_native)
         statement = self._plan.access.statement
-        statement.transactions.note_scan(id(self), facts)
+        statement.lease.note_scan(id(self), facts)
         analysis = analysis_of(statement)
         if analysis is not None:
             analysis.read(self)

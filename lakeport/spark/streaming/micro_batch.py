@@ -75,7 +75,7 @@ class StreamedTable:
                 "batch reads know; leave it out"
             )
         # The query holds the table as it was resolved, for as long as it runs; its locks are for nobody.
-        self.access.statement.transactions.release()
+        self.access.statement.lease.release_if_unread()
         # A query runs in a clone of its session, and so does what foreachBatch asks.
         share_catalogs(jvm, self.registry, _active(jvm))
         return MicroBatchStreamProxy(jvm, self, checkpoint)

@@ -186,7 +186,7 @@ def test_each_transaction_ends_though_another_fails_to(opened: tuple[Session, Me
     for access in accesses:
         access.transaction.__class__ = Unwilling if access.catalog == fails else access.transaction.__class__
     with pytest.raises(MetastoreError, match="no answer"):
-        statement.transactions.release()
+        statement.lease.release_if_unread()
     with pytest.raises(MetastoreError, match="no answer"):
         statement.commit()
     assert {access.transaction.state for access in accesses} == {TransactionState.COMMITTED}
