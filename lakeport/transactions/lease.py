@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import ParamSpec
 
 from catalog.registry import CatalogRegistry
@@ -53,6 +54,7 @@ class ReadLease:
         ended = weakref.finalize(self, CLEANUP.later, self._transactions.commit)
         # At the end of the process the transactions themselves are asked, since the thread may be gone before.
         ended.atexit = False
+        _leases.add(weakref.ref(self, _leases.discard))
 
     @property
     def registry(self) -> CatalogRegistry:
@@ -84,10 +86,7 @@ class ReadLease:
 
     def begin(self, key: TransactionKey, connector: Connector, session: ConnectorSession) -> BegunTransaction:
         """The transaction of a catalog; as of ``CatalogTransactions.begin``."""
-        found = self._transactions.begin(key, connector, session)
-        with _leases_guard:
-            _leases.add(self)
-        return found
+        return self._transactions.begin(key, connector, session)
 
     def redefined(self, catalog: str, schema: str | None = None, table: str | None = None) -> None:
         """A definition or a procedure has changed a catalog; as of ``CatalogTransactions.redefined``."""
@@ -178,10 +177,10 @@ class ReadLease:
 
 def notify_query_ended(query: Hashable, *, failed: bool) -> None:
     """A query has ended, whichever leases it read in; returns at once."""
-    with _leases_guard:
-        found = list(_leases)
-    for lease in found:
-        CLEANUP.later(lambda lease=lease: lease.release(query, failed=failed))  # type: ignore[misc]
+    for reference in list(_leases):
+        lease = reference()
+        if lease is not None:
+            CLEANUP.later(partial(lease.release, query, failed=failed))
 
 
 def commit_all(registry: CatalogRegistry | None = None) -> None:
@@ -207,6 +206,5 @@ def _unless_gone(
     return call
 
 
-_leases: weakref.WeakSet[ReadLease] = weakref.WeakSet()
-_leases_guard = threading.RLock()
+_leases: set[weakref.ref[ReadLease]] = set()
 atexit.register(commit_all)
