@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import UserError
-from lakeport.arrow.reading import ArrowScan, ArrowStream, open_scan
+from lakeport.arrow.reading import open_scan
 from lakeport.arrow.scan_request import ScanRequest
+from lakeport.arrow.stream import ArrowScan, ArrowStream
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import Statement, statement_scope
