@@ -47,7 +47,7 @@ class StreamLimits:
     files: int | None = None
     size_bytes: int | None = None
 
-    def hold(self, planned: PlannedSplits) -> bool:
+    def allow(self, planned: PlannedSplits) -> bool:
         """Whether what was planned is within the limits of files and bytes."""
         files = planned.summary.files_kept
         count = len(planned.splits) if files is None else files
@@ -63,7 +63,7 @@ class StreamRequest:
     Attributes:
         name: The table.
         columns: Name and type of the columns of each row.
-        changes: Rows are changes, and ``columns`` has those that tell them.
+        changes: Rows are changes, and ``columns`` has the columns of changes, too.
         start: Where the stream begins.
         limits: Of each batch.
     """
@@ -140,7 +140,7 @@ class TableStream:
         self._idle_since = time.monotonic() if end == start else None
         if end == start or (limits.files is None and limits.size_bytes is None):
             return end
-        if limits.hold(self.plan(start, end).planned):
+        if limits.allow(self.plan(start, end).planned):
             return end
         return self._within(start, end, limits)
 
@@ -188,7 +188,7 @@ class TableStream:
         last, count = start, 1
         while limits.versions is None or count <= limits.versions:
             reached = self._latest(start, count)
-            if last != start and (reached in (last, end) or not limits.hold(self.plan(start, reached).planned)):
+            if last != start and (reached in (last, end) or not limits.allow(self.plan(start, reached).planned)):
                 break
             last, count = reached, count * 2
         return end if last == start else last

@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 
 class QueryListenerProxy(Proxy):
-    """Hears of every query that has ended, some time after its rows were there.
+    """Is notified of every query that has ended, some time after its rows were there.
 
     In a thread of Spark's own, which serves all of its listeners: it must not wait for a metastore.
     """

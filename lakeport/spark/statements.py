@@ -30,7 +30,7 @@ def statement_of_thread(jvm: Jvm, registry: CatalogRegistry) -> Statement:
     """The statement that this thread is in.
 
     With plain ``spark.sql`` it is that of Spark's analysis: tables that are resolved together share one. Where the
-    analysis cannot be told, each table gets a statement of its own.
+    analysis is unknown, each table gets a statement of its own.
     """
     # Java calls back into another Python thread than the one that called it; its own thread is the same one.
     found = _named.get(jvm.context.getLocalProperty(_STATEMENT) or "")

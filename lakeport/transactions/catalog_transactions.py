@@ -18,7 +18,7 @@ from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
 __all__ = ["CatalogTransactions", "TransactionKey", "open_transactions"]
 
 TransactionKey = tuple[str, Hashable]
-"""A catalog, and what tells its own transaction from those of tables that are redirected."""
+"""A catalog, and what distinguishes its own transaction from those of tables that are redirected."""
 
 
 class CatalogTransactions:
