@@ -127,36 +127,32 @@ def with_read_options(
 
 
 def resolve_changes(
-    session: ConnectorSession, metadata: ConnectorMetadata, name: CatalogSchemaTableName, change_range: ChangeRange
+    session: ConnectorSession,
+    metadata: ConnectorMetadata,
+    resolved: ResolvedTable | ResolvedSystemTable,
+    change_range: ChangeRange,
 ) -> tuple[ResolvedTable, TableChanges]:
     """Finds the changes of a table.
 
     Args:
         session: The query.
-        metadata: Of the catalog ``name.catalog``, in the query's transaction.
-        name: In any case; connectors know lower case.
+        metadata: What resolved the table.
+        resolved: The table at its newest snapshot; nothing was pushed yet.
         change_range: Which versions' changes.
 
     Raises:
-        SchemaNotFoundError: No such schema; names the closest ones.
-        TableNotFoundError: No such table in the schema; names the closest ones.
         NotSupportedError: The catalog or the table has no changes.
         InvalidArgumentError: The range is not one of the table, or is no longer there; says what is.
     """
-    name = CatalogSchemaTableName(name.catalog, name.schema.lower(), name.table.lower())
-    system_name = SystemTableName.parse(name.schema_table)
-    if system_name is not None and metadata.get_system_table(session, system_name) is not None:
+    name = resolved.name
+    if isinstance(resolved, ResolvedSystemTable):
         raise NotSupportedError(f"system table {name} has no changes; leave out CHANGES")
     if not isinstance(metadata, SupportsChanges):
-        if metadata.get_table_handle(session, name.schema_table) is None:
-            raise _table_not_found(session, metadata, name, system_name)
         raise NotSupportedError(
             f"the changes of table {name} cannot be read: catalog {quote_identifier(name.catalog)} knows none; "
             "leave out CHANGES"
         )
-    changes = metadata.get_changes(session, name.schema_table, change_range)
-    if changes is None:
-        raise _table_not_found(session, metadata, name, system_name)
+    changes = metadata.get_changes(session, resolved.handle, change_range)
     table = metadata.get_table_metadata(session, changes.table)
     columns = metadata.get_column_handles(session, changes.table)
     return ResolvedTable(name, changes.table, table, columns), changes

@@ -23,7 +23,7 @@ class ConnectorTransaction(ABC):
     """One transaction of one catalog. Driver side; the engine ends it exactly once.
 
     Connectors override ``on_commit`` and ``on_rollback``, which run at most once, and one of them only. A connector
-    that holds what others wait for also overrides ``takes_locks`` and ``on_release``.
+    that has locks which others wait for also overrides ``takes_locks`` and ``on_release``.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class ConnectorTransaction(ABC):
         return False
 
     def release(self, *, failed: bool = False) -> None:
-        """Releases locks because nothing is being read; what is read later takes them again, and sees the same.
+        """Releases locks because nothing is being read; what is read later acquires them again, and sees the same.
 
         The engine calls it when a query has ended whose tables may be read once more. Nothing happens after the end.
 

@@ -93,6 +93,10 @@ class ConnectorMetadata(ABC, Generic[TableT_co]):
     def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> TableT_co | None:
         """The table at its newest snapshot; ``None`` where no such table or schema is.
 
+        The engine asks once for each transaction, name and version (and for each setting of session properties), and
+        keeps the handle for all reads of the transaction: a connector need not remember what it gave. It asks again
+        after a definition or a procedure of the same transaction, and while the table is missing.
+
         Raises:
             NotSupportedError: The table is there but cannot be read right (invariant I7).
         """
@@ -214,7 +218,7 @@ class SupportsTimeTravel(Protocol):
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
     ) -> TableHandle | None:
-        """The table as it was; ``None`` where no such table is.
+        """The table as it was; ``None`` where no such table is. Asked once, as ``get_table_handle`` is.
 
         Raises:
             InvalidArgumentError: The version is not one of the table, or is no longer there; says what is.

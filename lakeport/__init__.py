@@ -6,18 +6,21 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lakeport.session import Session, connect
+    from lakeport.arrow.scan_request import Exclusive
+    from lakeport.connection import connect
+    from lakeport.session import Session
     from lakeport.spark.catalog.install import install
     from lakeport.version import VERSION
 
-__all__ = ["VERSION", "Session", "connect", "install"]
+__all__ = ["VERSION", "Exclusive", "Session", "connect", "install"]
 
 # Names are looked up on first use (PEP 562): a task imports parts of this package and must not load the driver's side,
 # and reading Arrow must not load PySpark.
 _HOMES = {
     "VERSION": "lakeport.version",
     "Session": "lakeport.session",
-    "connect": "lakeport.session",
+    "connect": "lakeport.connection",
+    "Exclusive": "lakeport.arrow.scan_request",
     "install": "lakeport.spark.catalog.install",
     # %load_ext lakeport
     "load_ipython_extension": "lakeport.notebook.magics",

@@ -1,77 +1,39 @@
-"""The public face: ``connect()`` and what can be done with a session."""
+"""The public face: what can be done with a session."""
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import InvalidArgumentError, UserError
-from connector_spi.optional.changes import ChangeRange
+from connector_spi.errors import UserError
 from lakeport.arrow.filters import Where
 from lakeport.arrow.reading import open_changes, open_scan
 from lakeport.arrow.reads import ArrowReads
-from lakeport.arrow.scan_request import ScanRequest, Version, table_version
-from lakeport.default_catalogs import DEFAULT_CATALOGS, DEFAULT_WAREHOUSE, load_catalogs
+from lakeport.arrow.scan_request import Exclusive, ReadSettings, ScanRequest, Version, change_range, scan_request
 from lakeport.frames.table_scan import TableScan
 from lakeport.spark.bridge.options import SparkOptions
+from lakeport.spark_on_demand import SparkOnDemand
 from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
 from lakeport.sql.explain import explain_request
 from lakeport.sql.show_stats import show_stats_name
 from lakeport.sql.table_columns import table_columns
-from lakeport.transactions.group import SharedTransactions, commit_all
+from lakeport.transactions.lease import ReadLease, commit_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from lakeport.spark.engine import SparkEngine
-    from lakeport.spark.session_factory import LocalSpark
 
-__all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "Session", "connect", "load_catalogs"]
+__all__ = ["Session"]
 
-_blocks: ContextVar[tuple[tuple[Session, SharedTransactions], ...]] = ContextVar("lakeport_transactions", default=())
-"""The sessions and the transactions of the blocks that a thread is in, one of each session."""
-
-
-def connect(
-    spark: SparkSession | None = None,
-    catalogs: str | os.PathLike[str] | None = None,
-    *,
-    new_sessions: bool = False,
-) -> Session:
-    """Opens a session.
-
-    Args:
-        spark: A classic Spark session to put the catalogs into, at once. ``None`` starts a local Spark when it is first
-            needed (or takes the one that is active in the process).
-        catalogs: Folder of catalog files such as ``hive.properties``. ``None`` is ``./etc/catalog`` where that is,
-            else the catalogs ``hive`` and ``hudi`` over an embedded metastore in ``./lakeport-warehouse``.
-        new_sessions: Whether sessions that ``spark.newSession()`` makes in Python see the catalogs, too.
-
-    Raises:
-        InvalidArgumentError: A folder in the place of the Spark session.
-        InvalidPropertyError: The folder is not there. A bad file in it is an error of its catalog, raised on use.
-        NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
-            that has no Lakeport.
-    """
-    if isinstance(spark, str | os.PathLike):
-        raise InvalidArgumentError(
-            f"spark is {str(spark)!r}; expected a Spark session or None: a folder of catalog files is named as "
-            f"connect(catalogs={str(spark)!r})"
-        )
-    registry = load_catalogs(catalogs)
-    try:
-        return Session(registry, spark, new_sessions=new_sessions)
-    except BaseException:
-        registry.shutdown()
-        raise
+_blocks: ContextVar[tuple[tuple[Session, ReadLease], ...]] = ContextVar("lakeport_transactions", default=())
+"""The sessions and the leases of the blocks that a thread is in, one of each session."""
 
 
 class Session:
@@ -93,15 +55,11 @@ class Session:
         new_sessions: bool = False,
     ) -> None:
         self._catalogs = catalogs
-        self._options = options
-        self._new_sessions = new_sessions
-        self._local: LocalSpark | None = None
-        self._engine: SparkEngine | None = None
-        self._lock = threading.Lock()
+        self._spark = SparkOnDemand(catalogs, options, new_sessions=new_sessions)
         self._reads = ArrowReads(catalogs)
         self._dialect = DIALECTS[0]
         if spark is not None:
-            self._engine = self._attach(spark)
+            self._spark.attach(spark)
 
     @property
     def catalogs(self) -> CatalogRegistry:
@@ -120,16 +78,12 @@ class Session:
     @property
     def is_started(self) -> bool:
         """Whether there is a Spark; asking does not start one."""
-        return self._engine is not None
+        return self._spark.started is not None
 
     @property
     def engine(self) -> SparkEngine:
         """Statements through Spark; raises as ``spark`` does."""
-        with self._lock:
-            if self._engine is None:
-                self._catalogs.names()  # says so when the session is closed
-                self._engine = self._start()
-            return self._engine
+        return self._spark.engine
 
     @property
     def dialect(self) -> str:
@@ -166,48 +120,44 @@ class Session:
         Example:
             >>> session.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()  # doctest: +SKIP
         """
-        columns_of = table_columns(self._catalogs, self.shared_transactions, self._current_names)
+        columns_of = table_columns(self._catalogs, self.read_lease, self._current_names)
         text = to_spark_sql(text, self._dialect if dialect is None else check_dialect(dialect), columns_of)
         asked = None if args else show_stats_name(text)
         if asked is not None:
-            return self.engine.show_stats(asked, self.shared_transactions)
+            return self.engine.show_stats(asked, self.read_lease)
         explained = None if args else explain_request(text)
         if explained is not None:
-            return self.engine.explain(explained, self.shared_transactions)
-        return self.engine.sql(text, args, self.shared_transactions)
+            return self.engine.explain(explained, self.read_lease)
+        return self.engine.sql(text, args, self.read_lease)
 
     def table(self, name: str) -> DataFrame:
         """A table as a DataFrame; filters, columns and limits put on it are pushed down. Raises as ``sql`` does."""
-        return self.engine.table(name, self.shared_transactions)
+        return self.engine.table(name, self.read_lease)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """A block in which all statements of this thread see their tables at one moment.
 
-        They share one transaction in each catalog, which lets go of its locks at the end of the block. DataFrames that
-        were made in it keep seeing what they saw. A block inside of a block belongs to the outer one.
+        They share one transaction in each catalog, whose locks are released at the end of the block. DataFrames that
+        were made in it keep seeing what they saw. What the block defines (``CREATE``, ``ALTER``, ``DROP``, ``CALL``)
+        it sees from then on. A block inside of a block belongs to the outer one.
 
         Example:
             >>> with session.transaction():
             ...     labels = session.arrow("hive.sales.labels").read_all()
             ...     items = session.scan("hudi.sales.items", columns=["id"]).to_arrow()
         """
-        if self.shared_transactions is not None:
+        if self.read_lease is not None:
             yield
             return
-        shared = SharedTransactions(self._catalogs)
-        shared.group.hold()
-        token = _blocks.set((*_blocks.get(), (self, shared)))
-        failed = True
-        try:
-            with ExitStack() as stack:
-                if self._engine is not None:
-                    stack.enter_context(self._engine.block(shared))
-                yield
-            failed = False
-        finally:
-            _blocks.reset(token)
-            shared.group.close_block(failed=failed)
+        lease = ReadLease(self._catalogs)
+        with ExitStack() as stack:
+            stack.enter_context(lease.block())
+            stack.callback(_blocks.reset, _blocks.set((*_blocks.get(), (self, lease))))
+            engine = self._spark.started
+            if engine is not None:
+                stack.enter_context(engine.block(lease))
+            yield
 
     def arrow(
         self,
@@ -215,11 +165,7 @@ class Session:
         columns: Sequence[str] | None = None,
         where: Where | None = None,
         limit: int | None = None,
-        *,
-        version: Version | None = None,
-        options: Mapping[str, str] | None = None,
-        threads: int | None = None,
-        ordered: bool = True,
+        **settings: Unpack[ReadSettings],
     ) -> pa.RecordBatchReader:
         """Reads a table as Arrow with no Spark, as a stream; what ``where`` excludes is skipped where possible.
 
@@ -232,11 +178,8 @@ class Session:
             where: pyarrow's DNF form: ``[("a", ">", 5), ("b", "in", [1, 2])]`` joined by AND, or a list of such lists
                 joined by OR; with ``is null`` and ``is not null`` too. Means what Spark's WHERE means.
             limit: Most rows to give.
-            version: An older state: what ``VERSION AS OF`` takes, or an aware ``datetime``; ``None`` is the newest.
-            options: What ``spark.read.option(...)`` takes for such a table.
-            threads: How many splits are read at a time; ``None`` is one for each core that the process may use. They
-                read ahead, at most 16 MiB each.
-            ordered: Whether rows come in the order of the splits, which is the same each time; else as they are read.
+            settings: By name, each with a default: ``version``, ``options``, ``threads`` and ``ordered``; what they
+                mean says ``ReadSettings``.
 
         Raises:
             ConnectorError: A name that is not there (with what is close), a filter that is not understood, a catalog or
@@ -246,11 +189,8 @@ class Session:
             >>> session.arrow("hive.sales.labels", ["s"], [("id", ">", 2), ("id", "<", 5)]).read_all().to_pylist()
             [{'s': None}, {'s': 'four'}]
         """
-        request = ScanRequest(
-            name, version=table_version(version), options=dict(options or {}), threads=threads, ordered=ordered
-        )
-        request = request.with_columns(columns).with_filter(where).with_limit(limit)
-        return self._reads.read(lambda statement: open_scan(statement, request), self.shared_transactions)
+        request = scan_request(name, settings).with_columns(columns).with_filter(where).with_limit(limit)
+        return self._reads.read(lambda statement: open_scan(statement, request), self.read_lease)
 
     def scan(
         self,
@@ -258,11 +198,7 @@ class Session:
         columns: Sequence[str] | None = None,
         where: Where | None = None,
         limit: int | None = None,
-        *,
-        version: Version | None = None,
-        options: Mapping[str, str] | None = None,
-        threads: int | None = None,
-        ordered: bool = True,
+        **settings: Unpack[ReadSettings],
     ) -> TableScan:
         """A table to be read with no Spark, into pyarrow, pandas, Polars or DuckDB; nothing is read yet.
 
@@ -272,20 +208,15 @@ class Session:
             >>> session.scan("hive.sales.labels").select("id", "s").where(("id", "<", 3)).to_arrow().to_pylist()
             [{'id': 1, 's': 'one'}, {'id': 2, 's': 'two'}]
         """
-        request = ScanRequest(
-            name, version=table_version(version), options=dict(options or {}), threads=threads, ordered=ordered
-        )
-        request = request.with_columns(columns).with_filter(where).with_limit(limit)
-        return TableScan(self._reads, request, self.shared_transactions or SharedTransactions(self._catalogs))
+        request = scan_request(name, settings).with_columns(columns).with_filter(where).with_limit(limit)
+        return TableScan(self._reads, request, self.read_lease or ReadLease(self._catalogs))
 
     def changes(
         self,
         name: str,
-        start: Version | None = None,
-        end: Version | None = None,
+        start: Version | Exclusive | None = None,
+        end: Version | Exclusive | None = None,
         *,
-        start_inclusive: bool = True,
-        end_inclusive: bool = True,
         columns: Sequence[str] | None = None,
         where: Where | None = None,
         limit: int | None = None,
@@ -299,10 +230,9 @@ class Session:
 
         Args:
             name: Catalog, schema and table: ``hive.sales.orders``.
-            start: The first version whose changes are read, or an aware ``datetime``; ``None``: from the beginning.
+            start: The first version whose changes are read, or an aware ``datetime``; ``Exclusive(7)`` is the one
+                after version 7; ``None``: from the beginning.
             end: The last one, of the same kind; ``None`` is the newest.
-            start_inclusive: Whether the changes that made ``start`` itself are read.
-            end_inclusive: Whether those that made ``end`` are.
             columns: As in ``arrow``.
             where: As in ``arrow``; may name the three added columns.
             limit: Most rows to give.
@@ -310,16 +240,16 @@ class Session:
 
         Raises:
             InvalidArgumentError: The range is not one of the table, or its changes are no longer there; says what is.
-            NotSupportedError: The catalog or the table tells no changes.
+            NotSupportedError: The catalog or the table has no changes.
             ConnectorError: As ``arrow``.
 
         Example:
             >>> session.changes("hive.sales.notes", 7, 9, where=[("_change_type", "=", "insert")]).read_all().num_rows
             2
         """
-        asked = ChangeRange(table_version(start), table_version(end), start_inclusive, end_inclusive)
+        asked = change_range(start, end)
         request = ScanRequest(name, threads=threads).with_columns(columns).with_filter(where).with_limit(limit)
-        return self._reads.read(lambda statement: open_changes(statement, request, asked), self.shared_transactions)
+        return self._reads.read(lambda statement: open_changes(statement, request, asked), self.read_lease)
 
     def close(self) -> None:
         """Ends open reads, shuts the catalogs down, and stops Spark where the session started it.
@@ -327,17 +257,11 @@ class Session:
         Raises:
             ConnectorError: A catalog failed to shut down; all else was done nevertheless.
         """
-        with self._lock:
-            engine, self._engine = self._engine, None
-            local, self._local = self._local, None
         with ExitStack() as stack:
             # Done from the last to the first, each whatever became of the others.
             stack.callback(self._catalogs.shutdown)
             stack.callback(commit_all, self._catalogs)
-            if local is not None and local.started:
-                stack.callback(local.stop)
-            elif engine is not None:
-                stack.callback(engine.detach)
+            stack.callback(self._spark.close)
             stack.callback(self._reads.close)
 
     def __enter__(self) -> Session:
@@ -355,27 +279,9 @@ class Session:
             return "<lakeport.Session, closed>"
 
     @property
-    def shared_transactions(self) -> SharedTransactions | None:
-        """Those of the block that this thread is in; ``None`` outside of one."""
-        return next((shared for session, shared in _blocks.get() if session is self), None)
+    def read_lease(self) -> ReadLease | None:
+        """That of the block that this thread is in; ``None`` outside of one."""
+        return next((lease for session, lease in _blocks.get() if session is self), None)
 
     def _current_names(self) -> tuple[str, str]:
         return self.engine.current_catalog(), self.engine.current_schema()
-
-    def _attach(self, spark: SparkSession) -> SparkEngine:
-        # Imported here, since reading Arrow must need neither PySpark nor Java.
-        from lakeport.spark.engine import SparkEngine
-
-        return SparkEngine(spark, self._catalogs, new_sessions=self._new_sessions)
-
-    def _start(self) -> SparkEngine:
-        from lakeport.spark.session_factory import local_spark
-
-        local = local_spark(self._options or SparkOptions())
-        try:
-            engine = self._attach(local.session)
-        except BaseException:
-            local.stop()
-            raise
-        self._local = local
-        return engine

@@ -16,7 +16,7 @@ import pyarrow as pa
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import TableHandle
 from connector_spi.metadata import TableVersion
-from connector_spi.names import SchemaTableName, quote_identifier
+from connector_spi.names import quote_identifier
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 
@@ -56,7 +56,7 @@ class ChangeRange:
 
     Attributes:
         start: The first version; ``None`` is the beginning of the table.
-        end: The last version, of the same kind as ``start``; ``None`` is the newest of the transaction.
+        end: The last version, of the same kind as ``start``; ``None`` is the snapshot of the table's handle.
         start_inclusive: Whether the changes that made ``start`` itself are asked for.
         end_inclusive: Whether those that made ``end`` are.
 
@@ -116,14 +116,17 @@ class TableChanges:
 class SupportsChanges(Protocol):
     """Metadata that knows what changed in its tables from version to version."""
 
-    def get_changes(
-        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
-    ) -> TableChanges | None:
-        """The changes of a range; ``None`` where no such table is.
+    def get_changes(self, session: ConnectorSession, table: TableHandle, change_range: ChangeRange) -> TableChanges:
+        """The changes of a range.
 
         Each change that a version in the range made comes once: also those that a later version undid. Rows that a
         version rewrote unchanged do not come. A range between two neighbours of the history may be empty. Timestamps
         choose the versions that were committed between them, and may lie outside of the table's history.
+
+        Args:
+            session: The query.
+            table: The table at its newest snapshot in the transaction: the end of a range that has none.
+            change_range: Which versions' changes.
 
         Raises:
             InvalidArgumentError: A version is not one of the table, the end is before the start, or changes of the

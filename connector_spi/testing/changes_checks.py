@@ -24,7 +24,7 @@ from connector_spi.optional.changes import (
     SupportsChanges,
 )
 from connector_spi.predicate import TupleDomain
-from connector_spi.testing.base import SCHEMA, ConformanceBase, assert_same_rows
+from connector_spi.testing.base import ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import rows_that_fit
 from connector_spi.testing.strategies import predicates
@@ -116,8 +116,7 @@ class ChangesChecks(ConformanceBase):
         name, _ = self._made({1: "a"}, [])
         with self.query() as query:
             assert isinstance(query.metadata, SupportsChanges)
-            found = query.metadata.get_changes(query.session, name, ChangeRange())
-            assert found is not None
+            found = query.metadata.get_changes(query.session, query.table(name).table, ChangeRange())
             table = query.metadata.get_table_metadata(query.session, found.table)
             summary = query.scan(found.table).splits()[1]
         visible = [(column.name, column.type) for column in table.visible_columns()]
@@ -147,11 +146,10 @@ class ChangesChecks(ConformanceBase):
         odd = TableVersion(VersionKind.VERSION, "no such version")
         with self.query() as query:
             assert isinstance(query.metadata, SupportsChanges)
-            missing = SchemaTableName(SCHEMA, "no_such_table")
-            assert query.metadata.get_changes(query.session, missing, ChangeRange()) is None
+            table = query.table(name).table
             for change_range in (ChangeRange(odd), ChangeRange(first, odd), ChangeRange(newest, first)):
                 with pytest.raises(InvalidArgumentError):
-                    query.metadata.get_changes(query.session, name, change_range)
+                    query.metadata.get_changes(query.session, table, change_range)
 
     def _made(self, created: Rows, steps: list[tuple[Rows, set[int]]]) -> tuple[SchemaTableName, _History]:
         name = self.made(_table(created), table=f"history_{next(self._tables)}")

@@ -11,6 +11,8 @@ from connector_spi.connector_transaction import TransactionState
 from connector_spi.errors import InternalError, InvalidArgumentError
 from connector_spi.metadata import SupportsTimeTravel, TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.changes import ChangeRange, SupportsChanges
+from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.testing.base import SCHEMA, ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import read_table
@@ -81,6 +83,30 @@ class LifecycleChecks(ConformanceBase):
             met = pa.concat_tables([scan.read_split(split) for split in splits])
             assert_same_rows(met, _BEFORE)
         assert_same_rows(read_table(self.connector, name), pa.concat_tables([_BOTH, _ADDED]))
+
+    def test_one_handle_serves_all_reads_of_a_transaction(self) -> None:
+        """The engine asks for it once, and answers everything else from it."""
+        self.require(Behaviour.SNAPSHOT_ISOLATION)
+        name = self.made(_BEFORE)
+        with self.query() as query:
+            table = query.table(name).table
+            metadata = query.metadata.get_table_metadata(query.session, table)
+            columns = query.metadata.get_column_handles(query.session, table)
+            self.add_rows(name, _ADDED)
+            assert query.metadata.get_table_metadata(query.session, table) == metadata
+            assert query.metadata.get_column_handles(query.session, table) == columns
+            for _ in range(2):
+                assert_same_rows(query.scan(table).read(), _BEFORE)
+                low = TupleDomain.with_column_domains({"id": Domain.single_value(pa.int64(), 2)})
+                assert_same_rows(
+                    query.scan(table).filter_by_name(low).project_names(["name"]).read(),
+                    pa.table({"name": pa.array(["b"])}),
+                )
+                assert query.table(name).table == table
+            if isinstance(query.metadata, SupportsChanges) and self.has(Behaviour.CHANGES):
+                changes = query.metadata.get_changes(query.session, table, ChangeRange())
+                assert_same_rows(query.scan(changes.table).project_names(["id", "name"]).read(), _BEFORE)
+        assert_same_rows(read_table(self.connector, name), _BOTH)
 
     def test_a_table_is_read_as_it_was(self) -> None:
         self.require(Behaviour.TIME_TRAVEL)

@@ -64,7 +64,10 @@ def read_table(
 
 
 class ReferenceQuery:
-    """One query: a session and a transaction, committed at the end or rolled back on an error."""
+    """One query: a session and a transaction, committed at the end or rolled back on an error.
+
+    As the engine does, it asks for the handle of each table and version once.
+    """
 
     def __init__(self, connector: Connector, session_properties: Mapping[str, str] | None = None) -> None:
         self.connector = connector
@@ -74,6 +77,7 @@ class ReferenceQuery:
         )
         self.transaction = connector.begin_transaction(self.session)
         self.metadata = connector.get_metadata(self.transaction)
+        self._handles: dict[tuple[SchemaTableName, TableVersion | None], TableHandle] = {}
 
     def __enter__(self) -> ReferenceQuery:
         return self
@@ -95,9 +99,10 @@ class ReferenceQuery:
             TableNotFoundError: No such table.
             NotSupportedError: A version of a connector without older states.
         """
-        handle = self._handle(name, version)
+        handle = self._handles.get((name, version)) or self._handle(name, version)
         if handle is None:
             raise TableNotFoundError(f"no table {name}")
+        self._handles[name, version] = handle
         return self.scan(handle)
 
     def changes(self, name: SchemaTableName, change_range: ChangeRange) -> ReferenceScan:
@@ -109,10 +114,7 @@ class ReferenceQuery:
         """
         if not isinstance(self.metadata, SupportsChanges):
             raise NotSupportedError(f"{name}: the connector knows no changes")
-        found = self.metadata.get_changes(self.session, name, change_range)
-        if found is None:
-            raise TableNotFoundError(f"no table {name}")
-        return self.scan(found.table)
+        return self.scan(self.metadata.get_changes(self.session, self.table(name).table, change_range).table)
 
     def scan(self, handle: TableHandle) -> ReferenceScan:
         """A scan of the visible columns of a handle."""

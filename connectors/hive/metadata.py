@@ -118,24 +118,18 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
         write_id = version_write_id(name, version)
         return replace(handle, snapshot=handle.snapshot.at(write_id, name))
 
-    def get_changes(
-        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
-    ) -> TableChanges | None:
+    def get_changes(self, session: ConnectorSession, table: HiveTableHandle, change_range: ChangeRange) -> TableChanges:
         """The changes of committed write ids, as long as compaction and the cleaner have kept their files.
 
         Hive gives an updated row a new row id, so an update is a delete and an insert. A row that was inserted and
         deleted within the range is reported as both.
         """
-        entry = self._transaction.client.get_table(name.schema, name.table)
-        if entry is None:
-            return None
-        handle = self._handle(entry)
-        if handle.snapshot is None:
-            raise NotSupportedError(f"the changes of {name} cannot be read: it is not transactional")
-        span = change_span(name, change_range, handle.snapshot.write_ids)
-        changes = replace(handle, changes=span)
+        if table.snapshot is None:
+            raise NotSupportedError(f"the changes of {table.name} cannot be read: it is not transactional")
+        span = change_span(table.name, change_range, table.snapshot.write_ids)
+        changes = replace(table, changes=span)
         self.get_table_metadata(session, changes)
-        return TableChanges(changes, row_id=(ROW_ID,) if handle.full_acid else ())
+        return TableChanges(changes, row_id=(ROW_ID,) if table.full_acid else ())
 
     @property
     def stream_option_names(self) -> Mapping[str, str]:

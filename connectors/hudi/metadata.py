@@ -118,13 +118,9 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         read_options = parse_read_options(handle.name, options)
         return with_read_options(self._transaction, handle, read_options, session.time_zone)
 
-    def get_changes(
-        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
-    ) -> TableChanges | None:
+    def get_changes(self, session: ConnectorSession, table: TableHandle, change_range: ChangeRange) -> TableChanges:
         """Between instants; a row is identified by its record key and partition path."""
-        handle = self.get_table_handle(session, name)
-        if handle is None:
-            return None
+        handle = _hudi(table)
         merged = replace(handle, read_optimized=False)
         snapshot = snapshot_of(self._transaction, merged)
         changes = changes_handle(snapshot, merged, change_range, session.time_zone)

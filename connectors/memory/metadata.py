@@ -35,24 +35,14 @@ __all__ = ["MemoryMetadata", "MemoryTransaction"]
 
 
 class MemoryTransaction(ConnectorTransaction):
-    """Holds the snapshots that it met, so that it sees each table at one of them, dropped or not."""
+    """Holds the snapshots of its handles, so that they are read though the table was dropped."""
 
     def __init__(self, store: MemoryStore) -> None:
         super().__init__()
         self._store = store
-        self._newest: dict[SchemaTableName, Snapshot] = {}
         self._by_id: dict[int, Snapshot] = {}
         self.metadata = MemoryMetadata(store, self)
         store.count(begun=1)
-
-    def newest(self, name: SchemaTableName) -> Snapshot | None:
-        """The snapshot that was the newest when the transaction first met the table; ``None`` for no table."""
-        if name not in self._newest:
-            snapshots = self._store.snapshots(name)
-            if not snapshots:
-                return None
-            self._newest[name] = self.pin(snapshots[-1])
-        return self._newest[name]
 
     def pin(self, snapshot: Snapshot) -> Snapshot:
         """Keeps a snapshot until the transaction ends."""
@@ -81,7 +71,6 @@ class MemoryTransaction(ConnectorTransaction):
         self._store.count(rolled_back=1)
 
     def _release(self) -> None:
-        self._newest.clear()
         self._by_id.clear()
 
 
@@ -99,26 +88,23 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
         return self._store.tables(schema)
 
     def get_table_handle(self, session: ConnectorSession, name: SchemaTableName) -> MemoryTableHandle | None:
-        snapshot = self._transaction.newest(name)
-        return None if snapshot is None else _handle(snapshot)
+        snapshots = self._store.snapshots(name)
+        return _handle(self._transaction.pin(snapshots[-1])) if snapshots else None
 
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
     ) -> MemoryTableHandle | None:
         """The table at a snapshot: versions are numbers from 1, a time means the newest snapshot not after it."""
-        snapshots = self._kept(name)
-        if not snapshots:
-            return None
-        return _handle(self._transaction.pin(_choose(snapshots, version)))
+        snapshots = self._store.snapshots(name)
+        return _handle(self._transaction.pin(_choose(snapshots, version))) if snapshots else None
 
     def get_changes(
-        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
-    ) -> TableChanges | None:
+        self, session: ConnectorSession, table: MemoryTableHandle, change_range: ChangeRange
+    ) -> TableChanges:
         """What the snapshots of a range made of their predecessors; version 0 is the state before the first."""
-        snapshots = self._kept(name)
-        if not snapshots:
-            return None
-        made = changes_snapshot(snapshots, change_range, self._store.new_id())
+        newest = self._transaction.snapshot(table)
+        kept = [found for found in self._store.snapshots(newest.table.name) if found.id <= newest.id] or [newest]
+        made = changes_snapshot(kept, change_range, self._store.new_id())
         return TableChanges(_handle(self._transaction.pin(made)), row_id=(ROW_ID.name,), pairs_updates=True)
 
     @property
@@ -126,7 +112,7 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
         return {}
 
     def get_initial_offset(self, session: ConnectorSession, name: SchemaTableName, start: StreamStart) -> str | None:
-        kept = self._kept(name)
+        kept = self._store.snapshots(name)
         return initial_offset(kept, start) if kept else None
 
     def get_latest_offset(
@@ -137,13 +123,13 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
         max_versions: int | None = None,
         until: str | None = None,
     ) -> str | None:
-        kept = self._kept(name)
+        kept = self._store.snapshots(name)
         return latest_offset(kept, offset, max_versions, until) if kept else None
 
     def get_stream_batch(
         self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
     ) -> MemoryTableHandle | None:
-        kept = self._kept(name)
+        kept = self._store.snapshots(name)
         if not kept:
             return None
         made = batch_snapshot(kept, start, end, self._store.new_id(), changes=changes)
@@ -200,13 +186,6 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
             return ()
         keys = {chunk.keys for chunk in snapshot.chunks if chunk.domains.overlaps(constraint)}
         return sorted(keys, key=lambda values: tuple(str(value) for value in values))
-
-    def _kept(self, name: SchemaTableName) -> list[Snapshot]:
-        """The snapshots of a table that the transaction sees, oldest first; none for no table."""
-        newest = self._transaction.newest(name)
-        if newest is None:
-            return []
-        return [found for found in self._store.snapshots(name) if found.id <= newest.id] or [newest]
 
 
 def _handle(snapshot: Snapshot) -> MemoryTableHandle:

@@ -78,7 +78,7 @@ class _Test:
         if not self.values:
             return pa.repeat(pa.scalar(self.operator == "not in"), len(column))
         if pa.types.is_floating(column.type):
-            # is_in tells 0.0 from -0.0; equality does not.
+            # is_in distinguishes 0.0 from -0.0; equality does not.
             found = functools.reduce(pc.or_, (compare(column, "=", value) for value in self.values))
         else:
             found = pc.is_in(column, value_set=pa.array(list(self.values), column.type))
@@ -112,7 +112,7 @@ class RowFilter:
 
 
 def copied(where: Where) -> Where:
-    """The same filter, to be read many times: nobody else changes it, and values that come once only are kept."""
+    """The same filter, to be read many times: no one else changes it, and values that come once only are kept."""
     return cast(Where, _copied(where))
 
 

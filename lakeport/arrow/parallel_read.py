@@ -44,7 +44,7 @@ class ParallelRead(Iterator[pa.RecordBatch], Generic[S]):
         open_split: Opens a split; called by several threads at once.
         threads: How many read at a time, at least 1.
         ordered: Whether the rows come in the order of the splits.
-        waiting_bytes: Threads that read ahead wait while the batches that nobody has taken are this much.
+        waiting_bytes: Threads that read ahead wait while the batches that no one has taken are this much.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ParallelRead(Iterator[pa.RecordBatch], Generic[S]):
         waiting_bytes: int | None = None,
     ) -> None:
         limit = threads * _WAITING_BYTES_OF_A_THREAD if waiting_bytes is None else waiting_bytes
-        # The threads have the state only: when nobody has this object any more, it is closed and they end.
+        # The threads have the state only: when no one has this object any more, it is closed and they end.
         self._state = _State(splits, open_split, ordered, limit)
         self._count = min(threads, len(splits))
         self._threads: list[threading.Thread] = []
@@ -115,7 +115,7 @@ class _State(Generic[S]):
         self.stopped = False
 
     def begin(self) -> tuple[int, S] | None:
-        """The next split that nobody reads, and its number; ``None`` where there is none."""
+        """The next split that no thread reads, and its number; ``None`` where there is none."""
         with self._changed:
             if self.stopped or self._begun == len(self._splits):
                 return None
@@ -126,7 +126,7 @@ class _State(Generic[S]):
         """Hands over a batch, as soon as there is room; whether to read on."""
         place = split if self._ordered else 0
         with self._changed:
-            # The split that is due always has room for one batch, or nobody would ever make room.
+            # The split that is due always has room for one batch, or room would never be made.
             self._changed.wait_for(
                 lambda: (
                     self.stopped

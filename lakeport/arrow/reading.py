@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from contextlib import closing
 
 import pyarrow as pa
 
-from catalog.registry import SESSION_CLOSED
-from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column, with_read_options
-from connector_spi.errors import ColumnNotFoundError, FileMissingError, InvalidArgumentError, UserError
+from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
+from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
 from connector_spi.optional.changes import ChangeRange
@@ -22,102 +19,12 @@ from connector_spi.properties import closest
 from lakeport.arrow.filters import RowFilter, parse_where
 from lakeport.arrow.parallel_read import ParallelRead, default_threads
 from lakeport.arrow.scan_request import ScanRequest
+from lakeport.arrow.stream import ArrowScan, close_batches
 from lakeport.planning.redirection import resolve, resolve_with_changes
 from lakeport.planning.scan_plan import ScanPlan, plan_splits
 from lakeport.transactions.statement import CatalogAccess, Statement
 
-__all__ = ["ArrowScan", "ArrowStream", "open_changes", "open_scan"]
-
-
-@dataclass(frozen=True, slots=True)
-class ArrowScan:
-    """A read that was planned: everything that can be wrong with its names has been said.
-
-    Attributes:
-        schema: Of every batch.
-        batches: The rows; closing the iterator frees files and ends the statement.
-    """
-
-    schema: pa.Schema
-    batches: Iterator[pa.RecordBatch]
-
-
-class ArrowStream(Iterator[pa.RecordBatch]):
-    """The batches of a read; rolls its statement back when they fail, else commits it at their end.
-
-    Args:
-        statement: What the read belongs to.
-        scan: The read.
-        begin: Plans the read again, with a new snapshot: done once where a file of the snapshot is gone (cleaned away
-            between listing and reading) and no batch was given yet. ``None`` where that must not be.
-    """
-
-    def __init__(
-        self, statement: Statement, scan: ArrowScan, begin: Callable[[], tuple[Statement, ArrowScan]] | None = None
-    ) -> None:
-        self._statement: Statement | None = statement
-        self._batches: Iterator[pa.RecordBatch] | None = scan.batches
-        self._schema = scan.schema
-        self._begin = begin
-        self._ended = False
-        self._on_close: Callable[[], object] | None = None
-        # The session may be closed in another thread than the one that reads.
-        self._lock = threading.RLock()
-
-    def __next__(self) -> pa.RecordBatch:
-        with self._lock:
-            return self._next_or_end()
-
-    def _next_or_end(self) -> pa.RecordBatch:
-        if self._batches is None:
-            if self._ended:
-                raise StopIteration
-            # Never as if the table ended here: rows would be missing.
-            raise UserError("the session was closed while the table was read; read it again", SESSION_CLOSED)
-        try:
-            batch = self._next(self._batches)
-            self._begin = None
-            return batch
-        except StopIteration:
-            self._ended = True
-            self.close()
-            raise
-        except BaseException:
-            if self._statement is not None:
-                self._statement.fail()
-            self.close()
-            raise
-
-    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch:
-        try:
-            return next(batches)
-        except FileMissingError:
-            begin, self._begin = self._begin, None
-            if begin is None:
-                raise
-            if self._statement is not None:
-                self._statement.fail()
-            self._statement, again = begin()
-            if again.schema != self._schema:
-                raise
-            self._batches = again.batches
-            return next(again.batches)
-
-    def on_close(self, call: Callable[[], object]) -> None:
-        """Has something called when the read ends, maybe more than once."""
-        self._on_close = call
-
-    def close(self) -> None:
-        """Ends the read, after the batch that is being read; where rows were left, a later ``next`` is an error."""
-        with self._lock, ExitStack() as stack:
-            batches, self._batches = self._batches, None
-            statement, self._statement = self._statement, None
-            if self._on_close is not None:
-                stack.callback(self._on_close)
-            if statement is not None:
-                stack.callback(statement.commit)
-            if batches is not None:
-                stack.callback(_close, batches)
+__all__ = ["open_changes", "open_scan"]
 
 
 def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
@@ -164,8 +71,7 @@ def open_changes(statement: Statement, request: ScanRequest, change_range: Chang
 
 def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest) -> ArrowScan:
     given = {key.lower(): text for key, text in request.options.items()}
-    with access.lock:
-        resolved = with_read_options(access.session, access.metadata, resolved, given)
+    resolved = access.tables.with_options(access.begun, access.session, resolved, given)
 
     def find(written: str) -> tuple[str, pa.DataType]:
         handle = resolve_column(resolved, written)
@@ -260,13 +166,7 @@ def _shape(
             if left == 0:
                 return
     finally:
-        _close(batches)
-
-
-def _close(batches: Iterator[pa.RecordBatch]) -> None:
-    close = getattr(batches, "close", None)
-    if close is not None:
-        close()
+        close_batches(batches)
 
 
 def _full_name(name: str) -> CatalogSchemaTableName:

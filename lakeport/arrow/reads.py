@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 
 import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import UserError
-from lakeport.arrow.reading import ArrowScan, ArrowStream, open_scan
+from lakeport.arrow.reading import open_scan
 from lakeport.arrow.scan_request import ScanRequest
-from lakeport.transactions.cleanup import CLEANUP
-from lakeport.transactions.group import SharedTransactions
+from lakeport.arrow.stream import ArrowScan, ArrowStream
+from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import Statement, statement_scope
 
 __all__ = ["ArrowReads"]
-
-_queries = itertools.count(-1, -1)
-"""Numbers of reads; those that Spark gives its queries are not negative."""
 
 
 class ArrowReads:
@@ -38,46 +33,42 @@ class ArrowReads:
         self._process = os.getpid()
         self._streams: weakref.WeakSet[ArrowStream] = weakref.WeakSet()
 
-    def read(self, plan: Callable[[Statement], ArrowScan], shared: SharedTransactions | None) -> pa.RecordBatchReader:
+    def read(self, plan: Callable[[Statement], ArrowScan], lease: ReadLease | None) -> pa.RecordBatchReader:
         """Starts a read.
 
         Args:
             plan: Plans it inside of a statement; the snapshot is fixed there.
-            shared: Transactions of a block, whose snapshot is never made anew; ``None`` for some of its own.
+            lease: Of a block, whose snapshot is never made anew; ``None`` for one of its own.
         """
 
         def begin() -> tuple[Statement, ArrowScan]:
-            statement = self._statement(shared)
+            statement = self._statement(lease)
             with statement_scope(statement):
                 return statement, plan(statement)
 
         statement, scan = begin()
-        stream = ArrowStream(statement, scan, begin if shared is None else None)
+        stream = ArrowStream(statement, scan, begin if lease is None else None)
         self._streams.add(stream)
         return pa.RecordBatchReader.from_batches(scan.schema, stream)
 
-    def schema(self, request: ScanRequest, shared: SharedTransactions) -> pa.Schema:
+    def schema(self, request: ScanRequest, lease: ReadLease) -> pa.Schema:
         """What a read gives; everything that can be wrong with its names is said."""
-        statement = self._statement(shared)
+        statement = self._statement(lease)
         with statement_scope(statement):
             return open_scan(statement, request).schema
 
-    def read_again(self, request: ScanRequest, shared: SharedTransactions) -> pa.RecordBatchReader:
+    def read_again(self, request: ScanRequest, lease: ReadLease) -> pa.RecordBatchReader:
         """Starts one of several reads that see one snapshot.
 
         Args:
             request: What to read.
-            shared: Whose transactions they are; locks are let go when none of them runs.
+            lease: On the transactions of all of them; locks are released when none of them runs.
         """
-        statement = self._statement(shared)
+        statement = self._statement(lease)
         with statement_scope(statement):
             scan = open_scan(statement, request)
         stream = ArrowStream(statement, scan)
-        query = next(_queries)
-        shared.group.query_began(query)
-        ended = weakref.finalize(stream, CLEANUP.later, partial(shared.group.query_ended, query, failed=False))
-        ended.atexit = False
-        stream.on_close(ended)
+        stream.on_close(lease.acquire_until_closed(stream))
         self._streams.add(stream)
         return pa.RecordBatchReader.from_batches(scan.schema, stream)
 
@@ -87,11 +78,11 @@ class ArrowReads:
             for stream in list(self._streams):
                 stack.callback(stream.close)
 
-    def _statement(self, shared: SharedTransactions | None) -> Statement:
+    def _statement(self, lease: ReadLease | None) -> Statement:
         if os.getpid() != self._process:
             # Both processes would speak through one connection, and read each other's answers.
             raise UserError(
                 f"the session was opened in process {self._process}, from which this one, {os.getpid()}, was forked; "
                 "open a session of its own here with lakeport.connect()"
             )
-        return plain_statement(self._catalogs, shared)
+        return plain_statement(self._catalogs, lease)

@@ -5,17 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypedDict, cast
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.metadata import TableVersion, VersionKind
+from connector_spi.optional.changes import ChangeRange
 from connector_spi.predicate import TupleDomain
+from connector_spi.properties import closest
 from lakeport.arrow.filters import Where, copied
 
-__all__ = ["ScanRequest", "Version", "table_version"]
+__all__ = ["Exclusive", "ReadSettings", "ScanRequest", "Version", "change_range", "scan_request", "table_version"]
 
 Version: TypeAlias = int | str | datetime
 """A version of a table, or a time: whole numbers and texts are versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusive:
+    """A bound of a range of changes that is not in the range itself.
+
+    Attributes:
+        version: What the bound would be without it.
+    """
+
+    version: Version
+
+
+class ReadSettings(TypedDict, total=False):
+    """How ``Session.arrow`` and ``Session.scan`` read a table, each by its name.
+
+    Attributes:
+        version: An older state: what ``VERSION AS OF`` takes, or an aware ``datetime``; ``None`` is the newest.
+        options: What ``spark.read.option(...)`` takes for such a table.
+        threads: How many splits are read at a time; ``None`` is one for each core that the process may use. They read
+            ahead, at most 16 MiB each.
+        ordered: Whether rows come in the order of the splits, which is the same each time, as they do by default; else
+            as they are read.
+    """
+
+    version: Version | None
+    options: Mapping[str, str] | None
+    threads: int | None
+    ordered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +125,42 @@ class ScanRequest:
             return self
         asked = replace(self, limit=limit)
         return self if self.limit is not None and self.limit <= limit else asked
+
+
+def scan_request(name: str, settings: ReadSettings) -> ScanRequest:
+    """A request of all rows and columns of a table.
+
+    Raises:
+        InvalidArgumentError: A setting that is wrong.
+        TypeError: A setting that there is not.
+    """
+    known = ReadSettings.__annotations__
+    for given in settings:
+        if given not in known:
+            near = closest(given, known)
+            raise TypeError(f"unexpected keyword argument {given!r}{near}; there are {', '.join(known)}")
+    return ScanRequest(
+        name,
+        version=table_version(settings.get("version")),
+        options=dict(settings.get("options") or {}),
+        threads=settings.get("threads"),
+        ordered=settings.get("ordered", True),
+    )
+
+
+def change_range(start: Version | Exclusive | None, end: Version | Exclusive | None) -> ChangeRange:
+    """A range of changes as users write it; ``None`` is the beginning of the table, or its newest version.
+
+    Raises:
+        InvalidArgumentError: A time with no zone, or bounds that do not fit together.
+    """
+    first, last = (given.version if isinstance(given, Exclusive) else given for given in (start, end))
+    return ChangeRange(
+        table_version(first),
+        table_version(last),
+        start_inclusive=not isinstance(start, Exclusive),
+        end_inclusive=not isinstance(end, Exclusive),
+    )
 
 
 def table_version(given: Version | None) -> TableVersion | None:

@@ -15,7 +15,7 @@ from lakeport.arrow.filters import Condition
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.error_codes import LIBRARY_NOT_INSTALLED
-from lakeport.transactions.group import SharedTransactions
+from lakeport.transactions.lease import ReadLease
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,14 +36,14 @@ class TableScan:
     Args:
         reads: Runs the reads.
         request: What to read.
-        shared: The transactions that the reads share.
+        lease: On the transactions that the reads share.
     """
 
-    def __init__(self, reads: ArrowReads, request: ScanRequest, shared: SharedTransactions) -> None:
+    def __init__(self, reads: ArrowReads, request: ScanRequest, lease: ReadLease) -> None:
         self._reads = reads
         self._request = request
-        self._shared = shared
-        self._schema = reads.schema(request, shared)
+        self._lease = lease
+        self._schema = reads.schema(request, lease)
 
     @property
     def schema(self) -> pa.Schema:
@@ -86,7 +86,7 @@ class TableScan:
 
     def to_reader(self) -> pa.RecordBatchReader:
         """The rows as a stream, in bounded memory; raises ``ConnectorError`` where the catalog or storage fails."""
-        return self._reads.read_again(self._request, self._shared)
+        return self._reads.read_again(self._request, self._lease)
 
     def to_arrow(self) -> pa.Table:
         """All rows at once; raises as ``to_reader`` does."""
@@ -163,7 +163,7 @@ class TableScan:
         asked = self._request if columns is None else replace(self._request, columns=tuple(columns))
         if needed is not None:
             asked = replace(asked, needed=asked.needed.intersect(needed))
-        return self._reads.read_again(asked.with_limit(limit), self._shared)
+        return self._reads.read_again(asked.with_limit(limit), self._lease)
 
     def __arrow_c_schema__(self) -> object:
         return self._schema.__arrow_c_schema__()
@@ -181,7 +181,7 @@ class TableScan:
         return html_table(found.slice(0, _SHOWN_ROWS), more=found.num_rows > _SHOWN_ROWS)
 
     def _with(self, request: ScanRequest) -> TableScan:
-        return TableScan(self._reads, request, self._shared)
+        return TableScan(self._reads, request, self._lease)
 
 
 def _library(name: str) -> ModuleType:

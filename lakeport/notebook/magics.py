@@ -11,11 +11,12 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.display import HTML, display
 
 from connector_spi.errors import ConnectorError, InvalidArgumentError
+from lakeport.connection import connect
 from lakeport.notebook.completing import MagicCompleter, offer_in
 from lakeport.notebook.magic_line import MagicLine, parse_magic
 from lakeport.notebook.progress_bar import Bar, run_with_progress
 from lakeport.notebook.query_result import QueryResult, all_rows
-from lakeport.session import Session, connect
+from lakeport.session import Session
 
 __all__ = ["LakeportMagics", "load_ipython_extension"]
 

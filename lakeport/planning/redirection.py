@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_changes, resolve_table
+from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import NotSupportedError
-from connector_spi.metadata import SupportsTableRedirection, TableRedirection, TableVersion
+from connector_spi.metadata import TableRedirection, TableVersion
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
 from lakeport.transactions.statement import CatalogAccess
@@ -17,7 +17,7 @@ __all__ = ["redirected", "resolve", "resolve_with_changes"]
 def resolve(
     access: CatalogAccess, name: CatalogSchemaTableName, version: TableVersion | None
 ) -> tuple[CatalogAccess, ResolvedTable | ResolvedSystemTable]:
-    """Finds a table, and the access through which it is read.
+    """Finds a table, and the access through which it is read; the same one each time in a transaction.
 
     Raises:
         SchemaNotFoundError: No such schema.
@@ -28,8 +28,8 @@ def resolve(
     if about_catalog is not None:
         return access, about_catalog
     access, name = redirected(access, name)
-    with access.lock:
-        return access, resolve_table(access.session, access.metadata, name, version)
+    begun, found = access.tables.table(access.begun, access.session, name, version)
+    return access.within(begun), found
 
 
 def resolve_with_changes(
@@ -44,8 +44,8 @@ def resolve_with_changes(
         InvalidArgumentError: The range is not one of the table, or is no longer there; says what is.
     """
     access, name = redirected(access, name)
-    with access.lock:
-        return access, *resolve_changes(access.session, access.metadata, name, change_range)
+    begun, table, changes = access.tables.changes(access.begun, access.session, name, change_range)
+    return access.within(begun), table, changes
 
 
 def redirected(access: CatalogAccess, name: CatalogSchemaTableName) -> tuple[CatalogAccess, CatalogSchemaTableName]:
@@ -70,17 +70,13 @@ def _table_about_catalog(
 
 
 def _redirection(access: CatalogAccess, name: CatalogSchemaTableName) -> TableRedirection | None:
-    metadata = access.metadata
-    if not isinstance(metadata, SupportsTableRedirection):
-        return None
     table = SchemaTableName(name.schema.lower(), name.table.lower())
-    with access.lock:
-        found = metadata.redirect_table(access.session, table)
-        system = None if found is not None else SystemTableName.parse(table)
-        if system is None:
-            return found
-        # A table about a table goes where the table itself is read.
-        base = metadata.redirect_table(access.session, system.base)
+    found = access.tables.redirection(access.begun, access.session, table)
+    system = None if found is not None else SystemTableName.parse(table)
+    if system is None:
+        return found
+    # A table about a table goes where the table itself is read.
+    base = access.tables.redirection(access.begun, access.session, system.base)
     return (
         None
         if base is None

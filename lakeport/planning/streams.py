@@ -22,6 +22,7 @@ from connector_spi.optional.streaming import StreamStart, SupportsStreaming
 from connector_spi.predicate import TupleDomain
 from lakeport.planning.redirection import redirected
 from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_splits
+from lakeport.transactions.cleanup import CLEANUP
 from lakeport.transactions.statement import CatalogAccess, Statement, statement_scope
 
 __all__ = ["PlannedBatch", "StreamLimits", "StreamRequest", "TableStream"]
@@ -46,7 +47,7 @@ class StreamLimits:
     files: int | None = None
     size_bytes: int | None = None
 
-    def hold(self, planned: PlannedSplits) -> bool:
+    def allow(self, planned: PlannedSplits) -> bool:
         """Whether what was planned is within the limits of files and bytes."""
         files = planned.summary.files_kept
         count = len(planned.splits) if files is None else files
@@ -62,7 +63,7 @@ class StreamRequest:
     Attributes:
         name: The table.
         columns: Name and type of the columns of each row.
-        changes: Rows are changes, and ``columns`` has those that tell them.
+        changes: Rows are changes, and ``columns`` has the columns of changes, too.
         start: Where the stream begins.
         limits: Of each batch.
     """
@@ -99,7 +100,7 @@ class TableStream:
     """One stream over one table.
 
     Args:
-        new_statement: Makes a statement that nobody else ends.
+        new_statement: Makes a statement that no one else ends.
         request: What is asked for.
     """
 
@@ -139,7 +140,7 @@ class TableStream:
         self._idle_since = time.monotonic() if end == start else None
         if end == start or (limits.files is None and limits.size_bytes is None):
             return end
-        if limits.hold(self.plan(start, end).planned):
+        if limits.allow(self.plan(start, end).planned):
             return end
         return self._within(start, end, limits)
 
@@ -166,7 +167,7 @@ class TableStream:
             return found
 
     def end_batch(self, end: str | None = None) -> None:
-        """Lets go of what keeps the files of the batch, if there is one.
+        """Releases what keeps the files of the batch, if there is one.
 
         Args:
             end: Only if the batch ends there; ``None`` for whichever it is.
@@ -178,12 +179,16 @@ class TableStream:
             self._batch = None
         batch.access.statement.commit()
 
+    def end_batch_soon(self, end: str) -> None:
+        """As ``end_batch``, in another thread: returns at once."""
+        CLEANUP.later(lambda: self.end_batch(end))
+
     def _within(self, start: str, end: str, limits: StreamLimits) -> str:
         """The longest of 1, 2, 4 ... versions within the limits; one version at least."""
         last, count = start, 1
         while limits.versions is None or count <= limits.versions:
             reached = self._latest(start, count)
-            if last != start and (reached in (last, end) or not limits.hold(self.plan(start, reached).planned)):
+            if last != start and (reached in (last, end) or not limits.allow(self.plan(start, reached).planned)):
                 break
             last, count = reached, count * 2
         return end if last == start else last

@@ -17,8 +17,7 @@ import pyarrow as pa
 from lakeport.scan_facts import JobCounts, ScanTotals, scan_totals
 from lakeport.session import Session
 from lakeport.shell.output.formats import ResultFormat
-from lakeport.transactions.cleanup import CLEANUP
-from lakeport.transactions.group import SharedTransactions
+from lakeport.transactions.lease import ReadLease
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -143,7 +142,7 @@ class _Work:
         self._counts_jobs = counts_jobs
         self._counts = JobCounts()
         self._progress = "analysing" if session.is_started else "starting Spark"
-        self._transactions: SharedTransactions | None = None
+        self._lease: ReadLease | None = None
         self._cancelled = threading.Event()
         self._ended = threading.Event()
         self._group = f"lakeport-{os.getpid()}-{next(_groups)}"
@@ -159,8 +158,8 @@ class _Work:
 
     def state(self) -> RunState:
         """How far it is."""
-        shared = self._transactions
-        scans = scan_totals(shared.group.scans) if shared is not None else None
+        lease = self._lease
+        scans = scan_totals(lease.scans) if lease is not None else None
         return RunState(self._progress, time.monotonic() - self._begun, self._counts, self.rows, scans)
 
     def cancel(self) -> None:
@@ -168,9 +167,8 @@ class _Work:
         self._cancelled.set()
         if self._cancel_jobs is not None:
             self._cancel_jobs()
-        if self._transactions is not None:
-            # It may be waiting for a lock.
-            CLEANUP.later(self._transactions.group.rollback)
+        if self._lease is not None:
+            self._lease.cancel()
 
     def _run(self) -> None:
         # Spark may start here for the first time: with it PySpark is imported.
@@ -214,9 +212,9 @@ class _Work:
     def _answer(self) -> None:
         from lakeport.spark.results import arrow_result
 
-        # Locks are let go with the last row, not when Java collects its garbage.
+        # Locks are released with the last row, not when Java collects its garbage.
         with self._session.transaction():
-            self._transactions = self._session.shared_transactions
+            self._lease = self._session.read_lease
             frame = self._session.sql(self._statement)
             if not frame.columns or self._write is None:
                 return

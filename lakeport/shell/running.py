@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from connector_spi.names import quote_identifier
-from lakeport.session import Session, load_catalogs
+from lakeport.default_catalogs import load_catalogs
+from lakeport.session import Session
 from lakeport.shell.configuration import GivenSetting
 from lakeport.shell.runner import Runner
 from lakeport.shell.session_settings import spark_settings

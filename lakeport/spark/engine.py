@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -20,8 +19,7 @@ from lakeport.spark.queries import stop_listening
 from lakeport.spark.statements import java_statement_scope, new_statement
 from lakeport.sql.explain import ExplainRequest, explained_json, explained_text
 from lakeport.sql.show_stats import stats_table_name, table_stats
-from lakeport.transactions.cleanup import CLEANUP
-from lakeport.transactions.group import SharedTransactions
+from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.statement import Statement, statement_scope
 
 __all__ = ["SparkEngine"]
@@ -49,43 +47,43 @@ class SparkEngine:
         self,
         text: str,
         args: Mapping[str, object] | Sequence[object] | None = None,
-        shared: SharedTransactions | None = None,
+        lease: ReadLease | None = None,
     ) -> DataFrame:
         """Runs one statement; all its tables of a catalog share one transaction.
 
         Args:
             text: Spark SQL.
             args: Values of parameters.
-            shared: Transactions that it shares with other statements.
+            lease: On transactions that it shares with other statements.
 
         Raises:
             ConnectorError: Ours, where a catalog refused, or a name of one of our catalogs is not there.
             PySparkException: Spark's own, for all else.
         """
         given = list(args) if isinstance(args, Sequence) else None if args is None else dict(args)
-        return self._in_statement(lambda statement: self.spark.sql(text, args=given), shared)
+        return self._in_statement(lambda statement: self.spark.sql(text, args=given), lease)
 
-    def table(self, name: str, shared: SharedTransactions | None = None) -> DataFrame:
+    def table(self, name: str, lease: ReadLease | None = None) -> DataFrame:
         """A table by its name; raises as ``sql`` does."""
-        return self._in_statement(lambda statement: self.spark.table(name), shared)
+        return self._in_statement(lambda statement: self.spark.table(name), lease)
 
-    def show_stats(self, name: str, shared: SharedTransactions | None = None) -> DataFrame:
+    def show_stats(self, name: str, lease: ReadLease | None = None) -> DataFrame:
         """What ``SHOW STATS FOR name`` shows.
 
         Args:
             name: As written: of a table, of a schema and a table, or with the catalog.
-            shared: Transactions that it shares with other statements.
+            lease: On transactions that it shares with other statements.
 
         Raises:
             ConnectorError: The table is not there, cannot be read, or is Spark's own.
         """
         self._activate()
-        statement = new_statement(self._installation.jvm, self._registry, shared)
+        statement = new_statement(self._installation.jvm, self._registry, lease)
         with statement_scope(statement):
             full = stats_table_name(name, self.current_catalog(), self.current_schema())
             return self.spark.createDataFrame(table_stats(statement, full))
 
-    def explain(self, request: ExplainRequest, shared: SharedTransactions | None = None) -> DataFrame:
+    def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> DataFrame:
         """What ``EXPLAIN ANALYZE`` and ``EXPLAIN (...)`` show: one text; raises as ``sql`` does."""
         observer = QueryObserver(runs=request.analyze)
 
@@ -102,16 +100,16 @@ class SparkEngine:
             return self.spark.createDataFrame(pa.table({"plan": [text]}))
 
         try:
-            return self._in_statement(run, shared)
+            return self._in_statement(run, lease)
         finally:
             observer.close()
 
     @contextmanager
-    def block(self, shared: SharedTransactions) -> Iterator[None]:
+    def block(self, lease: ReadLease) -> Iterator[None]:
         """Has this thread's ``spark.sql``, too, read in these transactions."""
         self._activate()
         jvm = self._installation.jvm
-        with java_statement_scope(jvm, new_statement(jvm, self._registry, shared)):
+        with java_statement_scope(jvm, new_statement(jvm, self._registry, lease)):
             yield
 
     def current_catalog(self) -> str:
@@ -133,13 +131,15 @@ class SparkEngine:
         stop_listening(self._installation.jvm, self.spark)
         self._installation.remove()
 
-    def _in_statement(self, run: Callable[[Statement], DataFrame], shared: SharedTransactions | None) -> DataFrame:
+    def _in_statement(self, run: Callable[[Statement], DataFrame], lease: ReadLease | None) -> DataFrame:
         self._activate()
-        statement = new_statement(self._installation.jvm, self._registry, shared)
+        statement = new_statement(self._installation.jvm, self._registry, lease)
         try:
             with statement_scope(statement), java_statement_scope(self._installation.jvm, statement):
                 frame = run(statement)
-            _hold_while_alive(statement, frame)
+            if statement.lease.takes_locks:
+                # Whoever has the frame may read it any time.
+                statement.lease.acquire_while_alive(frame)
             return frame
         except PySparkException as error:
             current = (self.current_catalog(), self.current_schema())
@@ -159,12 +159,3 @@ class SparkEngine:
 
     def _manager(self) -> JavaObject:
         return self.spark._jsparkSession.sessionState().catalogManager()
-
-
-def _hold_while_alive(statement: Statement, frame: DataFrame) -> None:
-    """Keeps locks for as long as somebody has the frame, who may read it any time."""
-    group = statement.transactions
-    if group.takes_locks:
-        group.hold()
-        gone = weakref.finalize(frame, CLEANUP.later, group.let_go)
-        gone.atexit = False

@@ -1,4 +1,4 @@
-"""Tells the transactions which of Spark's queries read in them, so that locks end with the last of them."""
+"""Notifies leases which of Spark's queries read in them, so that locks are released with the last of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pyspark.sql import SparkSession
 
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.transactions.cleanup import CLEANUP
-from lakeport.transactions.group import TransactionGroup, open_groups
+from lakeport.transactions.lease import ReadLease, notify_query_ended
 
 __all__ = ["query_reads", "stop_listening"]
 
@@ -21,36 +20,39 @@ _lock = threading.Lock()
 
 
 class QueryListenerProxy(Proxy):
-    """Hears of every query that has ended, in a thread of Spark's own, some time after its rows were there."""
+    """Is notified of every query that has ended, some time after its rows were there.
+
+    In a thread of Spark's own, which serves all of its listeners: it must not wait for a metastore.
+    """
 
     class Java:
         implements: ClassVar[list[str]] = ["org.apache.spark.sql.util.QueryExecutionListener"]
 
     def onSuccess(self, name: str, query: JavaObject, nanoseconds: int) -> None:
         """A query is done."""
-        _ended(int(query.id()), failed=False)
+        notify_query_ended(int(query.id()), failed=False)
 
     def onFailure(self, name: str, query: JavaObject, error: JavaObject) -> None:
         """A query failed, or was cancelled."""
-        _ended(int(query.id()), failed=True)
+        notify_query_ended(int(query.id()), failed=True)
 
 
-def query_reads(jvm: Jvm, group: TransactionGroup) -> None:
+def query_reads(jvm: Jvm, lease: ReadLease) -> None:
     """To be called before splits are planned, in the thread that plans them; costs nothing where there are no locks.
 
     What plans outside of a query of Spark SQL, such as ``df.rdd``, never says when it has ended.
     """
-    if not group.takes_locks:
+    if not lease.takes_locks:
         return
     execution = jvm.context.getLocalProperty(_EXECUTION)
     query = None
     if execution is not None:
         query = jvm.scala_object("org.apache.spark.sql.execution.SQLExecution").getQueryExecution(int(execution))
     if query is None:
-        group.query_began(None)
+        lease.acquire_unseen()
         return
     _listen(jvm, query.sparkSession())
-    group.query_began(int(query.id()))
+    lease.acquire(int(query.id()))
 
 
 def stop_listening(jvm: Jvm, spark: SparkSession) -> None:
@@ -78,9 +80,3 @@ def _listen(jvm: Jvm, session: JavaObject) -> None:
 
 def _key(session: JavaObject) -> object:
     return ("query listener", str(session.sessionUUID()))
-
-
-def _ended(query: int, *, failed: bool) -> None:
-    for group in open_groups():
-        # Spark's thread, which serves all of its listeners, must not wait for a metastore.
-        CLEANUP.later(lambda group=group: group.query_ended(query, failed=failed))  # type: ignore[misc]

@@ -13,7 +13,7 @@ from catalog.metastore.process_user import process_user
 from catalog.registry import CatalogRegistry
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.queries import query_reads
-from lakeport.transactions.group import SharedTransactions
+from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.statement import Statement
 
 __all__ = ["java_statement_scope", "new_statement", "statement_of_thread"]
@@ -30,7 +30,7 @@ def statement_of_thread(jvm: Jvm, registry: CatalogRegistry) -> Statement:
     """The statement that this thread is in.
 
     With plain ``spark.sql`` it is that of Spark's analysis: tables that are resolved together share one. Where the
-    analysis cannot be told, each table gets a statement of its own.
+    analysis is unknown, each table gets a statement of its own.
     """
     # Java calls back into another Python thread than the one that called it; its own thread is the same one.
     found = _named.get(jvm.context.getLocalProperty(_STATEMENT) or "")
@@ -50,14 +50,14 @@ def java_statement_scope(jvm: Jvm, statement: Statement) -> Iterator[None]:
 
 
 def new_statement(
-    jvm: Jvm, registry: CatalogRegistry, shared: SharedTransactions | None = None, *, ended_by_maker: bool = False
+    jvm: Jvm, registry: CatalogRegistry, lease: ReadLease | None = None, *, ended_by_maker: bool = False
 ) -> Statement:
     """A statement with the settings of the Spark session that is active in this thread.
 
     Args:
         jvm: The door to the JVM.
         registry: The catalogs.
-        shared: Transactions to read in; ``None`` for transactions of its own.
+        lease: On transactions to read in; ``None`` for one of its own.
         ended_by_maker: Whoever makes it says when it has ended; queries that read in it are not looked at.
     """
     conf = jvm.sql_conf()
@@ -71,8 +71,8 @@ def new_statement(
         return {key[len(prefix) :]: text for key, text in given.items() if key.startswith(prefix)}
 
     zone = str(conf.sessionLocalTimeZone())
-    on_read = None if ended_by_maker else lambda group: query_reads(jvm, group)
-    return Statement(registry, process_user(), zone, properties, shared, on_read)
+    on_read = None if ended_by_maker else lambda lease: query_reads(jvm, lease)
+    return Statement(registry, process_user(), zone, properties, lease, on_read)
 
 
 def _statement_of_analysis(jvm: Jvm, registry: CatalogRegistry) -> Statement:

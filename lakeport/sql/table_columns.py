@@ -11,7 +11,7 @@ from catalog.resolver import ResolvedSystemTable
 from connector_spi.errors import ConnectorError
 from connector_spi.names import CatalogSchemaTableName
 from lakeport.planning.redirection import resolve
-from lakeport.transactions.group import SharedTransactions
+from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import statement_scope
 from lakeport.trino.columns_of import ColumnsOf
@@ -20,13 +20,13 @@ __all__ = ["table_columns"]
 
 
 def table_columns(
-    registry: CatalogRegistry, shared: SharedTransactions | None, current: Callable[[], tuple[str, str]]
+    registry: CatalogRegistry, lease: ReadLease | None, current: Callable[[], tuple[str, str]]
 ) -> ColumnsOf:
     """Looks columns up in our catalogs; a table that is not there, or is Spark's own, has none that are known.
 
     Args:
         registry: The catalogs.
-        shared: Transactions to look in; ``None`` for one of its own.
+        lease: On transactions to look in; ``None`` for one of its own.
         current: Catalog and schema of names that say none; asked only where it matters.
     """
 
@@ -35,7 +35,7 @@ def table_columns(
         if len(full) != 3 or full[0] not in registry.names():
             return None
         try:
-            with statement_scope(plain_statement(registry, shared)) as statement:
+            with statement_scope(plain_statement(registry, lease)) as statement:
                 _, resolved = resolve(statement.access(full[0]), CatalogSchemaTableName(*full), None)
                 statement.commit()
         except ConnectorError:

@@ -1,6 +1,6 @@
 """Ends transactions in a thread of its own.
 
-The garbage collector finds that nobody needs a transaction any more at any point of any thread, perhaps one that holds
+The garbage collector finds that no one needs a transaction any more at any point of any thread, perhaps one that holds
 a lock of the metastore client. Ending it there, which asks the metastore, could wait for itself; so it is done here.
 """
 

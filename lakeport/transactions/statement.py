@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-import weakref
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +17,9 @@ from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.properties import boolean_property, parse_properties
 from connector_spi.session import ConnectorSession
 from lakeport.scan_facts import ScanObserver
-from lakeport.transactions.group import SharedTransactions, TransactionGroup
+from lakeport.transactions.catalog_transactions import TransactionKey
+from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
+from lakeport.transactions.lease import ReadLease
 
 __all__ = ["ENGINE_PROPERTIES", "NATIVE_READER", "TASK_PUSHDOWN", "CatalogAccess", "Statement", "statement_scope"]
 
@@ -48,24 +49,54 @@ class CatalogAccess:
     Attributes:
         catalog: Its name.
         connector: The live catalog.
-        transaction: The statement's transaction in it.
-        metadata: Answers inside of the transaction; guarded by ``lock``.
+        begun: The transaction in it.
         session: The query's facts with this catalog's session properties.
         native_reader: The engine may read files natively, with its own reader.
         task_pushdown: Python tasks may filter and aggregate.
-        lock: Held around each call of ``metadata``, which serves one thread at a time.
-        statement: Keeps the transactions open for as long as this object lives.
+        statement: Owns a lease on the transactions, for as long as this object lives.
     """
 
     catalog: str
     connector: Connector
-    transaction: ConnectorTransaction
-    metadata: ConnectorMetadata
+    begun: BegunTransaction
     session: ConnectorSession
     native_reader: bool
     task_pushdown: bool
-    lock: threading.RLock
     statement: Statement
+
+    @property
+    def transaction(self) -> ConnectorTransaction:
+        """The transaction."""
+        return self.begun.transaction
+
+    @property
+    def metadata(self) -> ConnectorMetadata:
+        """Answers inside of the transaction; guarded by ``lock``."""
+        return self.begun.metadata
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held around each call of ``metadata``, which serves one thread at a time."""
+        return self.begun.lock
+
+    @property
+    def tables(self) -> KeptTables:
+        """The tables that were resolved, each once."""
+        return self.begun.tables
+
+    def within(self, begun: BegunTransaction) -> CatalogAccess:
+        """The same in another transaction of the catalog, in which a table was resolved."""
+        return replace(self, begun=begun)
+
+
+@dataclass(frozen=True, slots=True)
+class _MetCatalog:
+    """What a statement keeps of a catalog; not an access, which refers to the statement: neither would ever die."""
+
+    connector: Connector
+    session: ConnectorSession
+    native_reader: bool
+    task_pushdown: bool
 
 
 class Statement:
@@ -79,8 +110,8 @@ class Statement:
         user: Who asks.
         time_zone: IANA name of the session's zone.
         properties: Gives the session properties that are set for a catalog.
-        shared: Transactions of other statements to read in; ``None`` for transactions of its own.
-        on_read: Told before splits of a table are planned.
+        lease: Of other statements, to read in their transactions; ``None`` for one of its own.
+        on_read: Called before splits of a table are planned.
     """
 
     def __init__(
@@ -89,8 +120,8 @@ class Statement:
         user: str,
         time_zone: str,
         properties: PropertySource,
-        shared: SharedTransactions | None = None,
-        on_read: Callable[[TransactionGroup], None] | None = None,
+        lease: ReadLease | None = None,
+        on_read: Callable[[ReadLease], None] | None = None,
     ) -> None:
         self.query_id = f"{os.getpid()}_{next(_counter)}"
         self._registry = registry
@@ -99,17 +130,12 @@ class Statement:
         self._properties = properties
         self._start = datetime.now(UTC)
         self._lock = threading.Lock()
-        self._accesses: dict[object, CatalogAccess] = {}
+        self._met: dict[TransactionKey, _MetCatalog] = {}
         self._on_read = on_read
-        self._is_alone = shared is None
-        self._shared = SharedTransactions(registry) if shared is None else shared
+        self._is_alone = lease is None
+        self.lease = ReadLease(registry) if lease is None else lease
         self.observer: ScanObserver | None = None
         """Who wants to know of the statement's scans."""
-
-    @property
-    def transactions(self) -> TransactionGroup:
-        """The statement's transactions."""
-        return self._shared.group
 
     def access(self, catalog: str) -> CatalogAccess:
         """The catalog inside of this statement; its transaction begins at the first call.
@@ -132,52 +158,51 @@ class Statement:
     def accesses(self) -> list[CatalogAccess]:
         """The catalogs that the statement has met."""
         with self._lock:
-            return list(self._accesses.values())
+            met = list(self._met.items())
+        return [self._access_of(key, one) for key, one in met]
 
     def about_to_read(self) -> None:
         """To be called before splits of a table are planned."""
         if self._on_read is not None:
-            self._on_read(self.transactions)
+            self._on_read(self.lease)
 
     def commit(self) -> None:
-        """Ends the statement now; with transactions that others share, its part in them."""
+        """Ends the statement now; in transactions that others share, nothing but its part in them."""
         if self._is_alone:
-            self.transactions.commit()
+            self.lease.commit()
 
     def fail(self) -> None:
         """Rolls back: the statement could not be analysed, failed, or was cancelled."""
         if self._is_alone:
-            self.transactions.rollback()
+            self.lease.rollback()
 
     def _access(self, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
         key = (catalog, None if redirection is None else (redirection.connector_name, redirection.properties))
         with self._lock:
-            found = self._accesses.get(key)
+            found = self._met.get(key)
             if found is None:
-                found = self._accesses[key] = self._begin(key, catalog, redirection)
-        return replace(found, statement=self)
+                found = self._met[key] = self._meet(catalog, redirection)
+        return self._access_of(key, found)
 
-    def _begin(self, key: Hashable, catalog: str, redirection: TableRedirection | None) -> CatalogAccess:
+    def _access_of(self, key: TransactionKey, met: _MetCatalog) -> CatalogAccess:
+        return CatalogAccess(
+            catalog=key[0],
+            connector=met.connector,
+            begun=self.lease.begin(key, met.connector, met.session),
+            session=met.session,
+            native_reader=met.native_reader,
+            task_pushdown=met.task_pushdown,
+            statement=self,
+        )
+
+    def _meet(self, catalog: str, redirection: TableRedirection | None) -> _MetCatalog:
         if redirection is None:
             connector = self._registry.get(catalog)
         else:
             properties = dict(redirection.properties)
             connector = self._registry.sibling(catalog, redirection.connector_name, properties)
         session, engine = self._session(catalog, connector, redirection is not None)
-        begun = self.transactions.begin(key, connector, session)
-        # The access that lives in a table refers to the statement; the one kept here must not, or neither would die.
-        weak = weakref.proxy(self)
-        return CatalogAccess(
-            catalog,
-            connector,
-            begun.transaction,
-            begun.metadata,
-            session,
-            engine[NATIVE_READER.name],
-            engine[TASK_PUSHDOWN.name],
-            begun.lock,
-            weak,
-        )
+        return _MetCatalog(connector, session, engine[NATIVE_READER.name], engine[TASK_PUSHDOWN.name])
 
     def _session(
         self, catalog: str, connector: Connector, is_sibling: bool

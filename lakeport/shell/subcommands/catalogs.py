@@ -15,7 +15,7 @@ from catalog.config import CatalogConfig
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogCheck, CatalogRegistry
 from connector_spi.errors import ConnectorError, InternalError, InvalidArgumentError
-from lakeport.session import DEFAULT_CATALOGS, load_catalogs
+from lakeport.default_catalogs import DEFAULT_CATALOGS, load_catalogs
 from lakeport.shell.arguments import Commands, add_catalogs_option
 from lakeport.shell.problems import exit_code, headline, report
 from lakeport.shell.subcommands.catalog_properties import catalog_lines, plain_secrets

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 
 from connector_spi.errors import InternalError
-from lakeport.session import DEFAULT_WAREHOUSE
+from lakeport.default_catalogs import DEFAULT_WAREHOUSE
 from lakeport.shell.arguments import Commands
 from lakeport.shell.output.formats import FORMATS
 from lakeport.shell.problems import headline

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from py4j.java_gateway import JavaObject
 
-from catalog.resolver import ResolvedSystemTable, ResolvedTable, with_read_options
+from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import InvalidArgumentError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import SupportsPartitionListing, TableVersion, VersionKind
@@ -61,11 +61,7 @@ def load_table(
     access, resolved = resolve(access, table_name(jvm, access.catalog, ident), version)
     if isinstance(resolved, ResolvedSystemTable):
         return SystemTableProxy(jvm, resolved.name, resolved.system_table, access)
-    if not options:
-        return _table(jvm, access, resolved, resolved)
-    with access.lock:
-        shown = with_read_options(access.session, access.metadata, resolved, options)
-    return _table(jvm, access, resolved, shown)
+    return _table(jvm, access, resolved, access.tables.with_options(access.begun, access.session, resolved, options))
 
 
 def table_name(jvm: Jvm, catalog: str, ident: JavaObject) -> CatalogSchemaTableName:

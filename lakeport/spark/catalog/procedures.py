@@ -67,7 +67,11 @@ class ProcedureProxy(Proxy):
             argument.name: python_value(row, index, argument.type)
             for index, argument in enumerate(self._procedure.arguments)
         }
-        result = self._procedure.function(self._access.session, arguments)  # type: ignore[arg-type]
+        try:
+            result = self._procedure.function(self._access.session, arguments)  # type: ignore[arg-type]
+        finally:
+            # Nothing says which tables it is about.
+            self._access.statement.lease.redefined(self._access.catalog)
         scans = self._jvm.cls("java.util.ArrayList")()
         scans.add(LocalRowsProxy(self._jvm, result))
         return scans.iterator()

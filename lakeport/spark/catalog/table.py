@@ -10,7 +10,7 @@ from typing import ClassVar
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
-from catalog.resolver import ResolvedTable, with_read_options
+from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.metadata import SupportsPartitionListing
 from connector_spi.optional.definitions import PartitionDefinition
@@ -121,8 +121,7 @@ class TableProxy(Proxy):
             given = {name: text for name, text in given.items() if name not in table.stream.options.given}
         if not given:
             return scan_builder(self._jvm, table)
-        with access.lock:
-            found = with_read_options(access.session, access.metadata, self._resolved, given)
+        found = access.tables.with_options(access.begun, access.session, self._resolved, given)
         if found.table.visible_columns() != self._metadata.visible_columns():
             # Spark before 4.3 loads tables with no options, and so knows their columns too early.
             raise NotSupportedError(

@@ -6,7 +6,7 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.optional.definitions import SupportsViews, ViewDefinition
+from connector_spi.optional.definitions import ViewDefinition
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.types import spark_schema_json
 from lakeport.sql.view_text import SparkView, spark_view
@@ -21,10 +21,7 @@ _PARAMETERS = ("identifier", "tableType", "storage", "schema", "properties", "vi
 
 def find_view(access: CatalogAccess, name: CatalogSchemaTableName) -> ViewDefinition | None:
     """The view of this name; ``None`` where there is none, or the catalog does not support views."""
-    if not isinstance(access.metadata, SupportsViews):
-        return None
-    with access.lock:
-        return access.metadata.get_view(access.session, name.schema_table)
+    return access.tables.view(access.begun, access.session, name.schema_table)
 
 
 def view_relation(jvm: Jvm, catalog: str, view: ViewDefinition) -> JavaObject:

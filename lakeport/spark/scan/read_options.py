@@ -38,7 +38,7 @@ def streamed_table(
     access = table.plan.access
     columns = tuple((column.name, column.type) for column in metadata.visible_columns())
     request = StreamRequest(table.name, columns, changes, options.start, options.limits)
-    registry = access.statement.transactions.registry
+    registry = access.statement.lease.registry
     return StreamedTable(
         request=request,
         access=access,

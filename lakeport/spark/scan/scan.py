@@ -140,7 +140,7 @@ class Scan:
         """The splits of each task, which are about to run."""
         tasks = self.tasks()
         statement = self.asked.plan.access.statement
-        statement.transactions.note_scan(id(self), self._facts())
+        statement.lease.note_scan(id(self), self._facts())
         if statement.observer is not None:
             statement.observer.scan_started(self)
         return tasks

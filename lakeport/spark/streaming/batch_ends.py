@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 from lakeport.planning.streams import TableStream
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.transactions.cleanup import CLEANUP
 
 __all__ = ["observe_session", "reads_batch"]
 
@@ -86,4 +85,4 @@ def _ended(query: str, batch: int) -> None:
         if reader == query and read <= batch:
             _batches.pop(stream, None)
             # Spark's thread, which serves all of its listeners, must not wait for a metastore.
-            CLEANUP.later(lambda stream=stream, end=end: stream.end_batch(end))  # type: ignore[misc]
+            stream.end_batch_soon(end)

@@ -75,7 +75,7 @@ class StreamedTable:
                 "batch reads support; leave it out"
             )
         # The query keeps the resolved table for as long as it runs; its locks protect nothing.
-        self.access.statement.transactions.release()
+        self.access.statement.lease.release_if_unread()
         # A query runs in a clone of its session, and so do queries in foreachBatch.
         share_catalogs(jvm, self.registry, _active(jvm))
         return MicroBatchStreamProxy(jvm, self, checkpoint)

@@ -138,9 +138,9 @@ class ForgivingMetadata(MemoryMetadata):
     """Always tells the changes of the first version of the range, too."""
 
     def get_changes(
-        self, session: ConnectorSession, name: SchemaTableName, change_range: ChangeRange
-    ) -> TableChanges | None:
-        return super().get_changes(session, name, dataclasses.replace(change_range, start_inclusive=True))
+        self, session: ConnectorSession, table: MemoryTableHandle, change_range: ChangeRange
+    ) -> TableChanges:
+        return super().get_changes(session, table, dataclasses.replace(change_range, start_inclusive=True))
 
 
 @dataclasses.dataclass

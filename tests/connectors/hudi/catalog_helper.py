@@ -87,8 +87,9 @@ class HudiCatalog:
         """All rows of the splits of a table's changes."""
         with self.metadata() as (transaction, metadata):
             assert isinstance(metadata, SupportsChanges)
-            found = metadata.get_changes(self.session, SchemaTableName("s", name), change_range)
-            assert found is not None
+            table = metadata.get_table_handle(self.session, SchemaTableName("s", name))
+            assert table is not None
+            found = metadata.get_changes(self.session, table, change_range)
             return self.scan(transaction, metadata, found.table, columns)
 
     def scan(

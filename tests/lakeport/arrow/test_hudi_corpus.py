@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 import pytest
 
 from connectors.hudi.connector import HudiConnector
-from lakeport.session import Session, connect
+from lakeport.connection import connect
+from lakeport.session import Session
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_session
 from tests.connectors.hudi.corpus import HUDI, answers, expected, find_bootstrapped
 from tests.connectors.hudi.rows import assert_same_table

@@ -31,7 +31,8 @@ from connectors.memory.connector import MemoryConnector
 from connectors.memory.metadata import MemoryTransaction
 from connectors.memory.page_source import MemoryPageSourceProvider
 from lakeport.arrow.filters import Where
-from lakeport.arrow.reading import ArrowScan, ArrowStream
+from lakeport.arrow.scan_request import Exclusive
+from lakeport.arrow.stream import ArrowScan, ArrowStream
 from lakeport.session import Session
 from lakeport.transactions.plain_statement import plain_statement
 from tests.lakeport.memory_session import memory_session, put
@@ -186,7 +187,7 @@ def test_each_transaction_ends_though_another_fails_to(opened: tuple[Session, Me
     for access in accesses:
         access.transaction.__class__ = Unwilling if access.catalog == fails else access.transaction.__class__
     with pytest.raises(MetastoreError, match="no answer"):
-        statement.transactions.release()
+        statement.lease.release_if_unread()
     with pytest.raises(MetastoreError, match="no answer"):
         statement.commit()
     assert {access.transaction.state for access in accesses} == {TransactionState.COMMITTED}
@@ -319,8 +320,8 @@ DELETED = [(3, "delete", 2)]
 def test_changes_of_a_range(ledger: Session) -> None:
     assert told(ledger.changes("mem.s.ledger")) == CREATED + MERGED + DELETED
     assert told(ledger.changes("mem.s.ledger", 2)) == MERGED + DELETED
-    assert told(ledger.changes("mem.s.ledger", "1", 2, start_inclusive=False)) == MERGED
-    assert told(ledger.changes("mem.s.ledger", None, 2, end_inclusive=False)) == CREATED
+    assert told(ledger.changes("mem.s.ledger", Exclusive("1"), 2)) == MERGED
+    assert told(ledger.changes("mem.s.ledger", None, Exclusive(2))) == CREATED
     start = datetime(2020, 1, 1, tzinfo=UTC)
     assert told(ledger.changes("mem.s.ledger", start)) == CREATED + MERGED + DELETED
     assert told(ledger.changes("mem.s.ledger", start, start + timedelta(days=1))) == []

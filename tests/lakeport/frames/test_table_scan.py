@@ -74,6 +74,8 @@ def test_select_where_and_limit_add_up(opened: tuple[Session, MemoryConnector]) 
         opened[0].scan(None)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="threads is 0"):
         opened[0].scan("mem.s.trips", threads=0)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'thread'; did you mean .*threads"):
+        opened[0].scan("mem.s.trips", thread=2)  # type: ignore[call-arg]
 
 
 def test_a_filter_is_kept_as_it_was_given(opened: tuple[Session, MemoryConnector]) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pexpect
 import pyte
 
+from lakeport.connection import connect
 from lakeport.demo.sample_warehouse import TABLES, SampleWarehouse, prepare
-from lakeport.session import connect
 from lakeport.transactions.plain_statement import plain_statement
 
 __all__ = ["Terminal", "sample_warehouse", "terminal"]

@@ -14,7 +14,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from connector_spi.errors import TableNotFoundError
-from lakeport.session import Session, load_catalogs
+from lakeport.default_catalogs import load_catalogs
+from lakeport.session import Session
 
 
 @pytest.fixture(scope="module")

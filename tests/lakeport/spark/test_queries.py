@@ -154,3 +154,4 @@ def test_dataframe_keeps_its_snapshot(lake: Lake) -> None:
     assert frame.count() == 2
     assert lake.rows("SELECT count(*) FROM mem.sales.growing") == [(3,)]
     assert lake.rows("SELECT count(*) FROM mem.sales.growing VERSION AS OF 1") == [(2,)]
+    lake.memory.drop_table(name)

@@ -138,7 +138,7 @@ def test_tables_of_one_analysis_of_plain_spark_share_a_transaction(shop: Shop, t
     frame.collect()
 
 
-def test_plain_spark_lets_go_of_locks_with_the_query(shop: Shop) -> None:
+def test_plain_spark_releases_locks_with_the_query(shop: Shop) -> None:
     frame = shop.session.spark.sql(BOTH)
     assert shop.locked() == list(TABLES)
     first = frame.collect()
@@ -164,7 +164,7 @@ def test_a_statement_that_is_not_understood_aborts(shop: Shop) -> None:
     assert len(shop.client.get_valid_transactions().aborted) == 1
 
 
-def test_a_frame_sees_what_it_saw_also_after_its_locks_were_let_go(shop: Shop) -> None:
+def test_a_frame_sees_what_it_saw_also_after_its_locks_were_released(shop: Shop) -> None:
     """The last two of the table's write ids are not yet committed when the frame is made."""
     hive = shop.session.catalogs.get("hive")
     assert isinstance(hive, HiveConnector)
@@ -227,7 +227,7 @@ def test_arrow_ends_with_the_last_batch_or_with_the_reader(shop: Shop) -> None:
     shop.until_free()
 
 
-def test_the_shell_lets_go_of_locks_with_the_last_row(shop: Shop) -> None:
+def test_the_shell_releases_locks_with_the_last_row(shop: Shop) -> None:
     out = io.BytesIO()
     assert Runner(shop.session, out).run(BOTH, FORMATS["csv"]) == 1
     assert shop.locked() == []
@@ -250,7 +250,7 @@ def test_cancelling_ends_the_wait_for_a_lock(shop: Shop) -> None:
 
 
 def test_describing_a_table_leaves_no_lock_behind(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakeport.transactions.group._UNREAD_SECONDS", 0.0)
+    monkeypatch.setattr("lakeport.transactions.lease._UNREAD_SECONDS", 0.0)
     shop.session.sql("DESCRIBE TABLE hive.shop.acid_flat").collect()
     shop.until_free()
 

@@ -77,7 +77,7 @@ def test_the_end_of_a_statement_lets_locks_go_over_another_connection(
     assert holders(healthy, table) == []
 
 
-def test_a_lock_whose_answer_is_lost_is_let_go(
+def test_a_lock_whose_answer_is_lost_is_released(
     healthy: Metastore, network: FaultProxy, metastore: Metastore, table: SchemaTableName
 ) -> None:
     class LosesNext(Heartbeats):

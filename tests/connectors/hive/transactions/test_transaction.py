@@ -189,7 +189,7 @@ def test_locks_are_waited_for(hive: HiveConnector, tmp_path: Path) -> None:
     assert holders(client) == [("test", LockState.ACQUIRED)]
 
 
-def test_locks_that_are_let_go_are_taken_again_and_nothing_new_is_seen(hive: HiveConnector) -> None:
+def test_locks_that_are_released_are_acquired_again_and_nothing_new_is_seen(hive: HiveConnector) -> None:
     client = hive.metastore.transactions
     write(client, ORDERS)
     reader = begin(hive)

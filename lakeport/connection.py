@@ -1,0 +1,49 @@
+"""``connect()``: from a directory of catalog files to a session."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from connector_spi.errors import InvalidArgumentError
+from lakeport.default_catalogs import load_catalogs
+from lakeport.session import Session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["connect"]
+
+
+def connect(
+    spark: SparkSession | None = None,
+    catalogs: str | os.PathLike[str] | None = None,
+    *,
+    new_sessions: bool = False,
+) -> Session:
+    """Opens a session.
+
+    Args:
+        spark: A classic Spark session to put the catalogs into, at once. ``None`` starts a local Spark when it is first
+            needed (or takes the one that is active in the process).
+        catalogs: Directory of catalog files such as ``hive.properties``. ``None`` is ``./etc/catalog`` where that is,
+            else the catalogs ``hive`` and ``hudi`` over an embedded metastore in ``./lakeport-warehouse``.
+        new_sessions: Whether sessions that ``spark.newSession()`` makes in Python see the catalogs, too.
+
+    Raises:
+        InvalidArgumentError: A directory in the place of the Spark session.
+        InvalidPropertyError: The directory is missing. A bad file in it is an error of its catalog, raised on use.
+        NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
+            that has no Lakeport.
+    """
+    if isinstance(spark, str | os.PathLike):
+        raise InvalidArgumentError(
+            f"spark is {str(spark)!r}; expected a Spark session or None: a directory of catalog files is named as "
+            f"connect(catalogs={str(spark)!r})"
+        )
+    registry = load_catalogs(catalogs)
+    try:
+        return Session(registry, spark, new_sessions=new_sessions)
+    except BaseException:
+        registry.shutdown()
+        raise
