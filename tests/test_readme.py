@@ -54,6 +54,8 @@ def pattern(shown: str, home: Path) -> str:
     return "".join(lines)
 
 
+@pytest.mark.slow
+@pytest.mark.spark
 def test_commands_print_what_is_shown(shown: str, home: Path) -> None:
     all_commands = list(commands(shown))
     assert [command.split()[1] for command, _ in all_commands][:1] == ["demo"]
@@ -65,6 +67,8 @@ def test_commands_print_what_is_shown(shown: str, home: Path) -> None:
         assert re.fullmatch(pattern(output, home), done.stdout), f"{command}\n{done.stdout}"
 
 
+@pytest.mark.slow
+@pytest.mark.spark
 def test_python_prints_what_is_shown(shown: str, home: Path) -> None:
     if not (home / "lakeport-warehouse").exists():
         assert run_lakeport("demo", folder=home).returncode == 0

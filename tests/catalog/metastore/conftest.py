@@ -40,7 +40,7 @@ def makes_managed_tables(request: pytest.FixtureRequest, metastore: Metastore) -
     return not server.release.startswith("4.")
 
 
-@pytest.fixture(params=["thrift", "embedded"])
+@pytest.fixture(params=[pytest.param("thrift", marks=pytest.mark.spark), "embedded"])
 def metastore(request: pytest.FixtureRequest) -> Metastore:
     """The same tests for every kind."""
     found = request.getfixturevalue(f"{request.param}_metastore")

@@ -22,6 +22,7 @@ from connectors.toolkit.orc.reader import OrcPageSource
 from connectors.toolkit.parquet.reader import ParquetPageSource
 from connectors.toolkit.read.arrow_filter import to_expression
 from connectors.toolkit.storage.filesystem import FileSystem
+from tests.sampling import examples
 
 _DAYS = st.dates(date(1500, 1, 1), date(9999, 12, 31))
 _MOMENTS = st.datetimes(datetime(1890, 1, 1), datetime(2100, 1, 1))
@@ -92,7 +93,7 @@ def _write_orc(path: Path, data: pa.Table) -> None:
 @pytest.mark.parametrize(
     ("write", "source"), [(_write_parquet, ParquetPageSource), (_write_orc, OrcPageSource)], ids=["parquet", "orc"]
 )
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_row_of_the_predicate_is_skipped(
     tmp_path: Path,
@@ -171,7 +172,7 @@ _LATE = pytest.mark.parametrize(
 
 
 @_LATE
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_reading_the_filter_first_gives_whole_rows_and_all_of_the_predicate(
     tmp_path: Path,
@@ -271,7 +272,7 @@ def test_ranges_that_cover_a_file_give_each_row_once(tmp_path: Path) -> None:
 _V = ColumnHandle("v", pa.int64())
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(data=st.data())
 def test_an_expression_keeps_every_row_of_the_predicate(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(list(_VALUES)))
