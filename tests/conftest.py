@@ -11,6 +11,7 @@ import pytest
 
 from tests.hms import hive_metastore_server as hive_metastore_server
 from tests.marks import add_marks, held_to_its_marks, watch_processes
+from tests.rows import explain_rows
 from tests.sampling import mark_left_out, register_profiles
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     with held_to_its_marks(item):
         return (yield)
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    return explain_rows(left, right) if op == "==" else None
 
 
 def _group(item: pytest.Item) -> str:

@@ -29,8 +29,8 @@ from connectors.hudi.schema.table_schema import META_COLUMNS
 from connectors.hudi.timeline.instant import parse_instant
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import CASES, HUDI, answers, expected, opened, refused
-from tests.connectors.hudi.rows import bag
 from tests.connectors.hudi.writer import HudiWriter
+from tests.rows import bag
 from tests.sampling import examples
 
 ASKED = [(case, between) for case in CASES for between in answers(case, "cdc") if not refused(case, f"cdc_{between}")]
