@@ -7,9 +7,9 @@
 | ``corpus`` | needs tables of ``CONNECTOR_TEST_CORPUS`` or ``CONNECTOR_TEST_TABLES`` |
 | ``slow`` | is for ``make test-all``: it says so itself, or ``sampling.py`` left its case out |
 
-The first three follow from what the functions and fixtures of a test name, down through the modules of ``tests``. A
-test whose need is hidden in a command or in Lakeport's own code carries the mark itself: without it, starting a process
-is an error, and ``JAVA_HOME`` leads nowhere.
+The first three follow from what the functions and fixtures of a test name, down through ``tests`` and
+``connector_spi.testing``. A test whose need is hidden in a command or in Lakeport's own code carries the mark itself:
+without it, starting a process is an error, and ``JAVA_HOME`` leads nowhere.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NO_JAVA = "/nowhere: a test that needs Java has the mark spark"
 _JAVA_FUNCTIONS = {"spark", "_java", "_keytool"}
 _PROCESS_MODULES = {"subprocess", "pexpect", "multiprocessing"}
 _PROCESS_EVENTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"}
-_TESTS = f"{PROJECT / 'tests'}{os.sep}"
+_TESTS = tuple(f"{PROJECT / folder}{os.sep}" for folder in ("tests", "connector_spi/testing"))
 
 _running: list[pytest.Item] = []
 
