@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install check test integration fuzz bench demo thrift docs screens site clean java
+.PHONY: help install check test test-all release integration fuzz bench demo thrift docs screens site clean java
 
 BIN := .venv/bin
 INSTALLED := .venv/.lakeport-installed
@@ -20,11 +20,14 @@ check: $(INSTALLED_DEV) ## lint, format, types, import rules
 	$(BIN)/mypy .
 	$(BIN)/lint-imports --no-cache
 
-test: java $(INSTALLED_DEV) ## all tests that need pip and Java only
-	$(BIN)/pytest --ignore=tests/integration
+test: java $(INSTALLED_DEV) ## every package in minutes: a sample of what test-all runs
+	$(BIN)/pytest --ignore=tests/integration -m "not slow" --numprocesses=2 --dist=loadgroup
+
+test-all: java $(INSTALLED_DEV) ## all tests that need pip and Java only, with the large profile of Hypothesis
+	$(BIN)/pytest --ignore=tests/integration --hypothesis-profile=large
 
 integration: java $(INSTALLED_DEV) ## tests against servers that Maven and npm fetch (skipped without Maven, unless LAKEPORT_REQUIRE_INTEGRATION=1)
-	$(BIN)/pytest tests/integration
+	$(BIN)/pytest tests/integration --hypothesis-profile=large
 
 fuzz: $(INSTALLED_DEV) ## read 2,000 damaged files of all formats; each has to end in rows or in an error of ours
 	$(BIN)/python -m tests.fuzz 2000
@@ -41,6 +44,9 @@ screens: java $(INSTALLED_DEV) ## write the screens of docs/shell.md again, as a
 
 site: $(INSTALLED_DEV) ## make the documentation's site in build/site
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
+
+release: java $(INSTALLED_DEV) ## sdist and wheel in dist/, and the wheel tried in a bare environment
+	@scripts/make-release
 
 thrift: ## generate the metastore's Thrift bindings again (needs the Apache Thrift compiler 0.17)
 	scripts/generate-thrift

@@ -8,16 +8,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.hms import hive_metastore_server as hive_metastore_server
+from tests.marks import add_marks, held_to_its_marks, watch_processes
+from tests.rows import explain_rows
+from tests.sampling import mark_left_out, register_profiles
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# How long an example takes is the machine's affair; tests are not timed.
-settings.register_profile("lakeport", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("lakeport")
+register_profiles()
+watch_processes()
 
 
 @pytest.fixture(scope="session")
@@ -42,8 +43,26 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever asks for Spark gets the mark, so that ``-m 'not spark'`` needs no Java."""
+    """Marks come before ``-m`` selects by them."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.spark)
+        add_marks(item)
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    mark_left_out(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with held_to_its_marks(item):
+        return (yield)
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    return explain_rows(left, right) if op == "==" else None
+
+
+def _group(item: pytest.Item) -> str:
+    """Tests of a group run in one process: those that share Spark or a metastore, else those of a module."""
+    shared = {"spark", "hive_metastore_server", "metastore"} & set(getattr(item, "fixturenames", ()))
+    return "java" if shared else item.nodeid.partition("::")[0]

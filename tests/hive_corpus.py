@@ -31,6 +31,7 @@ from catalog.metastore.model import (
 from catalog.metastore.transactions import ValidWriteIds
 from catalog.metastore.types import parse_hive_type
 from tests.paths import CORPUS
+from tests.rows import Rows
 
 __all__ = [
     "FULL_ACID_CASES",
@@ -234,13 +235,13 @@ def with_null_keys(rows: Counter[tuple[object, ...]]) -> Counter[tuple[object, .
     return Counter({tuple(None if value in shown else value for value in row): n for row, n in rows.items()})
 
 
-def canonical_rows(table: pa.Table) -> Counter[tuple[object, ...]]:
+def canonical_rows(table: pa.Table) -> Rows:
     """Rows as values that can be counted: NaN is a word, decimals are numbers, nested values are tuples.
 
     Dates and times are text, since Python's end at the year 9999, and floats of 32 bits are the shortest text.
     """
     columns = [_canonical_column(column.combine_chunks()) for column in table.columns]
-    return Counter(zip(*columns, strict=True))
+    return Rows(zip(*columns, strict=True), table.column_names)
 
 
 def _canonical_column(array: pa.Array) -> list[object]:

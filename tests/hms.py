@@ -20,6 +20,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.marks import NO_JAVA
 from tests.server_process import running_process
 
 _OPENED = ("lang", "lang.reflect", "net", "util", "util.concurrent", "nio", "io")
@@ -154,6 +155,8 @@ def _listens(pid: int, port: int) -> bool:
 
 def _java() -> str | None:
     home = os.environ.get("JAVA_HOME")
+    if home == NO_JAVA:
+        raise RuntimeError("a test that starts Java has no mark spark")
     return shutil.which("java", path=f"{home}/bin" if home else None)
 
 

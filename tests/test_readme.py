@@ -62,6 +62,8 @@ def pattern(shown: str, home: Path) -> str:
     return "".join(lines)
 
 
+@pytest.mark.slow
+@pytest.mark.spark
 @pytest.mark.parametrize("shown", COMMANDS, indirect=True)
 def test_commands_print_what_is_shown(shown: str, home: Path) -> None:
     all_commands = list(commands(shown))
@@ -74,6 +76,8 @@ def test_commands_print_what_is_shown(shown: str, home: Path) -> None:
         assert re.fullmatch(pattern(output, home), done.stdout), f"{command}\n{done.stdout}"
 
 
+@pytest.mark.slow
+@pytest.mark.spark
 @pytest.mark.parametrize("shown", PYTHON, indirect=True)
 def test_python_prints_what_is_shown(shown: str, home: Path) -> None:
     if not (home / "lakeport-warehouse").exists():

@@ -12,6 +12,7 @@ from benchmarks.timing import Timings
 from tests.paths import PROJECT
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_fast_benchmarks_print_figures() -> None:
     command = [sys.executable, "-m", "benchmarks", "--small", "query_overhead", "planning"]
@@ -22,6 +23,7 @@ def test_fast_benchmarks_print_figures() -> None:
         assert any(words in line for line in printed), f"{words} is not in {done.stdout}"
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_transactional_benchmarks_print_figures() -> None:
     command = [sys.executable, "-m", "benchmarks", "--small", "acid"]

@@ -113,6 +113,7 @@ def test_our_client_passes_its_own_tests(metastore_release: RunningRelease) -> N
             "-q",
             "-p",
             "no:cacheprovider",
+            "--hypothesis-profile=large",
             "-k",
             "not embedded",
             *CLIENT_TESTS,

@@ -33,7 +33,7 @@ def embedded_metastore(tmp_path: Path) -> Iterator[Metastore]:
     metastore.close()
 
 
-@pytest.fixture(params=["thrift", "embedded"])
+@pytest.fixture(params=[pytest.param("thrift", marks=pytest.mark.spark), "embedded"])
 def metastore(request: pytest.FixtureRequest) -> Metastore:
     """The same tests for every kind."""
     found = request.getfixturevalue(f"{request.param}_metastore")

@@ -11,6 +11,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.testing import Behaviour, ConnectorConformance
 from connectors.hive.connector import HiveConnector, HiveFactory
 from tests.connectors.hive.table_writer import create_table
+from tests.sampling import examples
 
 
 class HiveConformance(ConnectorConformance):
@@ -25,6 +26,7 @@ class HiveConformance(ConnectorConformance):
             Behaviour.TIME_TRAVEL,
         }
     )
+    max_examples = examples(50)
     file_format: ClassVar[str]
 
     def factory(self) -> ConnectorFactory:

@@ -13,6 +13,7 @@ from connectors.hudi.connector import HudiConnector, HudiFactory
 from connectors.hudi.schema.table_schema import COMMIT_TIME, META_COLUMNS, RECORD_KEY
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_session
 from tests.connectors.hudi.writer import HudiWriter
+from tests.sampling import examples
 
 
 class HudiConformance(ConnectorConformance):
@@ -25,6 +26,7 @@ class HudiConformance(ConnectorConformance):
             Behaviour.TYPE_INT16,
         }
     )
+    max_examples = examples(50)
     version = 6
     populate_meta_fields = True
 

@@ -21,8 +21,8 @@ from connectors.hudi.handles import HudiSplit
 from connectors.toolkit.parquet.reader import read_parquet_schema
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import find_bootstrapped
-from tests.connectors.hudi.rows import assert_same_table
 from tests.paths import CORPUS, TABLES
+from tests.rows import assert_same_table
 
 COW = sorted(path.stem for path in (CORPUS / "hudi").glob("*_cow.zip"))
 SHARED = sorted(path.stem for path in (TABLES / "hudi").glob("cow_*.zip"))

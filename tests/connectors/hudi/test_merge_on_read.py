@@ -24,8 +24,8 @@ from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
 from tests.connectors.hudi.catalog_helper import make_catalog
 from tests.connectors.hudi.corpus import CASES, HUDI, expected, opened, refused
-from tests.connectors.hudi.rows import assert_same_table
 from tests.paths import CORPUS, TABLES
+from tests.rows import assert_same_table
 
 MOR = [case for case in CASES if case.endswith("_mor")]
 SHARED = sorted(path.stem for path in (TABLES / "hudi").glob("mor_*.zip"))

@@ -6,9 +6,9 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.test_corpus import COW, opened
 from tests.paths import CORPUS
+from tests.rows import assert_same_table
 
 
 @pytest.mark.parametrize("case", [case for case in COW if "alltypes" in case or "droppartcols" in case])

@@ -14,8 +14,8 @@ from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
-from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
+from tests.rows import assert_same_table
 
 COLUMNS = ["id", "part"]
 

@@ -16,8 +16,8 @@ from connectors.hudi.timeline.write_range import EARLIEST
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.changes.test_incremental import ANSWERED, answer, asked_begin, keys, real, rows
 from tests.connectors.hudi.corpus import opened
-from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
+from tests.rows import assert_same_table
 
 NAME = SchemaTableName("s", "t")
 KINDS = ("_basic_", "_insertoverwrite_", "_pendingclustering_", "_inflight_mor", "_compacted_", "_upgraded_")

@@ -10,10 +10,13 @@ from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.testing import ConnectorConformance
 from connectors.memory.connector import MemoryConnector, MemoryFactory
+from tests.sampling import examples
 
 
 class TestMemoryConformance(ConnectorConformance):
     """The reference connector lacks nothing."""
+
+    max_examples = examples(50)
 
     def factory(self) -> ConnectorFactory:
         return MemoryFactory()

@@ -23,6 +23,7 @@ from connectors.toolkit.parquet.reader import parquet_page_source
 from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.toolkit.reads import Reader, whole_file
+from tests.sampling import examples
 
 _DAYS = st.dates(date(1500, 1, 1), date(9999, 12, 31))
 _MOMENTS = st.datetimes(datetime(1890, 1, 1), datetime(2100, 1, 1))
@@ -93,7 +94,7 @@ def _write_orc(path: Path, data: pa.Table) -> None:
 @pytest.mark.parametrize(
     ("write", "source"), [(_write_parquet, parquet_page_source), (_write_orc, orc_page_source)], ids=["parquet", "orc"]
 )
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_row_of_the_predicate_is_skipped(
     tmp_path: Path,
@@ -164,7 +165,7 @@ _LATE = pytest.mark.parametrize(
 
 
 @_LATE
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_reading_the_filter_first_gives_whole_rows_and_all_of_the_predicate(
     tmp_path: Path,

@@ -11,8 +11,8 @@ from typing import cast
 from connectors.hive.connector import HiveConnector
 from lakeport import Session
 from tests.connectors.hudi.corpus import HUDI, expected
-from tests.connectors.hudi.rows import assert_same_table
 from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus, with_null_keys
+from tests.rows import assert_same_table
 
 __all__ = [
     "HIVE_CASES",

@@ -15,9 +15,9 @@ from lakeport.connection import connect
 from lakeport.session import Session
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_session
 from tests.connectors.hudi.corpus import HUDI, answers, expected, find_bootstrapped
-from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.test_merge_on_read import MOR, NEWER
 from tests.paths import CORPUS
+from tests.rows import assert_same_table
 
 READ = [case for case in MOR if case not in NEWER and "_hfilelog_" not in case]
 

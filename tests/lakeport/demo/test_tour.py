@@ -122,6 +122,7 @@ def test_errors_are_one_line_with_the_way_out(tour_run: TourRun) -> None:
     assert not_found == "error: [TABLE_NOT_FOUND] no table hudi.sales.visit; did you mean visits?"
 
 
+@pytest.mark.slow
 def test_the_tour_ends_with_the_way_into_the_shell(tour_run: TourRun) -> None:
     *_, command = tour_run.text.splitlines()
     assert command.endswith("lakeport shell --catalogs lakeport-warehouse/catalogs")
@@ -132,6 +133,7 @@ def test_the_tour_ends_with_the_way_into_the_shell(tour_run: TourRun) -> None:
     assert (done.returncode, done.stdout) == (0, "id\n1\n2\n")
 
 
+@pytest.mark.slow
 def test_the_tour_can_be_repeated(tour_run: TourRun) -> None:
     again = run_lakeport("demo", folder=tour_run.folder)
     # EXPLAIN tells how long the metastore took.

@@ -21,6 +21,8 @@ fare_of_python = 1
 %lakeport --session session
 """
 
+pytestmark = pytest.mark.process
+
 Offer = Callable[[str], list[str]]
 
 

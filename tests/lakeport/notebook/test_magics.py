@@ -10,6 +10,8 @@ from nbclient import NotebookClient
 
 from tests.hms import why_not
 
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
+
 SETUP = """
 import pyarrow as pa, time
 from connector_spi import SchemaTableName

@@ -38,6 +38,7 @@ def lakeport(
     )
 
 
+@pytest.mark.spark
 def test_statements_from_standard_input_until_the_first_error(catalogs: Path, tmp_path: Path) -> None:
     text = """
         -- results stay as they are printed; the error is elsewhere
@@ -60,6 +61,8 @@ def test_statements_from_standard_input_until_the_first_error(catalogs: Path, tm
     assert list((tmp_path / "state" / "lakeport").iterdir()) == []
 
 
+@pytest.mark.slow
+@pytest.mark.spark
 def test_a_file_of_statements_to_parquet_with_a_profile(catalogs: Path, tmp_path: Path) -> None:
     file = tmp_path / "q.sql"
     file.write_text(
@@ -78,6 +81,8 @@ def test_a_file_of_statements_to_parquet_with_a_profile(catalogs: Path, tmp_path
     assert pq.read_table(io.BytesIO(done.stdout)).to_pylist() == [{"half": n // 2, "s": "default"} for n in range(4)]
 
 
+@pytest.mark.slow
+@pytest.mark.spark
 def test_ctrl_c_cancels_and_ends(catalogs: Path) -> None:
     command = [*COMMAND, "sql", "--catalogs", str(catalogs), "SELECT 1 AS first; SELECT count(*) FROM range(1e15)"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -9,9 +9,12 @@ import time
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from connector_spi.names import SchemaTableName
 from tests.lakeport.spark.conftest import Lake
+
+pytestmark = pytest.mark.slow
 
 
 def proxies(lake: Lake) -> int:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from catalog.metastore.security.errors import AuthenticationError, SecureChannelError
 from catalog.metastore.security.plain import PlainMechanism
 from catalog.metastore.security.sasl import SaslChannel, SaslMechanism
+from tests.sampling import examples
 
 OK, BAD, ERROR, COMPLETE = 2, 3, 4, 5
 
@@ -110,7 +111,7 @@ def test_what_is_no_sasl(said: bytes) -> None:
         SaslChannel(Line(said), PlainMechanism("u", "p"), "it").negotiate()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.binary(max_size=50)), st.lists(st.integers(1, 30), max_size=40), st.integers(1, 20))
 def test_frames_of_any_size_in_any_pieces(texts: list[bytes], pieces: list[int], size: int) -> None:
     bare = SaslChannel(Line(b"".join(map(frame, texts)), list(pieces)), PlainMechanism("u", "p"), "it")
@@ -119,7 +120,7 @@ def test_frames_of_any_size_in_any_pieces(texts: list[bytes], pieces: list[int],
     assert read_all(SaslChannel(Line(wrapped, list(pieces)), Reversing(5), "it"), size) == b"".join(texts)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.binary(max_size=200), st.integers(1, 30))
 def test_what_is_written_fits_the_other_sides_limit(data: bytes, longest: int) -> None:
     line = Line(b"")

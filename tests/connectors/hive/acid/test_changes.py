@@ -27,6 +27,7 @@ from tests.connectors.hive.acid.snapshots import acid_snapshot
 from tests.connectors.hive.acid.steps import Step, original_counts, step_lists
 from tests.connectors.hive.acid.writer import AcidLocation, Row, RowKey
 from tests.connectors.hive.reading import make_session, scan_table
+from tests.sampling import examples
 
 _COLUMNS = ("_commit_version", "_change_type", "$row_id", "k", "v")
 
@@ -78,7 +79,7 @@ def _spans() -> st.SearchStrategy[list[tuple[int, int]]]:
     return st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=5, max_size=5)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(originals=original_counts(), steps=step_lists(14), spans=_spans())
 def test_the_changes_of_any_span_are_the_differences_of_the_models_states(
     acid_connector: HiveConnector, originals: list[int], steps: list[Step], spans: list[tuple[int, int]]
@@ -94,7 +95,7 @@ def test_the_changes_of_any_span_are_the_differences_of_the_models_states(
                 assert Counter(found) == Counter(_expected(history, now, span))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(originals=original_counts(), steps=step_lists(), spans=_spans(), split=st.sampled_from([1, 300, 10**6]))
 def test_filters_columns_and_splits_change_nothing(
     acid_connector: HiveConnector, originals: list[int], steps: list[Step], spans: list[tuple[int, int]], split: int

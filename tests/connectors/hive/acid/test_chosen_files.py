@@ -19,9 +19,10 @@ from tests.connectors.hive.acid.model import Snapshot
 from tests.connectors.hive.acid.snapshots import acid_snapshot
 from tests.connectors.hive.acid.steps import Step, original_counts, step_lists
 from tests.connectors.hive.acid.writer import AcidLocation, Row, RowKey
+from tests.sampling import examples
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(originals=original_counts(), steps=step_lists())
 def test_every_snapshot_and_version(originals: list[int], steps: list[Step]) -> None:
     with TemporaryDirectory() as home:

@@ -31,6 +31,7 @@ from tests.connectors.hive.acid.snapshots import acid_snapshot
 from tests.connectors.hive.acid.steps import KNOWN_TRAPS, Step, insert_only_step_lists, original_counts, step_lists
 from tests.connectors.hive.acid.writer import AcidLocation, InsertOnlyFolder, OrcLayout, Row, RowKey, bucket_property
 from tests.connectors.hive.reading import make_session
+from tests.sampling import examples
 
 _GONE = (error_codes.HIVE_ACID_HISTORY, error_codes.HIVE_FILE_CLEANED)
 
@@ -145,13 +146,13 @@ def test_known_traps(table: _Table, name: str, originals: list[int]) -> None:
     _check_history(table, originals, KNOWN_TRAPS[name])
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(originals=original_counts(), steps=step_lists())
 def test_every_snapshot_and_version(table: _Table, originals: list[int], steps: list[Step]) -> None:
     _check_history(table, originals, steps)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(originals=original_counts(), steps=step_lists(), properties=_properties())
 def test_columns_and_splits_change_no_row(
     table: _Table, originals: list[int], steps: list[Step], properties: dict[str, int]
@@ -170,7 +171,7 @@ def test_columns_and_splits_change_no_row(
         assert Counter(_tuples(reader.read(now, ("$bucket",)))) == buckets
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(originals=original_counts(), steps=insert_only_step_lists())
 def test_insert_only_tables(table: _Table, originals: list[int], steps: list[Step]) -> None:
     with TemporaryDirectory() as home:
@@ -194,7 +195,7 @@ def test_insert_only_tables(table: _Table, originals: list[int], steps: list[Ste
                 assert Counter(rows) == expected, f"{snapshot} of {history.on_disk()}"
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     originals=original_counts(),
     steps=step_lists(),

@@ -38,6 +38,7 @@ from tests.connectors.hive.acid.steps import (
 )
 from tests.connectors.hive.acid.writer import AcidLocation, InsertOnlyFolder, Row
 from tests.connectors.hive.reading import scan_table
+from tests.sampling import examples
 
 _INSERT = Statement(Verb.INSERT, (3, 2), 0)
 _OPEN = Write((_INSERT,), Outcome.OPEN, 0, 0)
@@ -95,7 +96,7 @@ class _Stream:
 def test_streams_of_random_histories(acid_connector: HiveConnector, insert_only: bool) -> None:
     lists = insert_only_step_lists if insert_only else step_lists
 
-    @settings(max_examples=12)
+    @settings(max_examples=examples(12))
     @given(originals=original_counts(), steps=lists(14), reads=st.lists(st.booleans(), min_size=14), most=_MOST)
     def check(originals: list[int], steps: list[Step], reads: list[bool], most: int | None) -> None:
         with TemporaryDirectory() as home:

@@ -25,6 +25,7 @@ from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import make_connector, make_session, scan_table
 from tests.connectors.hive.table_writer import storage, write_file
 from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus
+from tests.sampling import examples
 
 _CASES = ("acid_bucketed", "converted_bucketed", "ext_bucketed_v2")
 _DATA = pa.table({"id": pa.array(range(40), pa.int32()), "s": [f"k{number % 7}" for number in range(40)]})
@@ -250,7 +251,7 @@ _VALUES: dict[pa.DataType, st.SearchStrategy[Value]] = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(data=st.data())
 def test_no_bucket_of_a_row_that_fits_is_left_out(data: st.DataObject) -> None:
     kinds = data.draw(st.lists(st.sampled_from(list(_VALUES)), min_size=1, max_size=2))

@@ -22,7 +22,7 @@ from tests.connectors.hive.formats.spark_writer import TABLES
 from tests.connectors.hive.reading import make_connector, make_session, scan_table
 from tests.hive_corpus import canonical_rows
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
 ROOT = Path(__file__).parents[4]
 INPUT_FORMATS = {
     "seq": "org.apache.hadoop.mapred.SequenceFileInputFormat",

@@ -30,8 +30,8 @@ from connector_spi.predicate import Domain, TupleDomain
 from connectors.hudi.timeline.instant import WRITE_ACTIONS, InstantState, parse_instant
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import CASES, HUDI, answers, expected, opened, refused
-from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
+from tests.rows import assert_same_table
 
 READABLE = [case for case in CASES if "_hfilelog_" not in case]
 COW = [case for case in READABLE if case.endswith("_cow")]

@@ -11,7 +11,7 @@ import pytest
 from connector_spi.errors import InvalidArgumentError
 from tests.connectors.hudi.changes.test_incremental import history
 from tests.connectors.hudi.corpus import CASES, answers, expected, opened
-from tests.connectors.hudi.rows import assert_same_table
+from tests.rows import assert_same_table
 
 TYPE = "hoodie.datasource.query.type"
 BEGIN = "hoodie.datasource.read.begin.instanttime"

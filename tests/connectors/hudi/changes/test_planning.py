@@ -29,8 +29,9 @@ from connectors.hudi.schema.table_schema import META_COLUMNS
 from connectors.hudi.timeline.instant import parse_instant
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import CASES, HUDI, answers, expected, opened, refused
-from tests.connectors.hudi.rows import bag
 from tests.connectors.hudi.writer import HudiWriter
+from tests.rows import bag
+from tests.sampling import examples
 
 ASKED = [(case, between) for case in CASES for between in answers(case, "cdc") if not refused(case, f"cdc_{between}")]
 
@@ -189,7 +190,7 @@ def counted(changes: pa.Table) -> Counter[tuple[str, str, int, str]]:
     return Counter((row["_change_type"], row["_commit_version"], row["id"], row["v"]) for row in changes.to_pylist())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     layout=st.sampled_from([6, 9]),
     steps=st.lists(

@@ -14,6 +14,7 @@ from connectors.toolkit.codecs.hadoop_vints import read_vint
 from connectors.toolkit.storage.byte_source import MemorySource
 from tests.connectors.hudi.hfile.writer import hfile
 from tests.paths import CORPUS, TABLES
+from tests.sampling import examples
 
 REAL = sorted((TABLES / "hudi" / "hfile").glob("*.hfile"))
 
@@ -133,7 +134,7 @@ def test_a_file_cut_anywhere_is_an_error() -> None:
             opened(data[:cut]).read_all()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from([1, 2]), st.integers(0, 2000), st.integers(0, 255), st.integers(1, 4))
 def test_a_damaged_file_ends_in_an_error_or_in_other_values(codec: int, position: int, byte: int, width: int) -> None:
     written = [(b"key%03d" % at, b"value") for at in range(20)]

@@ -276,6 +276,7 @@ def test_a_filter_skips_no_base_row_that_the_merge_needs(catalog: HudiCatalog, t
             assert [item for item in met if item[name] == value] == [item for item in rows if item[name] == value]
 
 
+@pytest.mark.slow
 def test_large_logs_go_through_files_that_are_removed(
     catalog: HudiCatalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.merge.writer import Block, Delete, Partial, Row, SliceWriter, Upsert
+from tests.sampling import examples
 
 SCHEMA = pa.schema([("key", pa.string()), ("ts", pa.int64()), ("a", pa.int32()), ("b", pa.string())])
 KEYS = [f"k{number}" for number in range(12)]
@@ -167,7 +168,7 @@ def check(
         shutil.rmtree(folder)
 
 
-SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("version", [6, 9], ids=["layout1", "layout2"])

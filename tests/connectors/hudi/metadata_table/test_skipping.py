@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import zipfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,8 +18,8 @@ from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
 from connector_spi.splits import ScanSummary
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
-from tests.connectors.hudi.rows import bag
 from tests.paths import CORPUS, TABLES
+from tests.rows import Rows, bag
 
 _ORDERED = (
     pa.types.is_integer,
@@ -67,10 +66,10 @@ class Question:
     def constraint(self) -> TupleDomain[ColumnHandle]:
         return TupleDomain.with_column_domains({ColumnHandle(self.column, self.domain.type): self.domain})
 
-    def rows(self, table: pa.Table) -> Counter[object]:
+    def rows(self, table: pa.Table) -> Rows:
         """The rows that fit."""
         mask = [self.domain.includes_value(value) for value in table.column(self.column).to_pylist()]
-        return Counter(dict(bag(table.filter(pa.array(mask, pa.bool_())))))
+        return bag(table.filter(pa.array(mask, pa.bool_())))
 
 
 def questions(table: pa.Table, chance: random.Random, count: int) -> Iterator[Question]:

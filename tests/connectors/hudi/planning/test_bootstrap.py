@@ -29,8 +29,8 @@ from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import CASES, expected, opened
 from tests.connectors.hudi.hfile.writer import hfile
 from tests.connectors.hudi.metadata_table.writer import MetadataWriter, file_stats
-from tests.connectors.hudi.rows import bag
 from tests.connectors.hudi.writer import HudiWriter, avro_schema
+from tests.rows import bag
 
 INSTANT = "00000000000001"
 INDEX = f".hoodie/.aux/.bootstrap/.partitions/00000000-0000-0000-0000-000000000000-0_1-0-1_{INSTANT}.hfile"

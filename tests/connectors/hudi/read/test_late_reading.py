@@ -10,7 +10,7 @@ import pytest
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain
 from tests.connectors.hudi.corpus import CASES, HUDI, expected, opened
-from tests.connectors.hudi.rows import bag
+from tests.rows import bag
 
 WANTED = ("v6_alltypes_cow", "v9_alltypes_bulk_cow", "v6_orc_insert_cow", "v9_orc_insert_cow", "v9_sor_cow")
 FILTERED = [case for case in WANTED if case in CASES]

@@ -9,7 +9,7 @@ import pytest
 from catalog.metastore.model import FieldSchema, Parameters, SerDeInfo, StorageDescriptor, Table
 from connectors.hudi.registration.registered_table import is_read_optimized
 from tests.connectors.hudi.corpus import CASES, expected, opened
-from tests.connectors.hudi.rows import assert_same_table
+from tests.rows import assert_same_table
 
 MOR = [case for case in CASES if case.endswith("_mor")]
 

@@ -22,8 +22,8 @@ from connector_spi.metadata import TableVersion, VersionKind
 from connectors.hudi.timeline.instant_text import time_of_instant
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import CASES, answers, expected, opened, refused
-from tests.connectors.hudi.rows import assert_same_table
 from tests.connectors.hudi.writer import HudiWriter
+from tests.rows import assert_same_table
 
 READABLE = [case for case in CASES if "_hfilelog_" not in case]
 ASKED = [(case, instant) for case in READABLE for instant in answers(case, "asof")]

@@ -23,7 +23,9 @@ def test_the_schema_of_the_file_decides() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"Obj", written(RECORD, []), written("int", [1]), written(RECORD, [{"a": 1}])[:-20]]
+    "data",
+    [b"", b"Obj", written(RECORD, []), written("int", [1]), written(RECORD, [{"a": 1}])[:-20]],
+    ids=["nothing", "magic alone", "no record", "a number", "cut"],
 )
 def test_what_holds_no_record_is_an_error_of_avro(data: bytes) -> None:
     with pytest.raises(AVRO_ERRORS):

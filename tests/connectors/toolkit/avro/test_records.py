@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from connectors.toolkit.avro.records import AvroRecords, frame_records, read_avro_dicts, read_avro_table
 from connectors.toolkit.avro.schema import AvroRecordSchema
+from tests.sampling import examples
 
 Schema = dict[str, object]
 
@@ -130,7 +131,7 @@ def nested(
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_columns_hold_what_was_written(data: st.DataObject) -> None:
     avro, arrow, values = data.draw(st.sampled_from([form for kind in TYPES for form in nested(kind)]))

@@ -16,6 +16,7 @@ from connector_spi.errors import CorruptFileError
 from connectors.toolkit.codecs import bzip2_blocks
 from connectors.toolkit.codecs.bzip2_blocks import Bzip2Block, read_blocks
 from connectors.toolkit.codecs.streams import STEP
+from tests.sampling import examples
 
 _MARK = (0x314159265359).to_bytes(6, "big")
 
@@ -49,7 +50,7 @@ def test_blocks_of_every_level(level: int) -> None:
     assert len(blocks) == -(-(250_000 + 3_000_000 * 5 // 255) // (level * 100_000))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 9)), min_size=1, max_size=6),
     st.lists(st.integers(0, 4000), max_size=6),

@@ -18,6 +18,7 @@ from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
 from connectors.toolkit.orc.reader import orc_page_source
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.toolkit.reads import whole_file
+from tests.sampling import examples
 
 _STRIDE = 1000
 _VALUES: dict[pa.DataType, st.SearchStrategy[Value]] = {
@@ -48,7 +49,7 @@ def _read(path: Path, kind: pa.DataType, domain: Domain) -> list[Value | None]:
     return found
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_row_of_the_predicate_is_skipped(tmp_path: Path, data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(list(_VALUES)))

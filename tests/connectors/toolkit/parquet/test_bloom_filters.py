@@ -19,6 +19,7 @@ from connectors.toolkit.codecs.xxhash import xxh64
 from connectors.toolkit.parquet.reader import parquet_page_source
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.toolkit.reads import whole_file
+from tests.sampling import examples
 
 _FIRST_DAY, _FIRST_MOMENT = date(1890, 1, 1), datetime(1890, 1, 1)
 _VALUES: dict[pa.DataType, st.SearchStrategy[Value]] = {
@@ -71,7 +72,7 @@ def test_hashes_are_xxh64(content: bytes, expected: int) -> None:
 
 
 @_WRITTEN
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_row_of_the_predicate_is_skipped(tmp_path: Path, data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(list(_VALUES)))

@@ -36,6 +36,7 @@ def test_what_fits_the_screen_needs_no_pager(tmp_path: Path) -> None:
     assert not (tmp_path / "seen").exists()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("line", ["x\n", "x" * 900 + "\n"])
 def test_what_exceeds_it_goes_there_as_it_comes(tmp_path: Path, line: str) -> None:
     out = io.BytesIO()
@@ -46,6 +47,7 @@ def test_what_exceeds_it_goes_there_as_it_comes(tmp_path: Path, line: str) -> No
     assert (out.getvalue(), (tmp_path / "seen").read_text()) == (b"", 9 * line)
 
 
+@pytest.mark.process
 def test_the_user_who_leaves_ends_the_output(tmp_path: Path) -> None:
     paged = PagedOutput(io.BytesIO(), 10, 80, keeping(tmp_path / "seen", 3))
 
@@ -59,6 +61,7 @@ def test_the_user_who_leaves_ends_the_output(tmp_path: Path) -> None:
     assert not paged.is_paging
 
 
+@pytest.mark.process
 def test_a_pager_that_is_not_there_loses_nothing() -> None:
     out = io.BytesIO()
     paged = PagedOutput(out, 3, 80, ["/no/such/pager"])

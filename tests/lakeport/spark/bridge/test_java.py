@@ -18,6 +18,7 @@ def fake_java(folder: Path, says: str) -> Path:
     return folder
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("says", "major"),
     [
@@ -31,6 +32,7 @@ def test_a_java_that_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sa
     assert check_java() == major
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("says", "met"), [('java version "1.8.0_392"', "is Java 8"), ('openjdk version "11.0.2"', "is Java 11")]
 )
@@ -53,6 +55,7 @@ def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         check_java()
 
 
+@pytest.mark.process
 def test_something_else_called_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, "No Java runtime present")))
     with pytest.raises(ExternalError, match="printed no version"):

@@ -226,6 +226,7 @@ print("ANSWER" + json.dumps([met, types, [list(row) for row in spark.sql("SELECT
 """
 
 
+@pytest.mark.slow
 def test_sparks_own_metastore_session_and_ours(
     spark: SparkSession, hive_metastore_server: HiveMetastoreServer, tmp_path: Path
 ) -> None:

@@ -21,8 +21,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from connectors.hudi.timeline.instant_text import time_of_instant
 from tests.connectors.hudi.corpus import answers, expected, find_bootstrapped
-from tests.connectors.hudi.rows import assert_same_table
 from tests.lakeport.spark.tables.warehouse import Warehouse
+from tests.rows import assert_same_table
 
 COW, MOR, FEED, ADDED = "v9_basic_cow", "v9_basic_mor", "v9_cdc_key_mor", "v9_addcol_cow"
 BOOTSTRAPPED = ["v9_bootstrap_meta_cow", "v9_bootstrap_meta_mor", "v6_bootstrap_meta_cow", "v9_bootstrap_full_mor"]

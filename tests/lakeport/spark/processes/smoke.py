@@ -56,18 +56,22 @@ def main(master: str) -> None:
     spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     with tempfile.TemporaryDirectory() as folder:
-        registry = CatalogRegistry(PluginSet.of(HivePlugin()), "test")
-        metastore = {"hive.metastore": "embedded", "hive.metastore.embedded.path": f"{folder}/metastore.db"}
-        registry.register("hive", "hive", metastore)
-        install(spark, registry)
-        answers = _answers(spark, Path(folder))
-        hive = registry.get("hive")
-        assert isinstance(hive, HiveConnector)
-        begun = _transactions_of_a_join(spark, hive.metastore, Path(folder))
-        answers["transactions of a join of plain SQL"] = [[begun]]
-        sys.stdout.write(json.dumps(answers, default=str) + "\n")
-        registry.shutdown()
+        sys.stdout.write(json.dumps(ask(spark, Path(folder)), default=str) + "\n")
     spark.stop()
+
+
+def ask(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]:
+    """The rows of every statement, over tables that are made in ``folder``."""
+    registry = CatalogRegistry(PluginSet.of(HivePlugin()), "test")
+    metastore = {"hive.metastore": "embedded", "hive.metastore.embedded.path": f"{folder}/metastore.db"}
+    registry.register("hive", "hive", metastore)
+    install(spark, registry)
+    answers = _answers(spark, folder)
+    hive = registry.get("hive")
+    assert isinstance(hive, HiveConnector)
+    answers["transactions of a join of plain SQL"] = [[_transactions_of_a_join(spark, hive.metastore, folder)]]
+    registry.shutdown()
+    return answers
 
 
 def _answers(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]:

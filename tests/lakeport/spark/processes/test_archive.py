@@ -10,11 +10,14 @@ import sys
 from pathlib import Path
 
 import pyspark
+import pytest
 
 from tests.lakeport.spark.processes.packed_environment import pack_environment
 from tests.paths import PROJECT
 
 
+@pytest.mark.slow
+@pytest.mark.spark
 def test_executors_find_lakeport_in_a_packed_environment(tmp_path: Path) -> None:
     archive = pack_environment(tmp_path)
     command = [sys.executable, "-m", "tests.lakeport.spark.processes.archive_smoke", str(archive)]

@@ -7,7 +7,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
+from pyspark.sql import SparkSession
+
+from tests.lakeport.spark.processes.smoke import ask
 from tests.paths import PROJECT
 
 
@@ -21,7 +25,7 @@ def answers(master: str, environment: Mapping[str, str] | None = None) -> dict[s
     return found
 
 
-def test_local_cluster() -> None:
+def test_local_cluster(spark: SparkSession, tmp_path: Path) -> None:
     met = answers("local-cluster[2,1,1024]")
     assert met["SELECT count(*) FROM hive.s.parquet_table -- native true"] == [[12]]
     assert met["SELECT count(*) FROM hive.s.orc_table -- native false"] == [[12]]
@@ -30,4 +34,5 @@ def test_local_cluster() -> None:
             query = f"SELECT p, sum(id) FROM hive.s.{name} WHERE p IN ('a', 'b') AND id > 2 GROUP BY p"
             assert met[f"{query} -- native {native}"] == [["a", 3 + 6 + 9], ["b", 4 + 7 + 10]]
     assert met["transactions of a join of plain SQL"] == [[1]]
-    assert met == answers("local[2]")
+    in_one_process = ask(spark.newSession(), tmp_path)
+    assert met == json.loads(json.dumps(in_one_process, default=str))

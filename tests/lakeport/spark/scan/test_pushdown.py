@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.lakeport.spark.conftest import Lake
+from tests.sampling import examples
 
 LITERALS = {
     "id": ["0", "7", "59", "60", "-1"],
@@ -58,7 +59,7 @@ def filters() -> st.SearchStrategy[str]:
     )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(where=st.lists(filters(), min_size=8, max_size=8))
 def test_random_filters(lake: Lake, where: list[str]) -> None:
     """Eight filters a round, as one UNION ALL, since a statement costs more than its rows."""

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from connectors.hudi.timeline.instant_text import time_of_instant
 from tests.connectors.hudi.changes.test_incremental import history
 from tests.connectors.hudi.corpus import CASES, answers, expected, find_bootstrapped
-from tests.connectors.hudi.rows import assert_same_table
 from tests.lakeport.spark.tables.warehouse import Warehouse
+from tests.rows import assert_same_table
 
 COW, MOR, ADDED = "v9_basic_cow", "v9_basic_mor", "v9_addcol_cow"
 BOOTSTRAPPED = ["v6_bootstrap_meta_cow", "v8_bootstrap_meta_mor", "v9_bootstrap_meta_mor", "v9_bootstrap_full_mor"]

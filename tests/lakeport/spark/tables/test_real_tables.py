@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.table_writer import storage
-from tests.connectors.hudi.rows import assert_same_table
 from tests.hive_corpus import PLAIN_CASES, canonical_rows, expected_answer, require_corpus
 from tests.lakeport.spark.tables.warehouse import Warehouse
 from tests.paths import CORPUS
+from tests.rows import assert_same_table
 
 HUDI_CASES = [
     "v6_basic_cow",

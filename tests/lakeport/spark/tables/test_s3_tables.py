@@ -22,9 +22,9 @@ from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.scan.environment import JvmEnvironment
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.table_writer import create_table
-from tests.connectors.hudi.rows import assert_same_table
 from tests.hive_corpus import canonical_rows
 from tests.paths import CORPUS
+from tests.rows import assert_same_table
 from tests.s3_server import S3Server, s3_server
 
 HUDI = ("v9_basic_cow", "v9_basic_mor")

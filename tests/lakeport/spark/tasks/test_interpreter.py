@@ -34,6 +34,7 @@ def test_a_cluster_has_programs_of_its_own() -> None:
     assert task_python("python3", "yarn") == "python3"
 
 
+@pytest.mark.process
 def test_a_chosen_one_has_to_have_lakeport(tmp_path: Path) -> None:
     works = program(tmp_path, f'exec "{sys.executable}" "$@"')
     assert task_python(works, "local[2]") == works
@@ -42,6 +43,7 @@ def test_a_chosen_one_has_to_have_lakeport(tmp_path: Path) -> None:
         task_python(bare, "local[2]")
 
 
+@pytest.mark.process
 def test_one_of_another_version_or_that_does_not_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotSupportedError, match=r"is Python 2\.7, and this is Python 3\."):
         task_python(program(tmp_path, "echo 2.7"), "local[2]")
@@ -49,6 +51,7 @@ def test_one_of_another_version_or_that_does_not_run_is_refused(tmp_path: Path) 
         task_python(str(tmp_path / "nowhere"), "local[2]")
 
 
+@pytest.mark.process
 def test_what_the_user_named_is_taken_even_if_it_is_the_default(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ from connectors.hive.connector import HivePlugin
 from connectors.memory.connector import MemoryConnector, MemoryPlugin
 from lakeport.spark.catalog.install import install
 from tests.lakeport.spark.scan.test_pushdown import filters
+from tests.sampling import examples
 
 NAN = float("nan")
 VALUES: dict[str, tuple[pa.DataType, list[object]]] = {
@@ -160,7 +161,7 @@ def statements() -> st.SearchStrategy[str]:
 
 # A smaller failing example costs minutes of Spark.
 @settings(
-    max_examples=8,
+    max_examples=examples(8),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )

@@ -17,6 +17,7 @@ from connectors.hive.formats.row_serde import RowLayout
 from connectors.toolkit.codecs.hadoop_vints import read_vint, read_vints, vint_chain
 from connectors.toolkit.schema.union_structs import union_struct
 from tests.connectors.hive.formats.hadoop_writer import lazy_binary_row, vint
+from tests.sampling import examples
 
 NUMBERS = st.one_of(st.integers(-130, 140), st.integers(-(1 << 63), (1 << 63) - 1))
 DECIMALS = st.decimals(min_value=-(10**16), max_value=10**16, places=2).map(lambda one: one.quantize(Decimal("0.01")))
@@ -84,7 +85,7 @@ def decode_rows(types: list[pa.DataType], records: list[bytes], wanted: list[int
     return [list(row) for row in zip(*(array.to_pylist() for array in arrays), strict=True)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(tables(), st.data())
 def test_rows_come_back(table: tuple[list[pa.DataType], list[list[object]]], data: st.DataObject) -> None:
     types, rows = table
@@ -94,7 +95,7 @@ def test_rows_come_back(table: tuple[list[pa.DataType], list[list[object]]], dat
     assert decode_rows(types, records, wanted) == [[row[at] for at in wanted] for row in rows]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(tables(), st.data())
 def test_damaged_rows_end_in_values_or_in_an_error(
     table: tuple[list[pa.DataType], list[list[object]]], data: st.DataObject

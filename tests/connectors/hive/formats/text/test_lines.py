@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from connector_spi.errors import CorruptFileError
 from connectors.hive.formats.text import lines
 from connectors.hive.formats.text.lines import cut_lines, first_line_start, whole_lines, without_last
+from tests.sampling import examples
 
 _TEXTS = st.lists(st.sampled_from([b"a", b"b", b"\n", b"\r", b"\r\n", b"\xc3\xa9"]), max_size=40).map(b"".join)
 
@@ -27,7 +28,7 @@ def _lines(data: bytes) -> list[bytes]:
     return [line for array in cut_lines(io.BytesIO(data).read, "f") for line in array.to_pylist()]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(_TEXTS, st.integers(1, 7))
 def test_lines_are_hadoops_in_blocks_of_any_size(data: bytes, block: int) -> None:
     source = io.BytesIO(data)
@@ -35,7 +36,7 @@ def test_lines_are_hadoops_in_blocks_of_any_size(data: bytes, block: int) -> Non
     assert [line for array in arrays for line in array.to_pylist()] == _model(data)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(_TEXTS, st.lists(st.integers(0, 60), max_size=5))
 def test_ranges_that_cover_a_file_partition_its_lines(data: bytes, cuts: list[int]) -> None:
     bounds = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
@@ -49,7 +50,7 @@ def test_ranges_that_cover_a_file_partition_its_lines(data: bytes, cuts: list[in
     assert found == _model(data)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(_TEXTS.filter(bool), max_size=12), st.lists(st.integers(0, 12), max_size=6))
 def test_stretches_of_blocks_that_cover_a_file_partition_its_lines(blocks: list[bytes], cuts: list[int]) -> None:
     bounds = [0, *sorted(min(cut, len(blocks)) for cut in cuts), len(blocks)]

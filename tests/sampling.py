@@ -1,0 +1,56 @@
+"""What ``make test`` runs of what ``make test-all`` runs.
+
+- Of a test over the cases of the corpus: ``SAMPLE`` cases at equal distances, in the order of its cases, the first
+  of which depends on the test's name, so that other tests read other cases. The rest is ``slow``. No chance is in it.
+- Of a property test: a tenth of its examples, by Hypothesis's profile: ``small``, which is the default, or ``large``.
+- Not the tests that carry the mark ``slow``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+__all__ = ["SAMPLE", "examples", "mark_left_out", "register_profiles", "sampled"]
+
+SAMPLE = 8
+_LARGE = 100
+_SMALL = 10
+
+
+def register_profiles() -> None:
+    """Makes ``small`` the profile; ``--hypothesis-profile=large`` chooses the other."""
+    for name, count in (("small", _SMALL), ("large", _LARGE)):
+        # How long an example takes is the machine's affair; tests are not timed.
+        settings.register_profile(name, deadline=None, max_examples=count, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("small")
+
+
+def examples(large: int) -> int:
+    """How many examples of a property to try, where the large profile tries ``large`` of them."""
+    profile = settings.get_profile(settings.get_current_profile_name())
+    return max(min(large, 3), large * profile.max_examples // _LARGE)
+
+
+def sampled(name: str, count: int) -> frozenset[int]:
+    """Positions of the cases of a test that ``make test`` runs, of ``count`` cases."""
+    if count <= SAMPLE:
+        return frozenset(range(count))
+    first = crc32(name.encode()) % count
+    return frozenset((first + n * count // SAMPLE) % count for n in range(SAMPLE))
+
+
+def mark_left_out(items: Sequence[pytest.Item]) -> None:
+    """Gives the mark ``slow`` to the cases of the corpus that are not in the sample."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("corpus") is not None:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, ones in cases.items():
+        chosen = sampled(name, len(ones))
+        for position, item in enumerate(ones):
+            if position not in chosen:
+                item.add_marker(pytest.mark.slow)

@@ -1,0 +1,31 @@
+"""The sample of the corpus: fixed, spread over the cases, and not the same cases in every test."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sampling import SAMPLE, examples, sampled
+
+
+@pytest.mark.parametrize("count", [0, 1, SAMPLE])
+def test_few_cases_are_all_read(count: int) -> None:
+    assert sampled("t", count) == frozenset(range(count))
+
+
+@pytest.mark.parametrize("count", [SAMPLE + 1, 100, 844])
+def test_many_cases_are_sampled_at_equal_distances(count: int) -> None:
+    chosen = sorted(sampled("t", count))
+    assert len(chosen) == SAMPLE
+    assert set(chosen) <= set(range(count))
+    gaps = {after - before for before, after in zip(chosen, [*chosen[1:], chosen[0] + count], strict=True)}
+    assert max(gaps) - min(gaps) <= 1
+    assert sampled("t", count) == sampled("t", count)
+
+
+def test_tests_read_different_cases() -> None:
+    assert len(frozenset().union(*(sampled(f"test_{n}", 200) for n in range(20)))) > 60
+
+
+def test_examples_follow_the_profile() -> None:
+    assert examples(2) == 2
+    assert examples(300) in (30, 300)
