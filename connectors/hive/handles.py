@@ -172,5 +172,11 @@ class HiveSplit(Split):
         known = self.constants()
         constants = tuple((name, known[name]) for name in self.plain_constants)
         return PlainFile(
-            self.format, self.path, self.start, self.length, self.file_size, self.modified_millis, constants
+            format=self.format,
+            path=self.path,
+            start=self.start,
+            length=self.length,
+            file_size=self.file_size,
+            modified_millis=self.modified_millis,
+            constants=constants,
         )

@@ -71,12 +71,12 @@ class HiveSplitManager(SplitManager):
             check_partition_count(table, len(partitions), self._config)
         ignore_absent = session.flag(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
         scan = FolderScan(
-            hive,
-            table,
-            constraint,
-            columns,
-            self._lister(hive, table, columns, ignore_absent),
-            PlainFiles(
+            transaction=hive,
+            table=table,
+            constraint=constraint,
+            columns=columns,
+            data_files=self._lister(hive, table, columns, ignore_absent),
+            plain=PlainFiles(
                 self._files,
                 table,
                 columns,
@@ -84,9 +84,9 @@ class HiveSplitManager(SplitManager):
                 parquet_by_name=self._config.parquet_by_name,
                 parquet_zone=self._config.parquet_zone or session.time_zone,
             ),
-            cast(int, session.get_property(MAX_SPLIT_SIZE)),
-            self._files,
-            BucketSelection.of(table, constraint, session),
+            max_split_bytes=cast(int, session.get_property(MAX_SPLIT_SIZE)),
+            files=self._files,
+            buckets=BucketSelection.of(table, constraint, session),
         )
         return _HiveSplitSource(scan, partitions, total, self._config.split_loader_concurrency)
 
@@ -101,7 +101,14 @@ class HiveSplitManager(SplitManager):
             ]
         snapshot = hive.protect(table.name, table.snapshot)
         row_ids_needed = any(column in ACID_HIDDEN_COLUMNS for column in columns)
-        return TransactionalLister(self._files, table, snapshot, hive.confirm, row_ids_needed, ignore_absent).data_files
+        return TransactionalLister(
+            files=self._files,
+            table=table,
+            snapshot=snapshot,
+            confirm=hive.confirm,
+            row_ids_needed=row_ids_needed,
+            ignore_absent=ignore_absent,
+        ).data_files
 
 
 class _HiveSplitSource(SplitSource):

@@ -84,14 +84,21 @@ def parse_directory(name: str) -> AcidDirectory | None:
     base = _BASE.fullmatch(name)
     if base is not None:
         last = int(base.group(1))
-        directory = AcidDirectory(DirectoryKind.BASE, last, last, -1, int(base.group(2) or 0), name)
+        directory = AcidDirectory(
+            kind=DirectoryKind.BASE, first=last, last=last, statement=-1, visibility=int(base.group(2) or 0), name=name
+        )
     else:
         delta = _DELTA.fullmatch(name)
         if delta is None:
             raise _unknown_name(name)
         kind, first, end, statement, visibility = delta.groups()
         directory = AcidDirectory(
-            DirectoryKind(kind), int(first), int(end), int(statement or -1), int(visibility or 0), name
+            kind=DirectoryKind(kind),
+            first=int(first),
+            last=int(end),
+            statement=int(statement or -1),
+            visibility=int(visibility or 0),
+            name=name,
         )
     known = directory.last == BASE_BEFORE_TRANSACTIONS or 0 <= directory.last <= _MAX_LONG
     if not known or directory.first > directory.last:

@@ -44,12 +44,12 @@ def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
     declared = pa.schema([(column.name, column.type) for column in columns])
     format_named(file_storage.format).check(file_storage, declared, f"table {name}")
     return HiveTableHandle(
-        name,
-        file_storage,
-        table_location(table),
-        columns,
-        partition_key_handles(table),
-        rules,
+        name=name,
+        storage=file_storage,
+        location=table_location(table),
+        data_columns=columns,
+        partition_keys=partition_key_handles(table),
+        text_rules=rules,
         insert_only=is_transactional(table.parameters) and is_insert_only(table),
         bucketing=_bucketing(table, columns, dict(rules)),
     )

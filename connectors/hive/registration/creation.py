@@ -43,14 +43,14 @@ def external_table(definition: TableDefinition, files: FileSystem, session: Conn
     keys, columns = _split(definition)
     comment = {} if definition.comment is None else {"comment": definition.comment}
     table = Table(
-        name.schema,
-        name.table,
-        declared_storage(definition.provider, dict(definition.storage), columns, location),
-        keys,
-        Parameters.of({**dict(definition.properties), **comment, "EXTERNAL": "TRUE"}),
-        "EXTERNAL_TABLE",
-        session.user,
-        int(session.start.timestamp()),
+        database=name.schema,
+        name=name.table,
+        storage=declared_storage(definition.provider, dict(definition.storage), columns, location),
+        partition_keys=keys,
+        parameters=Parameters.of({**dict(definition.properties), **comment, "EXTERNAL": "TRUE"}),
+        table_type="EXTERNAL_TABLE",
+        owner=session.user,
+        create_time=int(session.start.timestamp()),
     )
     make_handle(table, files)
     return table

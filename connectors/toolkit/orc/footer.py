@@ -157,7 +157,18 @@ def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:
             calendar = _number(value)
     hybrid = calendar == _HYBRID_CALENDAR or (calendar == _UNKNOWN_CALENDAR and writer == _JAVA_WRITER)
     named, told = tuple(metadata), tuple(statistics)
-    return OrcFooter(tuple(stripes), rows, writer, hybrid, stride, named, tuple(types), codec, block_size, told)
+    return OrcFooter(
+        stripes=tuple(stripes),
+        rows=rows,
+        writer=writer,
+        hybrid_calendar=hybrid,
+        row_index_stride=stride,
+        metadata=named,
+        types=tuple(types),
+        codec=codec,
+        block_size=block_size,
+        statistics=told,
+    )
 
 
 def _type(message: bytes) -> OrcType:

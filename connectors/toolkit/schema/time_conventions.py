@@ -77,15 +77,37 @@ def parquet_conventions(
         version = told[b"org.apache.spark.version"]
         legacy = b"org.apache.spark.legacyDateTime" in told or version < b"3.0.0"
         hybrid_int96 = b"org.apache.spark.legacyINT96" in told or version < b"3.1.0"
-        return TimeConventions(legacy, hybrid_int96, False, default_zone, default_zone, hybrid_int96, legacy)
+        return TimeConventions(
+            hybrid_dates=legacy,
+            hybrid_int96=hybrid_int96,
+            hybrid_timestamps=False,
+            zone=default_zone,
+            int96_zone=default_zone,
+            legacy_int96=hybrid_int96,
+            legacy_instants=legacy,
+        )
     if b"writer.time.zone" in told or b"writer.date.proleptic" in told:
         hybrid = told.get(b"writer.date.proleptic") == b"false"
         zone = told.get(b"writer.time.zone", default_zone.encode()).decode()
         legacy_int96 = told.get(b"writer.zone.conversion.legacy", b"").lower() == b"true"
         legacy_int96 = legacy_int96 or not told.keys() & {b"writer.zone.conversion.legacy", b"writer.time.zone"}
-        return TimeConventions(hybrid, True, False, default_zone, zone, legacy_int96)
+        return TimeConventions(
+            hybrid_dates=hybrid,
+            hybrid_int96=True,
+            hybrid_timestamps=False,
+            zone=default_zone,
+            int96_zone=zone,
+            legacy_int96=legacy_int96,
+        )
     silent = parquet_mr and not (told.keys() - {b"ARROW:schema"})
-    return TimeConventions(silent, silent, False, default_zone, default_zone if parquet_mr else "UTC", silent)
+    return TimeConventions(
+        hybrid_dates=silent,
+        hybrid_int96=silent,
+        hybrid_timestamps=False,
+        zone=default_zone,
+        int96_zone=default_zone if parquet_mr else "UTC",
+        legacy_int96=silent,
+    )
 
 
 def rebase_dates(dates: pa.Array) -> pa.Array:

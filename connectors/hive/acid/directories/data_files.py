@@ -81,13 +81,13 @@ def _delete_files(listing: AcidListing, state: AcidState) -> DeletesByBucket:
                 raise _unknown_file(info, directory)
             if info.size > 0:
                 deletes = DeleteFile(
-                    info.path,
-                    info.size,
-                    info.modified_millis,
-                    directory.first,
-                    directory.last,
-                    directory.statement,
-                    directory.name in state.partial,
+                    path=info.path,
+                    size=info.size,
+                    modified_millis=info.modified_millis,
+                    first=directory.first,
+                    last=directory.last,
+                    statement=directory.statement,
+                    check_write_ids=directory.name in state.partial,
                 )
                 by_bucket.setdefault(bucket_of_file(info.name), []).append(deletes)
     return {bucket: tuple(found) for bucket, found in by_bucket.items()}

@@ -62,7 +62,20 @@ def folder_entries(folder: AcidFolder) -> list[FolderEntry]:
     hidden_by = None if state.base is None else f"{UnreadReason.OBSOLETE.value} {state.base.name}"
     for info in folder.listing.originals:
         path = folder.listing.relative(info.path)
-        entries.append(FolderEntry(ORIGINAL, path, 0, 0, None, None, 1, info.size, state.base is None, hidden_by))
+        entries.append(
+            FolderEntry(
+                kind=ORIGINAL,
+                path=path,
+                first=0,
+                last=0,
+                statement=None,
+                visibility=None,
+                files=1,
+                size=info.size,
+                in_snapshot=state.base is None,
+                reason=hidden_by,
+            )
+        )
     return sorted(entries, key=lambda entry: entry.path)
 
 
@@ -72,14 +85,14 @@ def _directory_entry(path: str, files: Sequence[FileInfo], in_snapshot: bool, re
         raise InternalError(f"{path} is no folder of a transactional table")
     with_rows = [info for info in files if info.size > 0 and not is_flush_length_file(info.name)]
     return FolderEntry(
-        directory.kind.value,
-        path,
-        directory.first,
-        directory.last,
-        None if directory.statement < 0 or directory.kind is DirectoryKind.BASE else directory.statement,
-        directory.visibility or None,
-        len(with_rows),
-        sum(info.size for info in with_rows),
-        in_snapshot,
-        reason,
+        kind=directory.kind.value,
+        path=path,
+        first=directory.first,
+        last=directory.last,
+        statement=None if directory.statement < 0 or directory.kind is DirectoryKind.BASE else directory.statement,
+        visibility=directory.visibility or None,
+        files=len(with_rows),
+        size=sum(info.size for info in with_rows),
+        in_snapshot=in_snapshot,
+        reason=reason,
     )

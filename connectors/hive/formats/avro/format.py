@@ -55,7 +55,14 @@ class _AvroFile(PositionalFile):
             reader = self._reader_schema()
             conventions = _conventions(header, self.read.zone)
             plans = [
-                plan_column(declared.field(at).name, declared.field(at).type, writer, reader, conventions, path)
+                plan_column(
+                    name=declared.field(at).name,
+                    target=declared.field(at).type,
+                    writer=writer,
+                    reader=reader,
+                    conventions=conventions,
+                    where=path,
+                )
                 for at in wanted
             ]
             blocks = avro_blocks(source, header, self.file.start, self.file.end, path)

@@ -168,7 +168,9 @@ def _decode_lists(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Posi
     owner = np.repeat(np.arange(len(starts)), slots)
     place = np.arange(firsts[-1]) - firsts[owner]
     valid = (data[bits_at[owner] + place // 8] >> (place % 8).astype(np.uint8)) & 1 == 1
-    begins, behind = _walk(kinds, data, at, ends, owner[valid], place[valid] % len(kinds))
+    begins, behind = _walk(
+        kinds=kinds, data=data, at=at, limits=ends, owner=owner[valid], which=place[valid] % len(kinds)
+    )
     offsets = pa.array(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
     children = []
     for index, kind in enumerate(kinds):

@@ -197,7 +197,7 @@ def _group(source: ByteSource, header: RcHeader, head: bytes, at: int, where: st
         place += length
     if rows < 0 or column_at != at + stored:
         raise CorruptFileError(f"{where} is damaged: {rows} rows in columns that end at byte {column_at}")
-    return RcGroup(rows, stored, source, tuple(columns), header.codec, where)
+    return RcGroup(rows=rows, stored=stored, _source=source, _columns=tuple(columns), _codec=header.codec, _where=where)
 
 
 def _cell_lengths(data: bytes, rows: int) -> Positions:
