@@ -83,8 +83,8 @@ class HiveTableHandle(TableHandle):
     @property
     def all_columns(self) -> tuple[ColumnHandle, ...]:
         """Columns of the files, partition keys, what tells changes, and hidden columns."""
-        told = () if self.changes is None or self.changes.inserts_only else CHANGE_COLUMNS
-        return (*self.data_columns, *self.partition_keys, *told, *self.hidden_columns)
+        change_columns = () if self.changes is None or self.changes.inserts_only else CHANGE_COLUMNS
+        return (*self.data_columns, *self.partition_keys, *change_columns, *self.hidden_columns)
 
     @property
     def hidden_columns(self) -> tuple[ColumnHandle, ...]:
@@ -121,7 +121,7 @@ class HiveSplit(Split):
         storage: How the partition's files are written; ``None`` where it is as the table's.
         plain: The rows of the columns asked are those of the file as they stand.
         plain_constants: With ``plain``: which of the columns asked are not in the file.
-        acid: Of a full ACID table: which rows of the file count; ``None`` where all do and nobody asks for row ids.
+        acid: Of a full ACID table: which rows of the file count; ``None`` where all do and row ids are not asked for.
         changes: Of a read of changes: what became of the rows.
         bucket: The file's bucket; ``None`` where there are none, or the file's name tells none.
         bucket_check: Which rows are checked to be of that bucket.
@@ -152,12 +152,12 @@ class HiveSplit(Split):
 
     def constants(self) -> dict[str, Value | None]:
         """Values of partition keys, hidden columns and, where all rows changed alike, of what tells that, by name."""
-        told = self.changes.constants() if isinstance(self.changes, FileChange) else {}
+        change = self.changes.constants() if isinstance(self.changes, FileChange) else {}
         # Rows of a full ACID table know their buckets themselves.
         bucket: dict[str, Value | None] = {} if self.acid is not None else {BUCKET: self.bucket}
         return {
             **dict(self.partition_values),
-            **told,
+            **change,
             **bucket,
             PATH: self.path,
             PARTITION: self.partition,

@@ -89,8 +89,8 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         database = self._transaction.client.get_database(schema)
         if database is None:
             return {}
-        told = {"comment": database.description, "location": database.location, "owner": database.owner}
-        return {**database.parameters, **{key: value for key, value in told.items() if value}}
+        known = {"comment": database.description, "location": database.location, "owner": database.owner}
+        return {**database.parameters, **{key: value for key, value in known.items() if value}}
 
     def list_tables(self, session: ConnectorSession, schema: str) -> Sequence[SchemaTableName]:
         try:
@@ -124,15 +124,15 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
     ) -> TableChanges | None:
         """The changes of committed write ids, as long as compaction and the cleaner have left what tells them.
 
-        Hive gives an updated row a new row id: so an update is told as a delete and an insert. An update of a row that
-        stays in the range, and a row that came and went in it, are told by both.
+        Hive gives an updated row a new row id: so an update comes as a delete and an insert. An update of a row that
+        stays in the range, and a row that came and went in it, come as both.
         """
         entry = self._transaction.client.get_table(name.schema, name.table)
         if entry is None:
             return None
         handle = self._handle(entry)
         if handle.snapshot is None:
-            raise NotSupportedError(f"the changes of {name} cannot be told: it is not transactional")
+            raise NotSupportedError(f"the changes of {name} cannot be read: it is not transactional")
         span = change_span(name, change_range, handle.snapshot.write_ids)
         changes = replace(handle, changes=span)
         self.get_table_metadata(session, changes)
@@ -290,8 +290,8 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata):
         keys = [key.name for key in table.partition_keys]
         absent = [values for values in partitions if values not in names]
         if absent:
-            told = make_partition_name(keys, [value_text(value) for value in absent[0]])
-            raise UserError(f"{name} has no partition {told}", error_codes.HIVE_PARTITION_NOT_FOUND)
+            partition = make_partition_name(keys, [value_text(value) for value in absent[0]])
+            raise UserError(f"{name} has no partition {partition}", error_codes.HIVE_PARTITION_NOT_FOUND)
         definitions.drop(table, [one for values in partitions for one in names[values]])
 
     def _write_ids(self, name: SchemaTableName, entry: Table) -> ValidIds:

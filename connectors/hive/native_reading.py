@@ -130,9 +130,9 @@ class PlainFiles:
         file = open_parquet(self._files, path)
         try:
             with parquet_errors(path):
-                schema, told = typed_schema(file), file.metadata
-                conventions = parquet_conventions(told.metadata, told.created_by, self._parquet_zone)
-                parquet_mr = (told.created_by or "").startswith("parquet-mr")
+                schema, metadata = typed_schema(file), file.metadata
+                conventions = parquet_conventions(metadata.metadata, metadata.created_by, self._parquet_zone)
+                parquet_mr = (metadata.created_by or "").startswith("parquet-mr")
                 return schema, partial(_same_in_parquet, conventions, parquet_mr)
         finally:
             file.close(force=True)
@@ -185,19 +185,19 @@ def _same_in_orc(source: pa.DataType, target: pa.DataType) -> bool:
     return bool(source == target)
 
 
-def _same_in_parquet(told: TimeConventions, parquet_mr: bool, source: pa.DataType, target: pa.DataType) -> bool:
+def _same_in_parquet(conventions: TimeConventions, parquet_mr: bool, source: pa.DataType, target: pa.DataType) -> bool:
     if pa.types.is_date(source):
-        return bool(source == target) and not told.hybrid_dates
+        return bool(source == target) and not conventions.hybrid_dates
     if not pa.types.is_timestamp(source) or not pa.types.is_timestamp(target):
         return bool(source == target)
     if source == INT96:
-        # Spark can be told to shift the INT96 of other writers (spark.sql.parquet.int96TimestampConversion).
-        return parquet_mr and not told.hybrid_int96 and (target.tz is not None or told.int96_zone in _UTC)
-    if told.legacy_instants or source.unit not in ("us", "ms"):
+        # Spark can be set to shift the INT96 of other writers (spark.sql.parquet.int96TimestampConversion).
+        return parquet_mr and not conventions.hybrid_int96 and (target.tz is not None or conventions.int96_zone in _UTC)
+    if conventions.legacy_instants or source.unit not in ("us", "ms"):
         return False
     if source.tz is None:
         return target.tz is None
-    return target.tz is not None or told.zone in _UTC
+    return target.tz is not None or conventions.zone in _UTC
 
 
 def _is_time(arrow: pa.DataType) -> bool:

@@ -71,7 +71,7 @@ class HiveTransaction(ConnectorTransaction):
             name: A table that is transactional; of others there is no snapshot.
 
         Raises:
-            NotSupportedError: The metastore has no write ids, and nobody said to take all as committed.
+            NotSupportedError: The metastore has no write ids, and no property says to take all as committed.
             MetastoreError: No lock within the time, or the metastore failed.
         """
         self._need_open()
@@ -92,7 +92,7 @@ class HiveTransaction(ConnectorTransaction):
         return self._snapshots.write_ids(name)
 
     def protect(self, name: SchemaTableName, snapshot: AcidSnapshot) -> AcidSnapshot:
-        """To be called before the folders of a transactional table are listed: takes the lock again if it was let go.
+        """To be called before the folders of a transactional table are listed: takes the lock again if it was released.
 
         Returns:
             The snapshot to choose files by; its write ids are those of ``snapshot``.

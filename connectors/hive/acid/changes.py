@@ -1,4 +1,4 @@
-"""Which write ids' changes are asked for, and what of a file tells them."""
+"""Which write ids' changes are asked for, and what of a file shows them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHANGE_COLUMNS = (
     ColumnHandle(COMMIT_VERSION, pa.int64()),
     ColumnHandle(COMMIT_TIMESTAMP, pa.timestamp("us", "UTC")),
 )
-"""What tells a change. The time is always NULL: Hive does not keep when a write id was committed."""
+"""What describes a change. The time is always NULL: Hive does not keep when a write id was committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class ChangeSpan(PlainData):
     Attributes:
         after: The write id before the first; ``BEFORE_ALL`` for all.
         last: The last one.
-        told: Those up to this one are not asked for, but for ``late``.
-        late: Write ids up to ``told`` that are asked for nevertheless, ascending.
+        delivered: Those up to this one are not asked for, but for ``late``.
+        late: Write ids up to ``delivered`` that are asked for nevertheless, ascending.
         inserts_only: Rows that were inserted are asked for, with the columns of the table, and no other changes.
     """
 
     after: int
     last: int
-    told: int = BEFORE_ALL
+    delivered: int = BEFORE_ALL
     late: tuple[int, ...] = ()
     inserts_only: bool = False
 
@@ -53,18 +53,18 @@ class ChangeSpan(PlainData):
         first = "the beginning" if self.after == BEFORE_ALL else f"write id {self.after + 1}"
         return f"changes from {first} to {'the newest' if self.last == MAX_ID else self.last}"
 
-    def tells(self, write_ids: Int64s) -> Mask:
+    def includes(self, write_ids: Int64s) -> Mask:
         """Which of the write ids within the span are asked for."""
-        mask: Mask = write_ids > self.told
+        mask: Mask = write_ids > self.delivered
         return mask | np.isin(write_ids, self.late) if self.late else mask
 
-    def tells_any(self, first: int, last: int) -> bool:
+    def includes_any(self, first: int, last: int) -> bool:
         """Whether one of the write ids from ``first`` to ``last`` within the span is asked for."""
-        return last > self.told or any(first <= one <= last for one in self.late)
+        return last > self.delivered or any(first <= one <= last for one in self.late)
 
     def needed(self, visible: ValidIds) -> ValidIds:
         """The visible write ids that are asked for; all others count as open."""
-        between = range(self.after + 1, min(self.told, visible.high_watermark) + 1)
+        between = range(self.after + 1, min(self.delivered, visible.high_watermark) + 1)
         known = {*visible.aborted, *visible.open, *self.late}
         return replace(visible, open=(*visible.open, *(one for one in between if one not in known)))
 
@@ -119,7 +119,7 @@ def _write_id(name: SchemaTableName, bound: TableVersion | None, ids: ValidIds) 
         return None
     if bound.kind is VersionKind.TIMESTAMP:
         raise NotSupportedError(
-            f"the changes of {name} cannot be told by time: Hive does not keep when a write id was committed; use "
+            f"the changes of {name} cannot be found by time: Hive does not keep when a write id was committed; use "
             f'CHANGES FROM VERSION with a write id, and see those that are there in "{name.table}$acid"'
         )
     text = str(bound.value).strip()

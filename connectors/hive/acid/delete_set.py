@@ -27,7 +27,7 @@ class KeyRuns:
 
     Attributes:
         write_ids: Of each run.
-        buckets: Bucket property of each run, as the file has it: versions are not told apart.
+        buckets: Bucket property of each run, as the file has it: versions are not distinguished.
         starts: Place of each run's first row, and the number of rows at the end.
         row_ids: Of each row.
     """
@@ -55,8 +55,8 @@ class KeyRuns:
 class DeleteSet:
     """The keys of delete events as one sorted array of numbers.
 
-    A number is the place of the pair of write id and bucket property, shifted, plus the row id (or the place of the
-    row id among all of them, where row ids are too large for that). So a key is looked up by one binary search.
+    A number is the position of the pair of write id and bucket property, shifted, plus the row id (or its position
+    among all of them, where row ids are too large for that). So a key is looked up by one binary search.
 
     Args:
         runs: Keys of events, in any order, with duplicates.
@@ -71,8 +71,8 @@ class DeleteSet:
         write_ids, buckets = write_ids[order], buckets[order]
         new = np.ones(order.size, dtype=bool)
         new[1:] = (write_ids[1:] != write_ids[:-1]) | (buckets[1:] != buckets[:-1])
-        places = np.empty(order.size, dtype=np.int64)
-        places[order] = np.cumsum(new) - 1
+        positions = np.empty(order.size, dtype=np.int64)
+        positions[order] = np.cumsum(new) - 1
         self._pairs = _Pairs(write_ids[new], buckets[new])
         self._values: Int64s | None = None
         self._shift = int(row_ids.max(initial=0)).bit_length()
@@ -80,7 +80,7 @@ class DeleteSet:
             self._values = np.unique(row_ids)
             self._shift = self._values.size.bit_length()
             row_ids = np.searchsorted(self._values, row_ids).astype(np.int64)
-        codes = np.repeat(places, counts)
+        codes = np.repeat(positions, counts)
         codes <<= self._shift
         codes |= row_ids
         if (codes[1:] < codes[:-1]).any():
@@ -134,20 +134,20 @@ class DeleteSet:
         mask[row_ids - first] = True
         return mask
 
-    def places(self, keys: KeyRuns) -> Int64s:
-        """The place of each row among the events, always the first of those with its key; -1 where there is none."""
+    def positions(self, keys: KeyRuns) -> Int64s:
+        """The position of each row among the events, always the first of those with its key; -1 where there is none."""
         found = np.full(keys.row_ids.size, -1, dtype=np.int64)
         pairs = self._pairs.find(keys.write_ids, keys.buckets)
         if not self.size or not (pairs >= 0).any():
             return found
         codes, known = self._encode(np.repeat(pairs, keys.counts), keys.row_ids)
-        places = np.minimum(np.searchsorted(self._codes, codes), self.size - 1)
-        hits = self._codes[places] == codes
-        found[np.flatnonzero(hits) if known is None else known[hits]] = places[hits]
+        positions = np.minimum(np.searchsorted(self._codes, codes), self.size - 1)
+        hits = self._codes[positions] == codes
+        found[np.flatnonzero(hits) if known is None else known[hits]] = positions[hits]
         return found
 
     def _encode(self, pairs: Int64s, row_ids: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Codes of the rows that can be among the events, and their places; ``None`` for the places of all rows."""
+        """Codes of the rows that can be among the events, and their positions; ``None`` for those of all rows."""
         if self._values is None:
             low = row_ids
             possible = (pairs >= 0) & (row_ids >= 0) & (row_ids < (1 << self._shift))
@@ -162,8 +162,8 @@ class DeleteSet:
     def _position(self, key: Key, *, after: bool) -> int:
         """Number of events before a key, or up to it."""
         write_id, bucket, row_id = key
-        place, exact = self._pairs.locate(write_id, bucket)
-        code = place << self._shift
+        position, exact = self._pairs.locate(write_id, bucket)
+        code = position << self._shift
         if not exact:
             return int(np.searchsorted(self._codes, code))
         if self._values is not None:
@@ -192,20 +192,20 @@ class _Pairs:
         return int(self._codes.nbytes * 3 + self._known_writes.nbytes + self._known_buckets.nbytes)
 
     def find(self, write_ids: Int64s, buckets: Int64s) -> Int64s:
-        """The place of each pair; -1 where it is not there."""
+        """The position of each pair; -1 where it is not there."""
         if not self.count:
             return np.full(write_ids.size, -1, dtype=np.int64)
         codes = self._code(write_ids, buckets)
-        places = np.minimum(np.searchsorted(self._codes, codes), self.count - 1)
-        found = (self._write_ids[places] == write_ids) & (self._buckets[places] == buckets)
-        result: Int64s = np.where(found, places, -1)
+        positions = np.minimum(np.searchsorted(self._codes, codes), self.count - 1)
+        found = (self._write_ids[positions] == write_ids) & (self._buckets[positions] == buckets)
+        result: Int64s = np.where(found, positions, -1)
         return result
 
     def locate(self, write_id: int, bucket: int) -> tuple[int, bool]:
         """The number of pairs before a pair, and whether it is there."""
         low, high = (int(np.searchsorted(self._write_ids, write_id, side=side)) for side in ("left", "right"))
-        place = low + int(np.searchsorted(self._buckets[low:high], bucket))
-        return place, place < high and int(self._buckets[place]) == bucket
+        position = low + int(np.searchsorted(self._buckets[low:high], bucket))
+        return position, position < high and int(self._buckets[position]) == bucket
 
     def _code(self, write_ids: Int64s, buckets: Int64s) -> Int64s:
         # A pair that is not there may get the code of one that is; whoever asks compares the pair itself.
@@ -222,12 +222,12 @@ def _members(codes: Int64s, events: Int64s) -> Mask:
         low, high = np.searchsorted(events, codes[0]), np.searchsorted(events, codes[-1], side="right")
         events = events[low:high]
         if events.size < codes.size:
-            places = np.searchsorted(codes, events)
-            hits[places[codes[np.minimum(places, codes.size - 1)] == events]] = True
+            positions = np.searchsorted(codes, events)
+            hits[positions[codes[np.minimum(positions, codes.size - 1)] == events]] = True
             return hits
     if events.size:
-        places = np.minimum(np.searchsorted(events, codes), events.size - 1)
-        hits = events[places] == codes
+        positions = np.minimum(np.searchsorted(events, codes), events.size - 1)
+        hits = events[positions] == codes
     return hits
 
 

@@ -59,11 +59,11 @@ class AcidFile(PlainData):
         path: The file.
         size: Bytes that count: less than the file has while a streaming writer holds it open. The footer ends there.
         modified_millis: Modification time, milliseconds since 1970, UTC.
-        bucket: Bucket by the file's name; -1 where it tells none.
+        bucket: Bucket by the file's name; -1 where it has none.
         directory: Name of the base or delta that it lies in; empty for files older than the table's transactions.
         original: The file has the table's columns only, not the ACID columns around them.
         check_write_ids: Some write ids of the folder are not visible, so each row's own has to be checked.
-        keys: Row ids of an original file; ``None`` where the file holds them, or nobody needs them.
+        keys: Row ids of an original file; ``None`` where the file holds them, or they are not needed.
         deletes: Files whose events may be of rows of this file.
     """
 

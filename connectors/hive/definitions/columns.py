@@ -98,11 +98,11 @@ def _bucketing(table: Table, columns: Sequence[ColumnHandle], rules: Mapping[str
     Spark's own bucketed tables have other hashes and other names of files (``HiveExternalCatalog``); files in folders
     of skewed values are not looked into.
     """
-    storage, told = table.storage, table.parameters
-    provider = told.get("spark.sql.sources.provider") or "hive"
-    if _SPARK_BUCKETS in told or provider.lower() != "hive" or storage.stored_as_subdirectories:
+    storage, parameters = table.storage, table.parameters
+    provider = parameters.get("spark.sql.sources.provider") or "hive"
+    if _SPARK_BUCKETS in parameters or provider.lower() != "hive" or storage.stored_as_subdirectories:
         return None
-    version = next((one for one in VERSIONS if told.get("bucketing_version", "1").strip() == str(one)), None)
+    version = next((one for one in VERSIONS if parameters.get("bucketing_version", "1").strip() == str(one)), None)
     known = {column.name: column for column in columns}
     names = [name.lower() for name in storage.bucket_columns]
     if version is None or storage.bucket_count < 1 or not names or not all(name in known for name in names):

@@ -133,7 +133,7 @@ def table_storage(table: Table) -> FileStorage:
 
 
 def partition_storage(partition: Partition, table: Table, name: str) -> FileStorage:
-    """How the files of a partition are written: by its own classes, told its own properties over the table's.
+    """How the files of a partition are written: by its own classes, with its own properties over the table's.
 
     Args:
         partition: The partition.
@@ -204,12 +204,12 @@ def _file_storage(storage: StorageDescriptor, properties: Mapping[str, str], whe
             f"SerDe {serde or '(none)'}; leave the column out",
             error_codes.HIVE_UNSUPPORTED_TYPE,
         )
-    told = {
+    kept = {
         key: value
         for key, value in properties.items()
         if key not in _STATISTICS and not key.startswith(("spark.sql.", "transactional"))
     }
-    return FileStorage(found.name, input_format, serde, tuple(sorted(told.items())))
+    return FileStorage(found.name, input_format, serde, tuple(sorted(kept.items())))
 
 
 def _sql(table: Table) -> str:

@@ -30,7 +30,7 @@ class DataFile:
 
     Attributes:
         info: The file; its size is what of it counts.
-        acid: Of a full ACID table: which rows count; ``None`` where all do and nobody asks for row ids.
+        acid: Of a full ACID table: which rows count; ``None`` where all do and row ids are not asked for.
         changes: Of a read of changes: what became of the rows.
     """
 
@@ -87,8 +87,8 @@ class TransactionalLister:
 
     def _changed_files(self, folder: AcidFolder, span: ChangeSpan) -> list[DataFile]:
         domains = {column.name: domain for column, domain in (self.table.constraint.domains or {}).items()}
-        told = domains.get(CHANGE_TYPE)
-        wanted = frozenset(one for one in ChangeType if told is None or told.includes_value(one.value))
+        domain = domains.get(CHANGE_TYPE)
+        wanted = frozenset(one for one in ChangeType if domain is None or domain.includes_value(one.value))
         if span.inserts_only:
             wanted = frozenset({ChangeType.INSERT})
         found = changed_files(self.files, folder, span, wanted, row_ids_needed=self.row_ids_needed)

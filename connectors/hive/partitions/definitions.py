@@ -126,10 +126,10 @@ class PartitionDefinitions:
             UserError: One of them is not there; then none is dropped.
         """
         known = set(self._metastore.reads.get_partition_names(table.database, table.name))
-        absent = [name for name in names if name not in known]
-        if absent:
+        missing = [name for name in names if name not in known]
+        if missing:
             raise UserError(
-                f"{table.database}.{table.name} has no partition {absent[0]}", error_codes.HIVE_PARTITION_NOT_FOUND
+                f"{table.database}.{table.name} has no partition {missing[0]}", error_codes.HIVE_PARTITION_NOT_FOUND
             )
         writes = self._metastore.writes
         _write_in_batches(names, lambda batch: writes.drop_partitions(table.database, table.name, batch))

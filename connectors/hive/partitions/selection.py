@@ -72,7 +72,7 @@ def prune_partitions(
     """Chooses partitions by their names alone: exactly those whose keys are in the constraint.
 
     The metastore names those that may fit where it can find them by itself. Otherwise all names are fetched, in one
-    call: several scans of a query share them, and the user is told how many partitions there are.
+    call: several scans of a query share them, and the user sees how many partitions there are.
 
     Raises:
         MetastoreError: A partition's name does not fit the table's keys.
@@ -105,9 +105,9 @@ def get_partitions(client: MetastoreClient, table: HiveTableHandle, names: Itera
     found = client.get_partitions_by_names(table.name.schema, table.name.table, wanted)
     if len(found) != len(wanted):
         present = {partition.values for partition in found}
-        absent = [name for name in wanted if tuple(value for _, value in parse_partition_name(name)) not in present]
+        missing = [name for name in wanted if tuple(value for _, value in parse_partition_name(name)) not in present]
         raise ExternalError(
-            f"partition {(absent or wanted)[0]} of {table.name} was dropped while the query was planned; run it again",
+            f"partition {(missing or wanted)[0]} of {table.name} was dropped while the query was planned; run it again",
             error_codes.HIVE_PARTITION_DROPPED,
         )
     return found

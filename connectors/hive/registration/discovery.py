@@ -221,11 +221,11 @@ def _partitions(
 
 
 def _guess_type(texts: Sequence[str]) -> str:
-    told = [text for text in texts if text != DEFAULT_PARTITION]
-    if told and all(_INTEGER.fullmatch(text) for text in told):
-        widest = max(abs(int(text)) for text in told)
+    known = [text for text in texts if text != DEFAULT_PARTITION]
+    if known and all(_INTEGER.fullmatch(text) for text in known):
+        widest = max(abs(int(text)) for text in known)
         return "int" if widest < 1 << 31 else "bigint" if widest < 1 << 63 else "string"
-    return "date" if told and all(_is_date(text) for text in told) else "string"
+    return "date" if known and all(_is_date(text) for text in known) else "string"
 
 
 def _is_date(text: str) -> bool:

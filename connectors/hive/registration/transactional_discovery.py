@@ -55,8 +55,8 @@ class TransactionFolders:
         """
         # A file that a streaming writer holds open may have bytes behind its footer.
         opened = {info.path.rpartition("_flush_length")[0] for info in found if is_flush_length_file(info.name)}
-        told = [(self._age(info), info) for info in found if not is_flush_length_file(info.name)]
-        rows = [(age, info) for age, info in told if age is not None and info.path not in opened]
+        aged = [(self._age(info), info) for info in found if not is_flush_length_file(info.name)]
+        rows = [(age, info) for age, info in aged if age is not None and info.path not in opened]
         if not rows:
             raise InvalidArgumentError(
                 f"{self.location} holds no files with rows that tell the table's columns; expected one in a base or "

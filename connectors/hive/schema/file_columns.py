@@ -1,7 +1,7 @@
 """Where a table's columns are in a data file. Both sides.
 
 Hive looks for the table's columns in ORC, Parquet and Avro files, whatever a partition declares. In files of rows it
-takes the columns that the partition declares, and makes the table's of them by their places (``FetchOperator``).
+takes the columns that the partition declares, and makes the table's of them by position (``FetchOperator``).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def file_sources(
     Args:
         schema: The file's schema, or of a file of rows the declared one.
         table_columns: Names of the table's columns that files hold, in order.
-        by_name: Find columns by name; else by place.
+        by_name: Find columns by name; else by position.
         position_names: A file that has position names only tells no names, as in ORC; in Parquet Hive takes them for
             names.
 
@@ -51,7 +51,7 @@ def file_sources(
     """
     if by_name and not (position_names and has_position_names(schema)):
         return {name: name for name in table_columns}
-    return {name: place for place, name in enumerate(table_columns)}
+    return {name: position for position, name in enumerate(table_columns)}
 
 
 def has_position_names(schema: pa.Schema) -> bool:

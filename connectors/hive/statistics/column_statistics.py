@@ -48,10 +48,10 @@ def partition_columns(
     """
     names = [column.name for column in table.data_columns]
     counted = [name for name, _ in partitions]
-    told = client.get_partition_statistics(table.name.schema, table.name.table, counted, names) if counted else {}
+    by_name = client.get_partition_statistics(table.name.schema, table.name.table, counted, names) if counted else {}
     rows = dict(partitions)
     by_column: dict[str, list[tuple[MetastoreStatistics, int | None]]] = {}
-    for name, columns in told.items():
+    for name, columns in by_name.items():
         for one in columns:
             by_column.setdefault(one.column, []).append((one, rows[name]))
     hive = {column: _merged(parts, complete=len(parts) == len(counted)) for column, parts in by_column.items()}
@@ -63,7 +63,7 @@ def partition_columns(
 def partition_key_columns(
     table: HiveTableHandle, kept: Sequence[PartitionName], rows: Mapping[str, int | None]
 ) -> Named:
-    """Partition keys: exact by the partitions' names, but for the share of NULLs, which goes by rows where told.
+    """Partition keys: exact by the partitions' names, but for the share of NULLs, which goes by rows where known.
 
     Args:
         table: The table.
@@ -119,13 +119,13 @@ def _merged(parts: Sequence[tuple[MetastoreStatistics, int | None]], complete: b
     # A partition that has no bounds holds NULLs only, where its NULLs are all of its rows.
     bounded = [one for one in each if one.low is not None and one.high is not None]
     without = [one for one in each if one.low is None or one.high is None]
-    told = complete and bounded and all(one.null_fraction == 1.0 for one in without)
+    known = complete and bounded and all(one.null_fraction == 1.0 for one in without)
     return ColumnStatistics(
         nulls,
         max(distinct, default=None),
         sum(sizes) if complete and len(sizes) == len(each) else None,
-        _least([one.low for one in bounded], min) if told else None,
-        _least([one.high for one in bounded], max) if told else None,
+        _least([one.low for one in bounded], min) if known else None,
+        _least([one.high for one in bounded], max) if known else None,
     )
 
 
@@ -161,7 +161,7 @@ def _sparks(column: ColumnHandle, texts: Mapping[str, str], entry: Table, rows: 
         try:
             return partition_value(texts.get(prefix + name), column.type, name)
         except ExternalError:
-            # Times of version 1 are in a zone that nobody tells.
+            # Times of version 1 are in an unknown zone.
             return None
 
     # Spark counts the rows of all columns together.
@@ -169,7 +169,7 @@ def _sparks(column: ColumnHandle, texts: Mapping[str, str], entry: Table, rows: 
     counted = int(spark_rows) if spark_rows.isascii() and spark_rows.isdigit() else rows
     length = number("avgLen")
     nulls = number("nullCount")
-    told = MetastoreStatistics(column.name, "", nulls, number("distinctCount"), average_length=length)
-    found = _column(told, counted)
+    recorded = MetastoreStatistics(column.name, "", nulls, number("distinctCount"), average_length=length)
+    found = _column(recorded, counted)
     low, high = bound("min"), bound("max")
     return ColumnStatistics(found.null_fraction, found.distinct_values, found.size_bytes, low, high)

@@ -23,7 +23,7 @@ def table_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Tab
     """Rows and bytes of a table, or of the partitions that the handle's filter leaves.
 
     Counts of Hive go before those of Spark. Of many partitions a sample of 100 stands for all. Columns of a table
-    without partitions are told, too.
+    without partitions count, too.
     """
     if table.constraint.is_none:
         return TableStatistics(0.0, 0)
@@ -44,7 +44,7 @@ def column_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Ta
 
 
 def count_rows(entry: Table | Partition) -> int | None:
-    """Rows of a table or partition, where somebody has counted them."""
+    """Rows of a table or partition, where they are recorded."""
     rows = _count(entry.parameters, _ROW_KEYS[:1])
     # Hive leaves 0 where files came from elsewhere.
     if not rows and _count(entry.parameters, _SIZE_KEYS[:1]) != 0:
@@ -94,7 +94,7 @@ def _mean(counts: Sequence[int | None]) -> float | None:
 def _count(parameters: Mapping[str, str], keys: Sequence[str]) -> int | None:
     for key in keys:
         text = parameters.get(key, "")
-        # -1 means that nobody counted.
+        # -1 means not counted.
         if text.isascii() and text.isdigit():
             return int(text)
     return None

@@ -30,7 +30,7 @@ class TableLocks:
         max_wait: Seconds to wait for a lock.
         user: Who reads.
         agent: What reads, as the metastore shows it.
-        ended: Set once the statement is over: then nobody waits any more.
+        ended: Set once the statement is over: then no one waits any more.
     """
 
     client: TransactionClient
@@ -77,7 +77,7 @@ class TableLocks:
         except MetastoreError as error:
             return f"who holds it is not known ({error.message})"
         if not others:
-            return "nobody holds it by now"
+            return "no one holds it by now"
         more = f" and {len(others) - _SHOWN_LOCKS} more" if len(others) > _SHOWN_LOCKS else ""
         return ", ".join(map(_described, others[:_SHOWN_LOCKS])) + more
 

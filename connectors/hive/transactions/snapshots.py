@@ -93,7 +93,7 @@ class StatementSnapshots:
         """What the statement sees of a transactional table; asked again, the same.
 
         Raises:
-            NotSupportedError: The metastore has no write ids, and nobody said to take all as committed.
+            NotSupportedError: The metastore has no write ids, and no property says to take all as committed.
             MetastoreError: No lock within the time, the metastore has given the transaction up, or another failure.
         """
         key = _key(name)
@@ -117,8 +117,8 @@ class StatementSnapshots:
         """Sees to it that the lock is held, before folders are listed; the write ids of the snapshot never change.
 
         Returns:
-            The snapshot. Where the lock was let go meanwhile, or there is none, it comes with the transactions of now:
-            the inputs of a compaction that has committed since may be gone, and its output holds the same rows.
+            The snapshot. Where the lock was released meanwhile, or there is none, it comes with new transactions: the
+            inputs of a compaction that has committed since may be gone, and its output holds the same rows.
         """
         with self._guard:
             self.check()
@@ -181,7 +181,7 @@ class StatementSnapshots:
         return self._policy.lock and (self._held is not None or bool(self._snapshots))
 
     def release(self, *, failed: bool) -> None:
-        """Lets go of transaction and locks while nothing reads; they are taken again when something does.
+        """Releases transaction and locks while nothing reads; they are taken again when something does.
 
         Args:
             failed: The transaction is aborted, not committed.
@@ -208,7 +208,7 @@ class StatementSnapshots:
                 self._end_again(held)
 
     def _end_again(self, held: _Held) -> None:
-        """After a connection broke, and nobody knows whether the transaction has ended: over another connection.
+        """After a connection broke, when it is not known whether the transaction has ended: over another connection.
 
         It wrote nothing, so that to abort it is as good. What cannot be ended is ended by the metastore's timeout.
         """

@@ -67,8 +67,8 @@ def hdfs_file_system(place: HdfsPlace) -> pafs.FileSystem:
 class _Handler(pafs.FileSystemHandler):  # type: ignore[misc]
     def __init__(self, place: HdfsPlace) -> None:
         self._place = place
-        told = dict(place.settings).get(_TIMEOUT, "")
-        self._seconds = (int(told) if told.isdigit() and int(told) else _TIMEOUT_MILLIS) / 1000
+        millis = dict(place.settings).get(_TIMEOUT, "")
+        self._seconds = (int(millis) if millis.isdigit() and int(millis) else _TIMEOUT_MILLIS) / 1000
         self._client = self._new_client()
 
     def get_type_name(self) -> str:
@@ -290,7 +290,7 @@ def _errors_of_hdfs() -> Iterator[None]:
             raise PermissionError(message) from error
         raise OSError(f"{kind}: {message}") from error
     except BaseException as error:
-        # Rust's panics are no Exception, so that nobody takes them for one by chance.
+        # Rust's panics are no Exception, so that no handler takes them for one by chance.
         if type(error).__name__ == "PanicException":
             raise OSError(f"hdfs-native failed inside: {error}") from error
         raise

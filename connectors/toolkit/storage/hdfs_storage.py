@@ -33,7 +33,7 @@ def open_hdfs(scheme: str, authority: str, settings: Mapping[str, object]) -> pa
 
     Raises:
         InvalidPropertyError: A file of Hadoop's settings cannot be read, or settings cannot be honoured.
-        StorageError: The cluster's address is not told, or there is no client.
+        StorageError: The cluster's address is not known, or there is no client.
         OSError: The cluster cannot be reached.
     """
     if find_spec("hdfs_native") is not None:
@@ -80,7 +80,7 @@ def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> H
 
     Raises:
         InvalidPropertyError: A file of Hadoop's settings cannot be read, or settings cannot be honoured.
-        StorageError: The cluster's address is not told.
+        StorageError: The cluster's address is not known.
     """
     user, host, port = _parts(scheme, authority)
     hadoop = {**_environment(), **_resources(settings)}

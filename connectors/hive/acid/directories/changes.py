@@ -1,8 +1,8 @@
 """The files of a folder that tell the changes of a span of write ids. Driver side.
 
 A row lives from the write id that inserted it to the one that deleted it, or to the next that replaced everything. So
-the changes of a span are told by the rows that were there before it, by those that it inserted, and by its delete
-events. All are read from what the writers themselves left: what a base of a later compaction took over tells neither
+the changes of a span follow from the rows that were there before it, those that it inserted, and its delete
+events. All are read from what the writers themselves left: what a base of a later compaction took over says neither
 when a row came nor that others went.
 """
 
@@ -90,10 +90,10 @@ class _History:
         known, _ = committed_directories(directories, snapshot.transactions)
         later = [one for one in known if one.kind is DirectoryKind.BASE and one.last > span.after]
         replacing = [one for one in later if _is_overwrite(one, folder)]
-        # Rows of an insert-only table hold no write id, so what compaction merged cannot be told apart.
+        # Rows of an insert-only table hold no write id, so what compaction merged cannot be distinguished.
         merged = [one for one in known if folder.insert_only and one.visibility and one.first < one.last]
         merged = [one for one in merged if one.kind is DirectoryKind.DELTA and one.last > span.after]
-        merged = [one for one in merged if span.tells_any(one.first, one.last)]
+        merged = [one for one in merged if span.includes_any(one.first, one.last)]
         earlier = [one for one in directories if one not in later and one not in merged]
         if span.inserts_only:
             # What rows were there before does not matter, so neither does a base that cannot be read.
@@ -103,9 +103,9 @@ class _History:
             ]
         state = choose(earlier, folder.compacted, snapshot.at(max(span.last, 0)), folder.location)
         compactions = [one for one in later if _is_compacted(one, folder)]
-        told = [one for one in known if one.kind is not DirectoryKind.BASE and one not in merged]
-        told += [replace(one, kind=DirectoryKind.DELTA) for one in replacing]
-        remains = _Remains(folder, span, told, (*compactions, *replacing, *merged))
+        readable = [one for one in known if one.kind is not DirectoryKind.BASE and one not in merged]
+        readable += [replace(one, kind=DirectoryKind.DELTA) for one in replacing]
+        remains = _RetainedHistory(folder, span, readable, (*compactions, *replacing, *merged))
         remains.check(state.base)
         overwrites = sorted((one for one in replacing if one.last <= span.last), key=lambda one: one.last)
         _check_apart(overwrites, state, folder.location)
@@ -119,19 +119,19 @@ class _History:
 
 
 @dataclass(frozen=True, slots=True)
-class _Remains:
+class _RetainedHistory:
     """What of a folder's history is left.
 
     Attributes:
         folder: The folder.
         span: Whose changes are asked for.
-        told: Folders that still tell changes.
+        readable: Folders of which changes can still be read.
         takers: Folders that took over what was before them, so that Hive's cleaner may have removed it.
     """
 
     folder: AcidFolder
     span: ChangeSpan
-    told: Sequence[AcidDirectory]
+    readable: Sequence[AcidDirectory]
     takers: Sequence[AcidDirectory]
 
     def check(self, base: AcidDirectory | None) -> None:
@@ -153,7 +153,7 @@ class _Remains:
         if base is None:
             # Only the first write id tells a table that was born transactional from one that was converted.
             upper = max(upper, first_valid(ids, 1, bound) or 0)
-        gap = first_gap(self.told, 0 if base is None else base.last, upper, ids)
+        gap = first_gap(self.readable, 0 if base is None else base.last, upper, ids)
         if gap is None and (base is not None or self._born):
             return
         raise self._gone()
@@ -161,7 +161,7 @@ class _Remains:
     def _check_inserts(self) -> None:
         needed = self.span.needed(self.folder.snapshot.visible)
         upper = min(self.span.last, max(one.last for one in self.takers))
-        if first_gap(self.told, self.span.after, upper, needed) is not None:
+        if first_gap(self.readable, self.span.after, upper, needed) is not None:
             raise self._gone()
 
     def _gone(self) -> InvalidArgumentError:
@@ -191,7 +191,7 @@ class _Remains:
         merged = {one.last for one in self.takers if one.kind is not DirectoryKind.BASE}
         merged = {last for last in merged if self._born or any(base <= last for base in usable)}
         for start in sorted(usable | merged | ({0} if self._born else set())):
-            gap = first_gap(self.told, start, bound, snapshot.write_ids)
+            gap = first_gap(self.readable, start, bound, snapshot.write_ids)
             if gap is None or start >= bound:
                 left.append(f"after version {start}")
                 break
@@ -232,7 +232,7 @@ def _row_files(files: FileSystem, folder: AcidFolder, history: _History, row_ids
             events = tuple(one for one in file.deletes if one.last > after)
             keys = file.keys
             if file.original and keys is None:
-                # No event is of its rows and nobody selects their ids: only the write id counts.
+                # No event is of its rows and their ids are not selected: only the write id counts.
                 keys = SyntheticKeys(_last_write_id(file), 0, 0)
             info = FileInfo(file.path, file.size, file.modified_millis, is_directory=False)
             yield ChangedFile(info, replace(file, deletes=deletes, keys=keys), RowChanges(events, overwrites))
@@ -249,9 +249,9 @@ def _whole_files(folder: AcidFolder, history: _History, span: ChangeSpan) -> Ite
         for info in found:
             if info.size == 0 or went == came:
                 continue
-            if came > span.after and span.tells_any(came, came):
+            if came > span.after and span.includes_any(came, came):
                 yield ChangedFile(info, None, FileChange(ChangeType.INSERT, came))
-            if went is not None and span.tells_any(went, went):
+            if went is not None and span.includes_any(went, went):
                 yield ChangedFile(info, None, FileChange(ChangeType.DELETE, went))
 
 

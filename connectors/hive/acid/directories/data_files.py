@@ -96,7 +96,7 @@ def _delete_files(listing: AcidListing, state: AcidState) -> DeletesByBucket:
 def _qualified(deletes: Iterable[DeleteFile], directory: AcidDirectory) -> tuple[DeleteFile, ...]:
     """Delete events that may be of rows of a folder: not those of statements that had ended before it was written.
 
-    Of ranges that compaction merged, statements cannot be told apart, so those are kept
+    Of ranges that compaction merged, statements cannot be distinguished, so those are kept
     (``isQualifiedDeleteDeltaForSplit`` takes a missing statement as 0, which loses them).
     """
     if directory.kind is DirectoryKind.BASE:
@@ -133,7 +133,7 @@ def _check_originals(files: FileSystem, listing: AcidListing) -> None:
         if is_acid_file_name(info.name) and has_acid_columns(read_orc_schema(files, info.path)):
             raise NotSupportedError(
                 f"{info.path} has the ACID columns, and lies in no folder of a transaction: expected it in one such as "
-                f"delta_1_1_0000 below {listing.location}; which one nobody tells: move it there, or away",
+                f"delta_1_1_0000 below {listing.location}; which one is not known: move it there, or away",
                 error_codes.HIVE_ACID_LAYOUT,
             )
 

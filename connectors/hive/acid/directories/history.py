@@ -39,7 +39,7 @@ def check_version(
         origin_known: Where no base is left, nothing was there before write id 1. It cannot be known where there are
             files older than the transactions (some may be gone), nor of an insert-only table, as Hive converts one
             without leaving a gap in its write ids.
-        mergeable: Rows do not tell their write ids, so versions inside of a compacted delta are not told as left.
+        mergeable: Rows do not tell their write ids, so versions inside of a compacted delta do not count as left.
 
     Raises:
         InvalidArgumentError: The version is compacted away (code ``HIVE_ACID_HISTORY``); the message says what is
@@ -59,11 +59,11 @@ def check_version(
     start = 0 if state.base is None else state.base.last
     # Write id 0 is of files older than the transactions: whether there were any tells no folder.
     complete = state.base is not None or (origin_known and snapshot.version > 0)
-    told = [one for one in found if one.kind is DirectoryKind.BASE or not (mergeable and one.visibility)]
+    counted = [one for one in found if one.kind is DirectoryKind.BASE or not (mergeable and one.visibility)]
     if not complete or first_gap(found, start, snapshot.version, snapshot.write_ids) is not None:
         left = ", ".join(
             f"{first} and later" if last is None else str(first) if first == last else f"{first} to {last}"
-            for first, last in readable_versions(told, compacted, snapshot, origin_known)
+            for first, last in readable_versions(counted, compacted, snapshot, origin_known)
         )
         raise InvalidArgumentError(
             f"version {snapshot.version} of {location} cannot be read any more: {newer[-1].name} has taken over what "

@@ -93,8 +93,8 @@ class _ChangedFile(OpenAcidFile):
             dates = np.minimum(dates, self._events.dates(KeyRuns.of(write_ids, buckets, row_ids)))
         came = (write_ids > self.span.after) & (dates > write_ids)
         went = (dates < NEVER) & (dates > write_ids)
-        came &= self.span.tells(write_ids)
-        went &= self.span.tells(dates)
+        came &= self.span.includes(write_ids)
+        went &= self.span.includes(dates)
         if known.dropped is not None:
             came &= ~known.dropped
             went &= ~known.dropped

@@ -36,7 +36,7 @@ class DatedDeletes(DeleteSet):
         super().__init__(runs)
         self._dates = np.full(self.size, NEVER, dtype=np.int64)
         for keys, write_ids in zip(runs, dates, strict=True):
-            np.minimum.at(self._dates, self.places(keys), write_ids)
+            np.minimum.at(self._dates, self.positions(keys), write_ids)
 
     @property
     def nbytes(self) -> int:
@@ -44,10 +44,10 @@ class DatedDeletes(DeleteSet):
 
     def dates(self, keys: KeyRuns) -> Int64s:
         """The write id that deleted each row first, or ``NEVER``."""
-        places = self.places(keys)
-        found = np.full(places.size, NEVER, dtype=np.int64)
-        hits = places >= 0
-        found[hits] = self._dates[places[hits]]
+        positions = self.positions(keys)
+        found = np.full(positions.size, NEVER, dtype=np.int64)
+        hits = positions >= 0
+        found[hits] = self._dates[positions[hits]]
         return found
 
 

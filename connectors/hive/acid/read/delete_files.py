@@ -20,7 +20,7 @@ from connectors.hive.acid.key_columns import (
     acid_columns,
     check_operations,
     int64_values,
-    tells_version,
+    names_version,
 )
 from connectors.hive.acid.key_range import ALL_KEYS, KeyRange, stripe_ranges
 from connectors.hive.acid.valid_ids import ValidIds
@@ -87,8 +87,8 @@ class OpenDeleteFile:
         with orc_errors(path):
             file = orc.ORCFile(self.source)
             names = acid_columns(file.schema, path)
-            wanted = [names[place] for place in KEY]
-            operations = None if tells_version(self.footer) else names[OPERATION]
+            wanted = [names[at] for at in KEY]
+            operations = None if names_version(self.footer) else names[OPERATION]
             transactions = names[CURRENT_TRANSACTION] if dated else None
             asked = [*wanted, *(name for name in (operations, transactions) if name)]
             for index, inside in enumerate(stripe_ranges(self.footer)):

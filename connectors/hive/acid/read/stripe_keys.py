@@ -19,7 +19,7 @@ from connectors.hive.acid.key_columns import (
     OPERATION,
     check_operations,
     int64_values,
-    tells_version,
+    names_version,
 )
 from connectors.hive.acid.key_range import KeyRange, stripe_ranges
 from connectors.hive.acid.layout import parse_directory
@@ -36,7 +36,7 @@ class StripeKeys:
 
     Attributes:
         dropped: Rows that are deleted, or whose write id is not visible; ``None`` where there are none.
-        shown: Write ids, bucket properties and row ids; ``None`` where nobody asked for them.
+        shown: Write ids, bucket properties and row ids; ``None`` where they are not asked for.
     """
 
     dropped: Mask | None
@@ -72,7 +72,7 @@ class Keys(ABC):
 
 
 class CountedKeys(Keys):
-    """Keys of a file without ACID columns: by the place of the row in the file.
+    """Keys of a file without ACID columns: by the position of the row in the file.
 
     Args:
         acid: The file.
@@ -133,8 +133,8 @@ class StoredKeys(Keys):
         self._ranges = stripe_ranges(footer)
         self._visible = visible
         self._shown = shown
-        self._key_names = tuple(names[place] for place in KEY)
-        self._operations = () if tells_version(footer) else (names[OPERATION],)
+        self._key_names = tuple(names[at] for at in KEY)
+        self._operations = () if names_version(footer) else (names[OPERATION],)
         self._transactions = (names[CURRENT_TRANSACTION],) if acid.check_write_ids else ()
         directory = parse_directory(acid.directory)
         self._kind = "delta" if directory is None else directory.kind.value

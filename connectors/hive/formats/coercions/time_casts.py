@@ -127,7 +127,7 @@ def timestamps_to_texts(array: pa.Array) -> pa.Array:
 
 def _written(array: pa.Array) -> pa.Array:
     texts = array.cast(pa.string())
-    # In place of a time that it cannot write Arrow puts words in angle brackets.
+    # For a time that it cannot write Arrow puts words in angle brackets.
     return real_nulls(texts, pc.invert(pc.starts_with(texts, "<")))
 
 

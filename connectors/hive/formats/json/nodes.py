@@ -201,10 +201,10 @@ def _last_of_equal(keys: pa.Array, values: list[object], offsets: pa.Array) -> t
     kept: list[int] = []
     made = [0]
     for start, end in pairwise(bounds):
-        places: dict[int, int] = {}
+        positions: dict[int, int] = {}
         for at in range(start, end):
-            values[places.setdefault(known[at], at)] = values[at]
-        kept.extend(places.values())
+            values[positions.setdefault(known[at], at)] = values[at]
+        kept.extend(positions.values())
         made.append(len(kept))
     if len(kept) == len(values):
         return keys, values, offsets

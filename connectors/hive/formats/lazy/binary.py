@@ -108,15 +108,15 @@ def decode_fields(
         ends: The byte behind it. Fields behind the end are NULL, as in ``LazyBinaryStruct.parse``.
     """
     at = starts.copy()
-    told: Bytes = np.zeros(len(starts), dtype=np.uint8)
+    bits: Bytes = np.zeros(len(starts), dtype=np.uint8)
     found: dict[int, pa.Array] = {}
     for index, arrow in enumerate(types[: max(wanted, default=-1) + 1]):
         if index % 8 == 0:
             more = at < ends
-            told = np.zeros(len(at), dtype=np.uint8)
-            told[more] = data[at[more]]
+            bits = np.zeros(len(at), dtype=np.uint8)
+            bits[more] = data[at[more]]
             at = at + more
-        valid = (told >> (index % 8)) & 1 == 1
+        valid = (bits >> (index % 8)) & 1 == 1
         begins, behind = locate(arrow, data, at[valid], ends[valid])
         at[valid] = behind
         if index in wanted:
@@ -166,17 +166,17 @@ def _decode_lists(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Posi
         raise ValueError(f"a {arrow} of {int(counts.max())} elements that ends behind its record")
     firsts = np.concatenate(([0], np.cumsum(slots)))
     owner = np.repeat(np.arange(len(starts)), slots)
-    place = np.arange(firsts[-1]) - firsts[owner]
-    valid = (data[bits_at[owner] + place // 8] >> (place % 8).astype(np.uint8)) & 1 == 1
+    ordinal = np.arange(firsts[-1]) - firsts[owner]
+    valid = (data[bits_at[owner] + ordinal // 8] >> (ordinal % 8).astype(np.uint8)) & 1 == 1
     begins, behind = _walk(
-        kinds=kinds, data=data, at=at, limits=ends, owner=owner[valid], which=place[valid] % len(kinds)
+        kinds=kinds, data=data, at=at, limits=ends, owner=owner[valid], which=ordinal[valid] % len(kinds)
     )
     offsets = pa.array(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
     children = []
     for index, kind in enumerate(kinds):
-        mine = place[valid] % len(kinds) == index
+        mine = ordinal[valid] % len(kinds) == index
         values = decode(kind, data, begins[mine], behind[mine])
-        children.append(spread(values, valid[place % len(kinds) == index]))
+        children.append(spread(values, valid[ordinal % len(kinds) == index]))
     if len(children) == 1:
         return pa.ListArray.from_arrays(offsets, children[0], type=arrow)
     if children[0].null_count:

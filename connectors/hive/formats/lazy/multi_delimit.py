@@ -38,8 +38,8 @@ class MultiDelimitSerDe(RowSerDe):
                 f"{layout.where} has no field.delim, which MultiDelimitSerDe needs; set it in the SerDe's properties",
                 error_codes.HIVE_UNSUPPORTED_FORMAT,
             )
-        told = {key: value for key, value in layout.properties.items() if key != "timestamp.formats"}
-        parameters = lazy_parameters(told, layout.zone, layout.where)
+        properties = {key: value for key, value in layout.properties.items() if key != "timestamp.formats"}
+        parameters = lazy_parameters(properties, layout.zone, layout.where)
         types = layout.declared.types
         for arrow in types:
             check_levels(arrow, 1, parameters, layout.where)

@@ -1,4 +1,4 @@
-"""What Hive's lazy SerDes of texts are told: separators, NULL, escapes, encoding. Both sides.
+"""Parameters of Hive's lazy SerDes of texts: separators, NULL, escapes, encoding. Both sides.
 
 Sources of the rules: ``LazySerDeParameters``, ``LazyUtils.getByte`` of Hive 4.0.
 """
@@ -25,7 +25,7 @@ _MORE_SEPARATORS = bytes([*range(4, 9), 11, *range(14, 27), *range(28, 32), *ran
 
 @dataclass(frozen=True, slots=True)
 class LazyParameters:
-    """What the SerDe is told.
+    """Parameters of a SerDe.
 
     Attributes:
         separators: One byte for each level; the first is between columns.
