@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from connector_spi.errors import InvalidPropertyError, StorageError
-from connectors.toolkit.storage.hdfs_client import HdfsPlace, hdfs_file_system
+from connectors.toolkit.storage.hdfs_client import HdfsCluster, hdfs_file_system
 
 __all__ = ["hdfs_arguments", "hdfs_place", "open_hdfs"]
 
@@ -75,7 +75,7 @@ def hdfs_arguments(scheme: str, authority: str, settings: Mapping[str, object]) 
     return {name: value for name, value in given.items() if value is not None}
 
 
-def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> HdfsPlace:
+def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> HdfsCluster:
     """What hdfs-native has to know.
 
     Raises:
@@ -101,7 +101,7 @@ def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> H
         address = _address(host, port, hadoop)
         if ":" in address:
             hadoop.setdefault(_ATTEMPTS, str(_ATTEMPTS_AT_ONE_NODE))
-    return HdfsPlace(f"{scheme}://{address}", tuple(sorted(hadoop.items())), user, mounts, *identity)
+    return HdfsCluster(f"{scheme}://{address}", tuple(sorted(hadoop.items())), user, mounts, *identity)
 
 
 _NO_CLIENT = (

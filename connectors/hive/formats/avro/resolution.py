@@ -19,9 +19,9 @@ from connectors.hive.formats.avro.names import reader_names, renamed
 from connectors.hive.formats.avro.shapes import shape
 from connectors.hive.formats.avro.types import natural_type
 from connectors.toolkit.avro.schema import AvroRecordSchema, Json, reader_fields
+from connectors.toolkit.schema.time_casts import ArrayFunction
 from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.type_adaptation import adaptation
-from connectors.toolkit.schema.value_casts import ArrayFunction
 
 __all__ = ["ColumnPlan", "ReaderSchema", "check_reader_schema", "plan_column"]
 

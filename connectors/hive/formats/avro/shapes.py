@@ -19,9 +19,9 @@ from connectors.hive.formats.avro.defaults import default_array
 from connectors.hive.formats.avro.names import field_type, reader_types, record_fields
 from connectors.hive.formats.avro.types import union_position
 from connectors.toolkit.avro.schema import Json, is_wide_union, union_branch, union_branches
+from connectors.toolkit.schema.time_casts import ArrayFunction
 from connectors.toolkit.schema.type_adaptation import map_nested
 from connectors.toolkit.schema.union_structs import UNION_TAG, is_union_struct
-from connectors.toolkit.schema.value_casts import ArrayFunction
 
 __all__ = ["repeated", "shape"]
 

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from connectors.hive.formats.text.values import real_nulls
 from connectors.toolkit.schema.decimal_rounding import rounded_down
-from connectors.toolkit.schema.value_casts import ArrayFunction, narrow_integer, to_decimal
+from connectors.toolkit.schema.time_casts import ArrayFunction
+from connectors.toolkit.schema.value_casts import narrow_integer, to_decimal
 
 __all__ = [
     "dates_to_texts",

@@ -16,10 +16,10 @@ from connector_spi.errors import NotSupportedError
 from connectors.hive.formats.lazy.binary_leaves import decode_leaf, is_leaf, locate_leaf, read_fixed, stretch_ends
 from connectors.toolkit.cells import Bytes, Positions, spread
 from connectors.toolkit.codecs.hadoop_vints import read_vints
+from connectors.toolkit.schema.time_casts import ArrayFunction
 from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.type_adaptation import adaptation
 from connectors.toolkit.schema.union_structs import is_union_struct
-from connectors.toolkit.schema.value_casts import ArrayFunction
 
 __all__ = ["check_binary_type", "decode", "decode_fields", "locate", "zoned"]
 

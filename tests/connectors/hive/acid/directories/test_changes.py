@@ -167,7 +167,7 @@ def test_an_overwrite_inside_of_a_batch_is_refused(hive: HiveConnector, tmp_path
 
 def test_changes_of_a_plain_table_are_refused(hive: HiveConnector, tmp_path: Path) -> None:
     create_table(hive.metastore, tmp_path, "s", "t", pa.table({"id": [1]}))
-    with pytest.raises(NotSupportedError, match=r"changes of s\.t cannot be told: it is not transactional"):
+    with pytest.raises(NotSupportedError, match=r"changes of s\.t cannot be read: it is not transactional"):
         told(hive)
 
 
