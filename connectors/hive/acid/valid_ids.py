@@ -135,8 +135,8 @@ class ValidIds(PlainData):
             invalid = np.array([*_between(self.open, low, high), *_between(self.aborted, low, high)], dtype=np.int64)
             if invalid.size:
                 invalid.sort()
-                places = np.minimum(np.searchsorted(invalid, ids), invalid.size - 1)
-                mask &= invalid[places] != ids
+                positions = np.minimum(np.searchsorted(invalid, ids), invalid.size - 1)
+                mask &= invalid[positions] != ids
         return mask
 
     def up_to(self, one: int) -> ValidIds:
@@ -191,8 +191,8 @@ class AcidSnapshot(PlainData):
 
 
 def _holds(ids: tuple[int, ...], one: int) -> bool:
-    place = bisect_left(ids, one)
-    return place < len(ids) and ids[place] == one
+    position = bisect_left(ids, one)
+    return position < len(ids) and ids[position] == one
 
 
 def _count(ids: tuple[int, ...], first: int, last: int) -> int:

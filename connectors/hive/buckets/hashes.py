@@ -149,8 +149,8 @@ def _murmur_rest(hashes: _Hashes, signed: npt.NDArray[np.int8], starts: _Positio
     words = np.zeros(len(hashes), np.uint32)
     for at in range(3):
         has = np.flatnonzero(rest > at)
-        place = starts[has] + (lengths[has] - rest[has]) + at
-        words[has] ^= signed[place].astype(np.int32).view(np.uint32) << np.uint32(8 * at)
+        offsets = starts[has] + (lengths[has] - rest[has]) + at
+        words[has] ^= signed[offsets].astype(np.int32).view(np.uint32) << np.uint32(8 * at)
     return np.where(rest > 0, hashes ^ _mix(words), hashes)
 
 

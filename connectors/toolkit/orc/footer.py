@@ -1,6 +1,6 @@
 """What pyarrow and pyorc do not show of an ORC file's footer: stripes, writer and calendar (ORC v1 spec).
 
-The footer is a protobuf message of a few known fields; the rest is passed over.
+The footer is a protobuf message of a few known fields; the rest is ignored.
 """
 
 from __future__ import annotations

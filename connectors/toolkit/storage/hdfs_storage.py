@@ -137,8 +137,8 @@ def _text(value: object) -> str | None:
 
 
 def _parts(scheme: str, authority: str) -> tuple[str | None, str, int | None]:
-    user, _, place = authority.rpartition("@")
-    host, _, port = place.partition(":")
+    user, _, address = authority.rpartition("@")
+    host, _, port = address.partition(":")
     if port and not port.isdigit():
         raise StorageError(f"cannot read {scheme}://{authority}/: {port!r} is no port")
     return user or None, host, int(port) if port else None

@@ -39,7 +39,7 @@ def data_files(
 
     Raises:
         FileMissingError: A file was cleaned away (code ``HIVE_FILE_CLEANED``).
-        NotSupportedError: A file's name or place is not understood, or row ids are needed of a file without a bucket.
+        NotSupportedError: A file's name or position is not understood, or row ids are needed of one without a bucket.
     """
     deletes = _delete_files(listing, state)
     found: list[AcidFile] = []

@@ -94,7 +94,7 @@ def acid_files(files: FileSystem, folder: AcidFolder, *, row_ids_needed: bool) -
 
     Raises:
         FileMissingError: A file was cleaned away (code ``HIVE_FILE_CLEANED``): list again with a new snapshot.
-        NotSupportedError: A file's name or place is not understood, or row ids are needed of a file whose name tells
+        NotSupportedError: A file's name or position is not understood, or row ids are needed of a file whose name tells
             no bucket.
     """
     return data_files(files, folder.listing, folder.state, folder.compacted, row_ids_needed=row_ids_needed)

@@ -56,11 +56,11 @@ class AcidListing:
 def part_listing(location: str, found: Iterable[FileInfo]) -> AcidListing:
     """Parts a recursive listing.
 
-    Names that begin with ``_`` or ``.`` are passed over anywhere below ``location``, and nowhere above it. But a
+    Names that begin with ``_`` or ``.`` are ignored anywhere below ``location``, and nowhere above it. But a
     folder that holds nothing else is there all the same: the empty base of a TRUNCATE hides what is older.
 
     Raises:
-        NotSupportedError: A folder's name, or its place, is not understood.
+        NotSupportedError: A folder's name or position is not understood.
     """
     listing = AcidListing(location)
     for info in sorted(found, key=lambda info: info.path):

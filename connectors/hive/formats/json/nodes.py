@@ -196,7 +196,7 @@ def is_position(name: str) -> bool:
 
 
 def _last_of_equal(keys: pa.Array, values: list[object], offsets: pa.Array) -> tuple[pa.Array, list[object], pa.Array]:
-    """Of texts that are one key, such as ``1`` and ``01``, the first place and the last value."""
+    """Of texts that are one key, such as ``1`` and ``01``, the first position and the last value."""
     bounds, known = offsets.to_pylist(), key_codes(keys).to_pylist()
     kept: list[int] = []
     made = [0]

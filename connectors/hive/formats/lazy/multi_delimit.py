@@ -20,7 +20,7 @@ class MultiDelimitSerDe(RowSerDe):
     """``field.delim`` of any length; inside of columns all is as in ``LazySimpleSerDe``.
 
     An escape does not take the meaning off a delimiter, fields that are too many are left out
-    (``LazyStruct.parseMultiDelimit``), and Hive passes over ``timestamp.formats``.
+    (``LazyStruct.parseMultiDelimit``), and Hive ignores ``timestamp.formats``.
     """
 
     classes = frozenset(

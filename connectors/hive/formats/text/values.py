@@ -109,7 +109,7 @@ def parse_booleans(texts: pa.Array, target: pa.DataType) -> pa.Array:
 def parse_decimals(texts: pa.Array, target: pa.DataType) -> pa.Array:
     """Decimals, rounded half up to the type's scale; NULL where the whole part does not fit.
 
-    ``HiveDecimalWritable.setFromBytes`` passes over blanks at both ends.
+    ``HiveDecimalWritable.setFromBytes`` ignores blanks at both ends.
     """
     texts = _without_empty(texts)
     # Arrow cuts texts of more digits than 38, and takes any exponent.
