@@ -51,8 +51,8 @@ def spread(array: pa.Array, valid: npt.NDArray[np.bool_]) -> pa.Array:
     """Puts values where ``valid`` is true, in order, and NULL elsewhere."""
     if valid.all():
         return array
-    places = np.cumsum(valid) - 1
-    return array.take(pa.array(places, pa.int64(), mask=~valid))
+    positions = np.cumsum(valid) - 1
+    return array.take(pa.array(positions, pa.int64(), mask=~valid))
 
 
 def value_bytes(array: pa.Array) -> bytes:

@@ -33,7 +33,7 @@ def parse_partition_path(path: str) -> tuple[tuple[str, str], ...]:
     """Reads the ``key=value`` folders at the end of a path or the whole of a partition's name.
 
     Args:
-        path: Such as ``ds=2024-01-01/region=a%2Fb``; folders without ``=`` before them are passed over.
+        path: Such as ``ds=2024-01-01/region=a%2Fb``; folders without ``=`` before them are ignored.
 
     Returns:
         Keys (lower case) and values, unescaped, in order.

@@ -43,7 +43,7 @@ ACID_HIDDEN_COLUMNS = (
 
 _NAMES = ("operation", "originaltransaction", "bucket", "rowid", "currenttransaction", "row")
 _BASE_OPERATIONS, _DELTA_OPERATIONS, _DELETE_OPERATIONS = (0, 1), (0, 0), (2, 2)
-_ROW_ID_PLACES = {"writeid": 0, "bucketid": 1, "rowid": 2}
+_ROW_ID_POSITIONS = {"writeid": 0, "bucketid": 1, "rowid": 2}
 
 Int64s = npt.NDArray[np.int64]
 
@@ -126,5 +126,5 @@ def hidden_array(column: ColumnHandle, write_ids: Int64s, buckets: Int64s, row_i
         return pa.array(bucket_ids(buckets, path)).cast(column.type)
     parts = (write_ids, buckets, row_ids)
     fields = list(column.type)
-    arrays = [pa.array(parts[_ROW_ID_PLACES[field.name.lower()]]).cast(field.type) for field in fields]
+    arrays = [pa.array(parts[_ROW_ID_POSITIONS[field.name.lower()]]).cast(field.type) for field in fields]
     return pa.StructArray.from_arrays(arrays, fields=fields)

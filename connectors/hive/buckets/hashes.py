@@ -22,11 +22,11 @@ VERSIONS = (1, 2)
 
 _SEED = 104729
 _Hashes = npt.NDArray[np.uint32]
-_Places = npt.NDArray[np.int64]
+_Positions = npt.NDArray[np.int64]
 
 
 def has_bucket_hash(arrow: pa.DataType, version: int) -> bool:
-    """Whether a column's hashes can be told from its values as they are read.
+    """Whether a column's hashes can be computed from its values as they are read.
 
     Not those of timestamps, whose nanoseconds are hashed and not read; of nested types; and, in version 2, of binary:
     Hive hashes the whole buffer that a value lies in (``BytesWritable.getBytes``).
@@ -66,7 +66,7 @@ def join_hashes(columns: Sequence[_Hashes]) -> _Hashes:
     return joined
 
 
-def bucket_numbers(hashes: _Hashes, count: int) -> _Places:
+def bucket_numbers(hashes: _Hashes, count: int) -> _Positions:
     """The bucket of each hash among ``count``."""
     return (hashes & np.uint32(0x7FFFFFFF)).astype(np.int64) % count
 
@@ -108,32 +108,32 @@ def _numbers(array: pa.Array) -> npt.NDArray[np.signedinteger[npt.NBitBase]]:
     return np.ascontiguousarray(values)
 
 
-def _bytes(array: pa.Array) -> tuple[npt.NDArray[np.uint8], _Places, _Places]:
+def _bytes(array: pa.Array) -> tuple[npt.NDArray[np.uint8], _Positions, _Positions]:
     """All bytes of the values, and the first byte and the number of bytes of each."""
     wide = array.cast(pa.large_binary())
     _, offsets, data = wide.buffers()
     if not len(wide) or offsets is None:
         nothing = np.zeros(len(wide), np.int64)
         return np.zeros(0, np.uint8), nothing, nothing
-    places = np.frombuffer(offsets, np.int64)[wide.offset : wide.offset + len(wide) + 1]
+    positions = np.frombuffer(offsets, np.int64)[wide.offset : wide.offset + len(wide) + 1]
     content = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    return content, places[:-1], np.diff(places)
+    return content, positions[:-1], np.diff(positions)
 
 
-def _java_bytes(data: npt.NDArray[np.uint8], starts: _Places, lengths: _Places, first: int) -> _Hashes:
+def _java_bytes(data: npt.NDArray[np.uint8], starts: _Positions, lengths: _Positions, first: int) -> _Hashes:
     signed = data.view(np.int8)
 
-    def step(hashes: _Hashes, places: _Places) -> _Hashes:
-        return hashes * np.uint32(31) + signed[places].astype(np.int32).view(np.uint32)
+    def step(hashes: _Hashes, positions: _Positions) -> _Hashes:
+        return hashes * np.uint32(31) + signed[positions].astype(np.int32).view(np.uint32)
 
     return _by_length(np.full(len(starts), first, np.uint32), starts, lengths, 1, step)
 
 
-def _murmur(data: npt.NDArray[np.uint8], starts: _Places, lengths: _Places) -> _Hashes:
-    def step(hashes: _Hashes, places: _Places) -> _Hashes:
-        word = np.zeros(len(places), np.uint32)
+def _murmur(data: npt.NDArray[np.uint8], starts: _Positions, lengths: _Positions) -> _Hashes:
+    def step(hashes: _Hashes, positions: _Positions) -> _Hashes:
+        word = np.zeros(len(positions), np.uint32)
         for at in range(4):
-            word |= data[places + at].astype(np.uint32) << np.uint32(8 * at)
+            word |= data[positions + at].astype(np.uint32) << np.uint32(8 * at)
         mixed = _rotate(hashes ^ _mix(word), 13)
         return mixed * np.uint32(5) + np.uint32(0xE6546B64)
 
@@ -144,18 +144,18 @@ def _murmur(data: npt.NDArray[np.uint8], starts: _Places, lengths: _Places) -> _
     return hashes ^ (hashes >> np.uint32(16))
 
 
-def _murmur_rest(hashes: _Hashes, signed: npt.NDArray[np.int8], starts: _Places, lengths: _Places) -> _Hashes:
+def _murmur_rest(hashes: _Hashes, signed: npt.NDArray[np.int8], starts: _Positions, lengths: _Positions) -> _Hashes:
     rest = lengths & 3
     words = np.zeros(len(hashes), np.uint32)
     for at in range(3):
         has = np.flatnonzero(rest > at)
-        place = starts[has] + (lengths[has] - rest[has]) + at
-        words[has] ^= signed[place].astype(np.int32).view(np.uint32) << np.uint32(8 * at)
+        offsets = starts[has] + (lengths[has] - rest[has]) + at
+        words[has] ^= signed[offsets].astype(np.int32).view(np.uint32) << np.uint32(8 * at)
     return np.where(rest > 0, hashes ^ _mix(words), hashes)
 
 
 def _by_length(
-    hashes: _Hashes, starts: _Places, lengths: _Places, width: int, step: Callable[[_Hashes, _Places], _Hashes]
+    hashes: _Hashes, starts: _Positions, lengths: _Positions, width: int, step: Callable[[_Hashes, _Positions], _Hashes]
 ) -> _Hashes:
     """Takes all values one word further at a time; the longest first, so that those not at their end lie together."""
     steps = lengths // width
@@ -187,8 +187,8 @@ def _decimals(array: pa.Array, version: int) -> _Hashes:
         known = hash_column(pa.array([_two_complement(digits) for digits, _ in pairs], pa.binary()), 2)
     if not len(known):
         return np.zeros(len(array), np.uint32)
-    places: _Places = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    return known[places]
+    positions: _Positions = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    return known[positions]
 
 
 def _unscaled(value: Decimal) -> tuple[int, int]:

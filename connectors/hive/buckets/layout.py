@@ -73,7 +73,7 @@ class Bucketing(Serializable):
 
     @property
     def has_hashes(self) -> bool:
-        """Whether the bucket of a row can be told from its values."""
+        """Whether the bucket of a row can be computed from its values."""
         return all(has_bucket_hash(column.type, self.version) for column in self.columns)
 
     def buckets(self, arrays: Sequence[pa.Array]) -> pa.Array:
@@ -127,7 +127,7 @@ def wanted_buckets(bucketing: Bucketing, constraint: TupleDomain[ColumnHandle]) 
 
 
 def _values(domain: Domain) -> list[Value | None] | None:
-    """All values of a domain, as those that have hashes of their own; ``None`` where they cannot be told one by one."""
+    """All values of a domain, as those that have hashes of their own; ``None`` where they cannot be listed."""
     if domain.is_only_null:
         return [None]
     discrete = domain.values.discrete_values()
@@ -147,8 +147,8 @@ def _values(domain: Domain) -> list[Value | None] | None:
 
 def _file_bucket(name: str, count: int) -> int | None:
     for pattern in _NAMES:
-        told = pattern.fullmatch(name)
-        if told is not None:
-            bucket = int(told.group(1))
+        match = pattern.fullmatch(name)
+        if match is not None:
+            bucket = int(match.group(1))
             return bucket if bucket < count else None
     return None

@@ -13,15 +13,14 @@ _BY_POSITION = {"orc": "orc.force.positional.evolution", "parquet": "parquet.col
 
 @dataclass(frozen=True, slots=True)
 class FileStorage(Serializable):
-    """The classes that Hive would read the files with, and what they are told.
+    """The classes that Hive would read the files with, and their properties.
 
     Attributes:
         format: Name of the format in the registry, such as ``orc`` or ``textfile``.
         input_format: Java class of the input format.
         serde: Java class of the SerDe; may be empty for ORC and Parquet.
-        properties: What the SerDe is told, sorted by key: the SerDe's properties, over them the table's, over them the
-            partition's (``MetaStoreUtils.getSchema``, ``SerDeUtils.createOverlayedProperties``). Statistics are left
-            out.
+        properties: The SerDe's properties, sorted by key: its own, over them the table's, over them the partition's
+            (``MetaStoreUtils.getSchema``, ``SerDeUtils.createOverlayedProperties``). Statistics are not in them.
     """
 
     format: str
@@ -31,10 +30,10 @@ class FileStorage(Serializable):
 
 
 def by_position(storage: FileStorage) -> bool:
-    """Whether a table says that its files' columns are to be found by their places.
+    """Whether a table says that its files' columns are found by position.
 
     By ``parquet.column.index.access``, as Hive, and by ``orc.force.positional.evolution``, which is a setting of Hive's
     sessions alone.
     """
-    told = dict(storage.properties).get(_BY_POSITION.get(storage.format, ""), "")
-    return told.strip().lower() == "true"
+    setting = dict(storage.properties).get(_BY_POSITION.get(storage.format, ""), "")
+    return setting.strip().lower() == "true"

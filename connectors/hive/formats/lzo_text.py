@@ -13,9 +13,9 @@ __all__ = ["LzoTextFormat"]
 
 
 class LzoTextFormat(TextFormat):
-    """Text files whose names end with ``.lzo``; indexes, which tell where splits can begin, are passed over.
+    """Text files whose names end with ``.lzo``; indexes, which say where splits can begin, are ignored.
 
-    Hadoop's classes pass over files of all other names, too, unless ``lzo.text.input.format.ignore.nonlzo`` is false.
+    Hadoop's classes ignore files of all other names, too, unless ``lzo.text.input.format.ignore.nonlzo`` is false.
     What it was for a table is not known, and such files are refused.
     """
 
@@ -29,7 +29,7 @@ class LzoTextFormat(TextFormat):
             return ()
         if not listed.name.endswith(".lzo"):
             raise NotSupportedError(
-                f"{listed.path} is no .lzo file: whether the input format of LZO text passes over it or reads it was a "
+                f"{listed.path} is no .lzo file: whether the input format of LZO text ignores it or reads it was a "
                 "setting of Hadoop's (lzo.text.input.format.ignore.nonlzo), which is not known here; move the file",
                 error_codes.HIVE_UNSUPPORTED_FORMAT,
             )

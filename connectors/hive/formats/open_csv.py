@@ -70,7 +70,7 @@ def csv_fields(record: str, separator: str = ",", quote: str = '"', escape: str 
     """
     signs = _Signs(separator, quote, escape)
     if not record.isascii() and max(record) > "\uffff":
-        # Java counts places in units of UTF-16.
+        # Java counts positions in units of UTF-16.
         halves = record.encode("utf-16-le")
         record = "".join(map(chr, memoryview(halves).cast("H")))
     fields: list[str] = []
@@ -146,7 +146,7 @@ def _decode(lines: pa.Array, signs: _Signs, odd: bytes, count: int, wanted: Sequ
     fields = [real_nulls(_unquoted(field, signs), is_regular) for field in cut_fields]
     if not _any(is_odd):
         return fields
-    # Lines with escapes or quotes in odd places, or of several lines, are cut one by one.
+    # Lines with escapes or quotes in odd positions, or of several lines, are cut one by one.
     cut = [
         _MISSING if text is None else csv_fields(text, signs.separator, signs.quote, signs.escape)
         for text in as_strings(real_nulls(lines, is_odd)).to_pylist()

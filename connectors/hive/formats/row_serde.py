@@ -21,7 +21,7 @@ RowDecoder = Callable[[pa.Array], Sequence[pa.Array]]
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """What a SerDe is told of a file.
+    """A file, as a SerDe sees it.
 
     Attributes:
         declared: All columns in order, of Arrow's types: ``char`` and ``varchar`` are strings (padded and cut later),

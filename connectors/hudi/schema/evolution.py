@@ -13,9 +13,10 @@ from connector_spi.handles import ColumnHandle
 from connectors.hudi.error_codes import HUDI_SCHEMA_ON_READ
 from connectors.hudi.schema.internal_schema import InternalField, InternalSchema
 from connectors.hudi.schema.table_schema import META_COLUMNS
+from connectors.toolkit.schema.time_casts import ArrayFunction
 from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.type_adaptation import map_nested
-from connectors.toolkit.schema.value_casts import ArrayFunction, leaf_cast
+from connectors.toolkit.schema.value_casts import leaf_cast
 
 __all__ = ["EvolvedColumn", "evolve", "java_text"]
 

@@ -13,8 +13,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Protocol, cast
+from typing import Protocol
 
 import fastavro
 import numpy as np
@@ -23,7 +22,8 @@ import pyarrow as pa
 from polars.exceptions import PanicException
 
 from connectors.toolkit.avro.errors import AVRO_ERRORS
-from connectors.toolkit.avro.schema import AvroRecordSchema, Json, is_simple_union
+from connectors.toolkit.avro.plain_schema import FRAME, LENGTH, PlainSchema, plain_schema
+from connectors.toolkit.avro.schema import AvroRecordSchema
 from connectors.toolkit.avro.values import restore, storage_type
 from connectors.toolkit.codecs.varints import zigzag_bytes
 
@@ -37,8 +37,6 @@ __all__ = [
     "split_records",
 ]
 
-_LENGTH = "length of the record"
-_FRAME = 4
 _SYNC = b"\0" * 16
 
 
@@ -59,7 +57,7 @@ class AvroRecords:
 
 def frame_records(datums: Sequence[bytes]) -> bytes:
     """Puts its length in front of each record."""
-    return b"".join(part for datum in datums for part in (len(datum).to_bytes(_FRAME, "big"), datum))
+    return b"".join(part for datum in datums for part in (len(datum).to_bytes(FRAME, "big"), datum))
 
 
 class ByteRange(Protocol):
@@ -92,7 +90,7 @@ def split_records(
     """
     left = count
     while left:
-        part, found = _whole_records(body, start, min(max(part_bytes, _FRAME), body.size - start), left)
+        part, found = _whole_records(body, start, min(max(part_bytes, FRAME), body.size - start), left)
         yield AvroRecords(schema, part, found)
         start, left = start + part.size, left - found
     if start < body.size or not count:
@@ -105,15 +103,15 @@ def _whole_records(body: ByteRange, start: int, length: int, most: int) -> tuple
     view = memoryview(window)
     end = found = 0
     # Where a record ends is known from the one before it only.
-    while found < most and end + _FRAME <= length:
-        next_end = end + _FRAME + int.from_bytes(view[end : end + _FRAME], "big")
+    while found < most and end + FRAME <= length:
+        next_end = end + FRAME + int.from_bytes(view[end : end + FRAME], "big")
         if next_end > length:
             break
         end, found = next_end, found + 1
     if found:
         return window.slice(0, end), found
-    wanted = _FRAME + int.from_bytes(view[:_FRAME], "big")
-    if length < _FRAME or start + wanted > body.size:
+    wanted = FRAME + int.from_bytes(view[:FRAME], "big")
+    if length < FRAME or start + wanted > body.size:
         raise ValueError(f"a record ends at byte {start + wanted} of {body.size}")
     return body.slice(start, wanted), 1
 
@@ -151,7 +149,7 @@ def read_avro_pieces(pieces: Sequence[AvroRecords], target: pa.Schema) -> pa.Tab
     pieces = [piece for piece in pieces if piece.count]
     if not pieces:
         return target.empty_table()
-    plain = _plain_schema(schema)
+    plain = plain_schema(schema)
     with _avro_errors():
         read = _read_by_polars if plain.columnar else _read_by_fastavro
         lengths, columns = read(pieces, plain, target)
@@ -197,77 +195,23 @@ def read_avro_dicts(schema: str, datums: Collection[bytes], *, record_names: boo
         return found
 
 
-class _PlainSchema:
-    """What lies on the wire, as the readers understand it.
-
-    Attributes:
-        columnar: Whether polars reads it.
-        text: The schema as JSON, the length of each record as its first field.
-    """
-
-    def __init__(self, schema: AvroRecordSchema) -> None:
-        self.columnar = True
-        self._names = 0
-        fields: list[Json] = [{"name": _LENGTH, "type": {"type": "fixed", "name": "frame", "size": _FRAME}}]
-        fields += [{"name": name, "type": self._plain(node)} for name, node in schema.fields.items()]
-        self.text = json.dumps({"type": "record", "name": "framed", "fields": fields})
-
-    def _plain(self, node: Json) -> Json:
-        if isinstance(node, list):
-            if is_simple_union(node):
-                return [branch if branch == "null" else self._plain(branch) for branch in node]
-            self.columnar = False
-            return node
-        if not isinstance(node, dict):
-            self.columnar &= node != "null"
-            return node
-        kind = node["type"]
-        if kind == "record":
-            members = cast(list[dict[str, Json]], node["fields"])
-            fields = [(str(field["name"]), self._plain(field["type"])) for field in members]
-            # An Arrow struct without fields does not tell how many there are.
-            self.columnar &= bool(fields)
-            return self._record(fields)
-        if kind == "array":
-            return {"type": "array", "items": self._plain(node["items"])}
-        if kind == "map":
-            # On the wire a map is an array of pairs.
-            return {"type": "array", "items": self._record([("key", "string"), ("value", self._plain(node["values"]))])}
-        if kind == "enum":
-            return "int"
-        if kind == "fixed":
-            self._names += 1
-            return {"type": "fixed", "name": f"plain{self._names}", "size": node["size"]}
-        return kind
-
-    def _record(self, fields: Sequence[tuple[str, Json]]) -> Json:
-        self._names += 1
-        made: list[Json] = [{"name": name, "type": kind} for name, kind in fields]
-        return {"type": "record", "name": f"plain{self._names}", "fields": made}
-
-
-@lru_cache(maxsize=64)
-def _plain_schema(schema: AvroRecordSchema) -> _PlainSchema:
-    return _PlainSchema(schema)
-
-
 def _read_by_polars(
-    pieces: Sequence[AvroRecords], plain: _PlainSchema, target: pa.Schema
+    pieces: Sequence[AvroRecords], plain: PlainSchema, target: pa.Schema
 ) -> tuple[np.ndarray, list[pa.Array]]:
-    frame = pl.read_avro(io.BytesIO(_container(pieces, plain)), columns=[_LENGTH, *target.names])
+    frame = pl.read_avro(io.BytesIO(_container(pieces, plain)), columns=[LENGTH, *target.names])
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-    columns = [_one_array(table.column(name)) for name in (_LENGTH, *target.names)]
-    lengths = columns[0].cast(pa.binary(_FRAME))
-    data = np.frombuffer(lengths.buffers()[1], dtype=">u4", count=len(lengths), offset=lengths.offset * _FRAME)
+    columns = [_one_array(table.column(name)) for name in (LENGTH, *target.names)]
+    lengths = columns[0].cast(pa.binary(FRAME))
+    data = np.frombuffer(lengths.buffers()[1], dtype=">u4", count=len(lengths), offset=lengths.offset * FRAME)
     return data.astype(np.int64), columns[1:]
 
 
 def _read_by_fastavro(
-    pieces: Sequence[AvroRecords], plain: _PlainSchema, target: pa.Schema
+    pieces: Sequence[AvroRecords], plain: PlainSchema, target: pa.Schema
 ) -> tuple[np.ndarray, list[pa.Array]]:
     fields = pieces[0].schema.fields
     rows = list(fastavro.reader(io.BytesIO(_container(pieces, plain))))
-    lengths = np.frombuffer(b"".join(row[_LENGTH] for row in rows), dtype=">u4").astype(np.int64)
+    lengths = np.frombuffer(b"".join(row[LENGTH] for row in rows), dtype=">u4").astype(np.int64)
     columns = [
         pa.array((row[name] for row in rows), type=storage_type(fields[name]), size=len(rows)) for name in target.names
     ]
@@ -278,7 +222,7 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _container(pieces: Sequence[AvroRecords], plain: _PlainSchema) -> bytes:
+def _container(pieces: Sequence[AvroRecords], plain: PlainSchema) -> bytes:
     entries = ((b"avro.schema", plain.text.encode()), (b"avro.codec", b"null"))
     header = [b"Obj\x01", zigzag_bytes(len(entries))]
     for key, value in entries:
@@ -291,11 +235,11 @@ def _container(pieces: Sequence[AvroRecords], plain: _PlainSchema) -> bytes:
 
 def _check_lengths(records: AvroRecords, lengths: np.ndarray) -> None:
     """Each length as decoded must be the one that stands where the record before it should end."""
-    starts = np.concatenate(([0], np.cumsum(lengths + _FRAME)))
+    starts = np.concatenate(([0], np.cumsum(lengths + FRAME)))
     if len(lengths) != records.count or starts[-1] != len(records.body):
         raise ValueError(f"the records take {starts[-1]} bytes, expected {len(records.body)}")
     data = np.frombuffer(records.body, dtype=np.uint8)
-    framed = data[starts[:-1, None] + np.arange(_FRAME)].view(">u4")[:, 0]
+    framed = data[starts[:-1, None] + np.arange(FRAME)].view(">u4")[:, 0]
     if not np.array_equal(framed, lengths):
         raise ValueError("a record does not end where its length says")
 

@@ -1,4 +1,4 @@
-"""Blocks of bzip2 files, read one by one from any place of a file on. Executor side.
+"""Blocks of bzip2 files, read one by one from any offset of a file on. Executor side.
 
 A bzip2 file is streams one behind the other, each from a byte on: ``BZh``, a digit for the size of blocks, blocks, and
 a trailer. Blocks and trailer follow each other bit by bit, with no length: each begins with 48 bits of its own, the
@@ -31,7 +31,7 @@ _HEADER_BITS = 32
 _MOST_BITS = 8 * (5 << 19)
 # A mark by chance is one of 2^48; two of them in one block are none that was met.
 _TRIES = 3
-# Eight places of a mark within bytes: the bytes that it fills, how far they are behind its first one, all of its bits
+# Eight offsets of a mark within bytes: the bytes that it fills, how far they are behind its first one, all of its bits
 # within seven bytes, and which of those they are.
 _NEEDLES = tuple(
     (
@@ -48,7 +48,7 @@ _NEEDLES = tuple(
 
 
 class RandomAccess(Protocol):
-    """A file whose bytes can be read at any place."""
+    """A file whose bytes can be read at any offset."""
 
     def read_at(self, nbytes: int, offset: int, /) -> bytes:
         """At most so many bytes from ``offset`` on; none behind the end."""
@@ -196,7 +196,7 @@ class _Blocks:
         return (int.from_bytes(data, "big") >> (-(at + count) % 8)) & ((1 << count) - 1)
 
     def _mark(self, at: int) -> _Mark | None:
-        """The mark so many places behind the one that is read; ``None`` where there is none that can belong to it."""
+        """The mark so many marks behind the one that is read; ``None`` where there is none that can belong to it."""
         limit = self._marks[0].bit + _MOST_BITS
         while len(self._marks) <= at and not self._ended and self._bits_known() < limit + _MARK_BITS:
             self._read_on()
@@ -228,7 +228,7 @@ class _Blocks:
         self._marks += sorted(found)
 
     def _forget(self, bit: int) -> None:
-        """Lets go of what lies before a bit; of its bytes when they are many, since the others are copied."""
+        """Drops what lies before a bit; its bytes when they are many, since the others are copied."""
         while self._marks and self._marks[0].bit < bit:
             self._marks.popleft()
         dropped = bit // 8 - self._first

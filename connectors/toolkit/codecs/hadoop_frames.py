@@ -1,8 +1,8 @@
 """Files of Snappy, LZ4 and LZO: Hadoop's frames, and those of other tools. Executor side.
 
 Hadoop's ``BlockCompressorStream`` writes the length of a block as four bytes, big-endian, and then chunks of it, each
-behind its compressed length. Files in Snappy's or LZ4's own frame format, and raw Snappy, are told from those by their
-first bytes.
+behind its compressed length. Files in Snappy's or LZ4's own frame format, and raw Snappy, begin with
+other bytes.
 """
 
 from __future__ import annotations

@@ -82,12 +82,12 @@ def read_vint(data: bytes | memoryview, at: int) -> tuple[int, int]:
         ValueError: The data ends before the number does.
     """
     if at >= len(data):
-        raise ValueError("a number behind the end of the data")
+        raise ValueError("the data ends where a number is expected")
     first = data[at] - 256 if data[at] > 127 else data[at]
     if first >= -112:
         return first, at + 1
     end = at + 1 + (-120 - first if first < -120 else -112 - first)
     if end > len(data):
-        raise ValueError("a number goes on behind the end of the data")
+        raise ValueError("the data ends in a number")
     value = int.from_bytes(data[at + 1 : end], "big")
     return (~value if first < -120 else value), end

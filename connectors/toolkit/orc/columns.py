@@ -134,7 +134,15 @@ class OrcColumns:
         except pa.ArrowInvalid as error:
             if _OUT_OF_RANGE not in str(error):
                 raise
-            rows = read_stripe_rows(self._source, self._footer, schema, index, names, slots, self._path)
+            rows = read_stripe_rows(
+                source=self._source,
+                footer=self._footer,
+                schema=schema,
+                index=index,
+                names=names,
+                slots=slots,
+                where=self._path,
+            )
             return rows, True
         if not slots:
             return batch, False

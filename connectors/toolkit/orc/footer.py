@@ -1,6 +1,6 @@
-"""What pyarrow and pyorc do not tell of an ORC file's footer: stripes' places, writer and calendar (ORC v1 spec).
+"""What pyarrow and pyorc do not show of an ORC file's footer: stripes, writer and calendar (ORC v1 spec).
 
-The footer is a protobuf message of a few known fields; the rest is passed over.
+The footer is a protobuf message of a few known fields; the rest is ignored.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class OrcFooter:
             so did the Java library before it could say (``OrcProto.CalendarKind``, ORC-414).
         row_index_stride: Rows of a row group; 0 means that there are none, and that statistics say nothing.
         metadata: What the writer added, by name.
-        types: All types, the root first; others name them by their place.
+        types: All types, the root first; others name them by position.
         codec: How blocks are compressed.
         block_size: Most bytes of a block when decompressed.
         statistics: Those of the whole file by type, as messages (``OrcProto.ColumnStatistics``).
@@ -156,8 +156,18 @@ def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:
         elif tag == 11:
             calendar = _number(value)
     hybrid = calendar == _HYBRID_CALENDAR or (calendar == _UNKNOWN_CALENDAR and writer == _JAVA_WRITER)
-    named, told = tuple(metadata), tuple(statistics)
-    return OrcFooter(tuple(stripes), rows, writer, hybrid, stride, named, tuple(types), codec, block_size, told)
+    return OrcFooter(
+        stripes=tuple(stripes),
+        rows=rows,
+        writer=writer,
+        hybrid_calendar=hybrid,
+        row_index_stride=stride,
+        metadata=tuple(metadata),
+        types=tuple(types),
+        codec=codec,
+        block_size=block_size,
+        statistics=tuple(statistics),
+    )
 
 
 def _type(message: bytes) -> OrcType:

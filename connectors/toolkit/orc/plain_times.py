@@ -25,7 +25,7 @@ def has_modern_times(footer: OrcFooter, column: int) -> bool:
 
     Args:
         footer: The file's.
-        column: Place of the column among those at the top; all that is in it counts.
+        column: Position of the column among those at the top; all that is in it counts.
     """
     try:
         numbers = [footer.types[0].children[column]]
@@ -52,13 +52,13 @@ def _is_modern(footer: OrcFooter, number: int) -> bool:
     kind = footer.types[number].kind
     if kind not in (_TIMESTAMP, _DATE, _INSTANT):
         return True
-    # Hive's writers turn statistics off together with row groups, and what then stands in their place is no bound.
+    # Hive's writers turn statistics off together with row groups, and what then stands there is no bound.
     if kind == _INSTANT or not footer.row_index_stride:
         return False
-    told = dict(message_fields(footer.statistics[number]))
-    if told.get(1) == 0:
+    fields = dict(message_fields(footer.statistics[number]))
+    if fields.get(1) == 0:
         return True
-    bounds = told.get(7 if kind == _DATE else 9)
+    bounds = fields.get(7 if kind == _DATE else 9)
     if not isinstance(bounds, bytes):
         return False
     lowest = [_signed(value) for key, value in message_fields(bounds) if key in ((1,) if kind == _DATE else (1, 3))]

@@ -45,7 +45,7 @@ class StripeStatistics:
 
     def matching(self, stripes: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         """The stripes that may hold rows of the predicate; all of them on doubt."""
-        # Hive's writers turn statistics off together with row groups, and what then stands in their place is no bound.
+        # Hive's writers turn statistics off together with row groups, and what then stands there is no bound.
         if not predicate.domains or not self._footer.row_index_stride:
             return list(stripes)
         reader = pyorc.Reader(self._source, converters=RAW_TIMES)

@@ -102,8 +102,8 @@ def _indexes(file: pa.NativeFile, footer: OrcFooter, stripe: OrcStripe, columns:
     for tag, stream in message_fields(own):
         if tag != 1 or not isinstance(stream, bytes):
             continue
-        told = {key: value for key, value in message_fields(stream) if isinstance(value, int)}
-        kind, column, length = told.get(1, 0), told.get(2, 0), told.get(3, 0)
+        fields = {key: value for key, value in message_fields(stream) if isinstance(value, int)}
+        kind, column, length = fields.get(1, 0), fields.get(2, 0), fields.get(3, 0)
         if column in columns and kind in (_ROW_INDEX, _BLOOM_FILTER_UTF8):
             content = decompress(file.read_at(length, start), footer.codec, footer.block_size)
             entries = [value for key, value in message_fields(content) if key == 1 and isinstance(value, bytes)]
@@ -128,13 +128,13 @@ def _group_may_match(found: _Groups, group: int, rows: int, one: IndexedColumn, 
 
 
 def _bounds(statistics: bytes, rows: int, kind: pa.DataType, hybrid: bool) -> ColumnBounds:
-    told = dict(message_fields(statistics))
-    values = told.get(1)
-    nulls = 0 if told.get(10) == 0 else rows - values if isinstance(values, int) and 0 <= values <= rows else None
+    fields = dict(message_fields(statistics))
+    values = fields.get(1)
+    nulls = 0 if fields.get(10) == 0 else rows - values if isinstance(values, int) and 0 <= values <= rows else None
     if pa.types.is_string(kind):
-        low, high = _texts(told.get(4))
+        low, high = _texts(fields.get(4))
     else:
-        low, high = _numbers(told.get(7 if pa.types.is_date(kind) else 2))
+        low, high = _numbers(fields.get(7 if pa.types.is_date(kind) else 2))
     if pa.types.is_date(kind):
         low, high = _day(low), _day(high)
         if hybrid and isinstance(low, date) and low < _GREGORIAN_START:
@@ -147,16 +147,16 @@ def _bounds(statistics: bytes, rows: int, kind: pa.DataType, hybrid: bool) -> Co
 def _numbers(message: int | bytes | None) -> tuple[Value | None, Value | None]:
     if not isinstance(message, bytes):
         return None, None
-    told = {key: unzigzag(value) for key, value in message_fields(message) if isinstance(value, int)}
-    return told.get(1), told.get(2)
+    fields = {key: unzigzag(value) for key, value in message_fields(message) if isinstance(value, int)}
+    return fields.get(1), fields.get(2)
 
 
 def _texts(message: int | bytes | None) -> tuple[Value | None, Value | None]:
     """Least and greatest text, or where those are long a bound below and above."""
     if not isinstance(message, bytes):
         return None, None
-    told = {key: value.decode() for key, value in message_fields(message) if isinstance(value, bytes)}
-    return told.get(1, told.get(4)), told.get(2, told.get(5))
+    fields = {key: value.decode() for key, value in message_fields(message) if isinstance(value, bytes)}
+    return fields.get(1, fields.get(4)), fields.get(2, fields.get(5))
 
 
 def _day(value: Value | None) -> Value | None:
@@ -164,15 +164,15 @@ def _day(value: Value | None) -> Value | None:
 
 
 def _may_hold(bloom: bytes, value: Value) -> bool:
-    told = dict(message_fields(bloom))
-    count, bits = told.get(1), told.get(3)
+    fields = dict(message_fields(bloom))
+    count, bits = fields.get(1), fields.get(3)
     hashed = _hash(value)
     if not isinstance(count, int) or not isinstance(bits, bytes) or not bits or hashed is None:
         return True
-    return all(bits[place >> 3] >> (place & 7) & 1 for place in _places(hashed, count, len(bits) * 8))
+    return all(bits[position >> 3] >> (position & 7) & 1 for position in _bit_positions(hashed, count, len(bits) * 8))
 
 
-def _places(hashed: int, count: int, size: int) -> Iterator[int]:
+def _bit_positions(hashed: int, count: int, size: int) -> Iterator[int]:
     first, second = hashed & 0xFFFFFFFF, hashed >> 32
     for number in range(1, count + 1):
         joined = (first + number * second) & 0xFFFFFFFF

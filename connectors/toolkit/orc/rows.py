@@ -30,7 +30,7 @@ def read_stripe_rows(
     slots: Mapping[int, UnionSlots],
     where: str,
 ) -> pa.RecordBatch:
-    """Reads a stripe, with timestamps in microseconds and structs in the place of unions.
+    """Reads a stripe, with timestamps in microseconds and structs instead of unions.
 
     Args:
         source: The open file.
@@ -102,7 +102,7 @@ class _Values:
 
 
 def _stored(arrow: pa.DataType) -> pa.DataType:
-    """A type with timestamps in microseconds, and structs in the place of unions."""
+    """A type with timestamps in microseconds, and structs instead of unions."""
     if pa.types.is_timestamp(arrow):
         return pa.timestamp("us", arrow.tz)
     if pa.types.is_union(arrow):

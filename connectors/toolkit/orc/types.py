@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import CorruptFileError
 from connectors.toolkit.orc.footer import OrcFooter, OrcType, read_writer_zone
-from connectors.toolkit.orc.zone_history import java_shift, tells_otherwise
+from connectors.toolkit.orc.zone_history import differs_from_java, java_shift
 from connectors.toolkit.schema.type_adaptation import map_nested
 
 __all__ = ["CHAR", "mark_chars", "repair_times"]
@@ -65,7 +65,7 @@ def repair_times(
     writer was in another zone than UTC (Java's ``TreeReaderFactory.TimestampTreeReader`` has it right). Its own writer
     does likewise, so that files of it read right as they are.
 
-    Java tells the history of zones before 1900 otherwise (``orc_zone_history``), but not to Presto and Trino.
+    Java tells the history of zones before 1900 otherwise (``zone_history``), but not to Presto and Trino.
 
     Args:
         batch: A stripe, or columns of it, as read.
@@ -79,7 +79,7 @@ def repair_times(
         return batch
     zone = read_writer_zone(source, footer, index, path)
     offset = 0 if seconds_right else _offset_1970(zone)
-    history = zone if footer.writer == _ORC_JAVA and tells_otherwise(zone) else ""
+    history = zone if footer.writer == _ORC_JAVA and differs_from_java(zone) else ""
     if not offset and not history:
         return batch
     columns = [_repaired(column, offset, history) for column in batch.columns]
@@ -166,6 +166,6 @@ def _offset_1970(zone: str) -> int:
     try:
         offset = _EPOCH.astimezone(ZoneInfo(zone)).utcoffset()
     except (KeyError, ValueError, OSError):
-        # pyarrow has refused zones that nobody knows before.
+        # pyarrow has refused unknown zones before.
         return 0
     return 0 if offset is None else int(offset.total_seconds())

@@ -1,7 +1,7 @@
 """Which unions of an ORC stripe are NULL, and of which branch others are, by the stripe's own streams. Executor side.
 
 A union of ORC has a stream of bits, whether it is there, unless all are, and a stream of the numbers of branches for
-those that are (ORC v1 specification, "Union Columns"); both have a place for each union whose parent is there.
+those that are (ORC v1 specification, "Union Columns"); both have an entry for each union whose parent is there.
 
 Neither pyarrow nor pyorc tells NULL from a branch that is NULL. And ORC's C++ library, which is in both, counts the
 values of each branch by the numbers that the file holds, and does not look whether there are so many branches
@@ -46,13 +46,13 @@ class UnionSlots:
     where: str
 
     def nulls(self, exists: _Bits) -> _Bits:
-        """Which places hold no union.
+        """Which entries hold no union.
 
         Args:
-            exists: Which places have a parent that is there.
+            exists: Which entries have a parent that is there.
 
         Raises:
-            CorruptFileError: There are fewer bits than places.
+            CorruptFileError: There are fewer bits than entries.
         """
         if self.present is None:
             return ~exists
@@ -133,8 +133,8 @@ def _streams(
     for tag, stream in message_fields(own):
         if tag != 1 or not isinstance(stream, bytes):
             continue
-        told = {key: value for key, value in message_fields(stream) if isinstance(value, int)}
-        kind, column, length = told.get(1, 0), told.get(2, 0), told.get(3, 0)
+        fields = {key: value for key, value in message_fields(stream) if isinstance(value, int)}
+        kind, column, length = fields.get(1, 0), fields.get(2, 0), fields.get(3, 0)
         if kind in (_PRESENT, _DATA) and column in unions:
             if start + length > end:
                 raise ValueError("a stream that ends behind its stripe")

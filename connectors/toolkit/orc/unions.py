@@ -61,7 +61,7 @@ def holds_union(arrow: pa.DataType) -> bool:
 
 
 def union_struct_type(arrow: pa.DataType) -> pa.DataType:
-    """A type with structs in the place of unions."""
+    """A type with structs instead of unions."""
     if not holds_union(arrow):
         return arrow
     if pa.types.is_union(arrow):
@@ -78,11 +78,11 @@ def union_struct_type(arrow: pa.DataType) -> pa.DataType:
 def unions_to_structs(
     array: pa.Array, node: OrcNode, slots: Mapping[int, UnionSlots], exists: _Bits | None = None
 ) -> pa.Array:
-    """An array as pyarrow reads it from ORC, with structs in the place of unions.
+    """An array as pyarrow reads it from ORC, with structs instead of unions.
 
     Args:
         array: Of any type.
-        node: The type's place in the file.
+        node: The type in the file.
         slots: Which unions are there, by the numbers of their types; of those that are not, pyarrow makes unions of
             the first branch with no value.
         exists: Which values have a parent that is there; ``None`` for all.
@@ -131,11 +131,11 @@ def _node(read: pa.DataType, full: pa.DataType, types: Sequence[OrcType], number
     numbers = types[number].children
     if len(numbers) != len(known):
         raise ValueError("types of another shape")
-    places = [*range(len(known))]
+    positions = [*range(len(known))]
     if len(inner) < len(known):
         names = [name for name, _ in known]
-        places = [names.index(name) for name, _ in inner]
-    pairs = zip(inner, places, strict=True)
+        positions = [names.index(name) for name, _ in inner]
+    pairs = zip(inner, positions, strict=True)
     return OrcNode(number, tuple(_node(one, known[at][1], types, numbers[at]) for (_, one), at in pairs))
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from connectors.toolkit.schema.local_times import JAVA_START, java_standard_time
 
-__all__ = ["java_shift", "tells_otherwise"]
+__all__ = ["differs_from_java", "java_shift"]
 
 _BEFORE_ALL = -(1 << 40)
 _HEADER = 44
@@ -45,7 +45,7 @@ def java_shift(seconds: npt.NDArray[np.int64], zone: str) -> npt.NDArray[np.int6
     return shifts[np.searchsorted(ends, seconds, side="right")]
 
 
-def tells_otherwise(zone: str) -> bool:
+def differs_from_java(zone: str) -> bool:
     """Whether ``java_shift`` changes any time of a zone."""
     return _table(zone) is not None
 
@@ -111,5 +111,5 @@ def _read(zone: str) -> _Zone | None:
     start += _HEADER
     times = struct.unpack_from(f">{changes}q", content, start)
     order = (0, *content[start + changes * 8 : start + changes * 9])
-    told = [struct.unpack_from(">lb", content, start + changes * 9 + kind * 6) for kind in range(kinds)]
-    return _Zone(list(times), [told[kind][0] for kind in order], [bool(told[kind][1]) for kind in order])
+    entries = [struct.unpack_from(">lb", content, start + changes * 9 + kind * 6) for kind in range(kinds)]
+    return _Zone(list(times), [entries[kind][0] for kind in order], [bool(entries[kind][1]) for kind in order])

@@ -70,7 +70,7 @@ class BloomFilters:
 
 
 def hashed_values(values: Sequence[Value], arrow: pa.DataType, physical: str) -> list[int] | None:
-    """The hashes of values as a file holds them; ``None`` where one cannot be told.
+    """The hashes of values as a file holds them; ``None`` where one is not known.
 
     Args:
         values: Of the table's type.
@@ -95,7 +95,7 @@ def _listed_values(domain: Domain) -> tuple[Value, ...]:
 
 
 def _offset(chunk: pq.ColumnChunkMetaData) -> int | None:
-    # Older pyarrow does not tell it.
+    # Older pyarrow does not have it.
     offset: int | None = getattr(chunk, "bloom_filter_offset", None)
     return offset
 

@@ -37,7 +37,7 @@ def narrow_schema(
 ) -> tuple[pa.Schema, list[int]]:
     """Finds what has to be read for some columns.
 
-    A struct of which no field is asked still needs one leaf, since only a leaf tells its NULLs. Where fields are found
+    A struct of which no field is asked still needs one leaf, since only a leaf shows its NULLs. Where fields are found
     by position, all of them are read.
 
     Returns:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from connector_spi.errors import NotSupportedError
+from connectors.toolkit.codecs.varints import read_varint, unzigzag
 
 __all__ = ["is_map_key_error", "open_with_maps", "restored_maps", "restored_type"]
 
@@ -184,16 +185,12 @@ class _CompactReader:
 
     def varint(self) -> int:
         """A number without a sign."""
-        number = shift = 0
-        while (byte := self._byte()) >= 0x80:
-            number |= (byte & 0x7F) << shift
-            shift += 7
-        return number | byte << shift
+        number, self.at = read_varint(self._data, self.at)
+        return number
 
     def integer(self) -> int:
         """A number."""
-        number = self.varint()
-        return (number >> 1) ^ -(number & 1)
+        return unzigzag(self.varint())
 
     def pass_over(self, length: int) -> None:
         """Goes some bytes on."""

@@ -32,7 +32,7 @@ def local_times(instants: pa.Array, zone: str, *, legacy: bool = False) -> pa.Ar
     """Instants as wall-clock times of a zone.
 
     Args:
-        instants: ``timestamp[us]``; a zone in its type is passed over.
+        instants: ``timestamp[us]``; a zone in its type is ignored.
         zone: An IANA name, or an offset such as ``+02:00`` or ``GMT+02:00``.
         legacy: Go by ``java.util.TimeZone``, for which before 1900 the zone's standard time of today holds; else by
             ``java.time``, which has the whole history.

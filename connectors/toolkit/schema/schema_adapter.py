@@ -52,12 +52,12 @@ class SchemaAdapter:
             None
             if position is None
             else adaptation(
-                schema.field(position).type,
-                column.type,
-                conventions or TimeConventions(),
-                f"column '{column.name}' of {where}",
-                rules,
-                (whole or {}).get(column.name),
+                source=schema.field(position).type,
+                target=column.type,
+                conventions=conventions or TimeConventions(),
+                where=f"column '{column.name}' of {where}",
+                rules=rules,
+                whole=(whole or {}).get(column.name),
             )
             for column, position in zip(self.columns, self.positions, strict=True)
         )

@@ -53,15 +53,15 @@ class TimeConventions(Serializable):
 def parquet_conventions(
     metadata: Mapping[bytes, bytes] | None, created_by: str | None, default_zone: str
 ) -> TimeConventions:
-    """Reads a Parquet footer's words about dates and timestamps.
+    """Reads what a Parquet footer says of dates and timestamps.
 
     Hive 3.1 and later say ``writer.date.proleptic`` and ``writer.time.zone`` (``DataWritableReadSupport``), Spark says
     its version and, from 3.0 and for INT96 from 3.1, ``legacyDateTime`` / ``legacyINT96``; older ones wrote the hybrid
     calendar without a word (``DataSourceUtils.getRebaseSpec``, which compares versions as texts).
 
     Which of Java's two views of zones is that of INT96, ``writer.zone.conversion.legacy`` says; without it, it is the
-    older one where no zone is told either (``DataWritableReadSupport.getZoneConversionLegacy``), and for Spark where
-    the calendar is the older one.
+    older one where no zone is recorded (``DataWritableReadSupport.getZoneConversionLegacy``), and for Spark where the
+    calendar is the older one.
 
     A file of parquet-mr that says nothing is by an older Hive: hybrid calendar, INT96 in the zone of its writer, which
     is taken to be ``default_zone``. Other writers (Impala, Arrow) put wall-clock times into INT96 with no zone.
@@ -71,21 +71,43 @@ def parquet_conventions(
         created_by: Who wrote the file.
         default_zone: Zone to use where the file has instants and names no zone.
     """
-    told = metadata or {}
+    properties = metadata or {}
     parquet_mr = (created_by or "").startswith("parquet-mr")
-    if b"org.apache.spark.version" in told:
-        version = told[b"org.apache.spark.version"]
-        legacy = b"org.apache.spark.legacyDateTime" in told or version < b"3.0.0"
-        hybrid_int96 = b"org.apache.spark.legacyINT96" in told or version < b"3.1.0"
-        return TimeConventions(legacy, hybrid_int96, False, default_zone, default_zone, hybrid_int96, legacy)
-    if b"writer.time.zone" in told or b"writer.date.proleptic" in told:
-        hybrid = told.get(b"writer.date.proleptic") == b"false"
-        zone = told.get(b"writer.time.zone", default_zone.encode()).decode()
-        legacy_int96 = told.get(b"writer.zone.conversion.legacy", b"").lower() == b"true"
-        legacy_int96 = legacy_int96 or not told.keys() & {b"writer.zone.conversion.legacy", b"writer.time.zone"}
-        return TimeConventions(hybrid, True, False, default_zone, zone, legacy_int96)
-    silent = parquet_mr and not (told.keys() - {b"ARROW:schema"})
-    return TimeConventions(silent, silent, False, default_zone, default_zone if parquet_mr else "UTC", silent)
+    if b"org.apache.spark.version" in properties:
+        version = properties[b"org.apache.spark.version"]
+        legacy = b"org.apache.spark.legacyDateTime" in properties or version < b"3.0.0"
+        hybrid_int96 = b"org.apache.spark.legacyINT96" in properties or version < b"3.1.0"
+        return TimeConventions(
+            hybrid_dates=legacy,
+            hybrid_int96=hybrid_int96,
+            hybrid_timestamps=False,
+            zone=default_zone,
+            int96_zone=default_zone,
+            legacy_int96=hybrid_int96,
+            legacy_instants=legacy,
+        )
+    if b"writer.time.zone" in properties or b"writer.date.proleptic" in properties:
+        hybrid = properties.get(b"writer.date.proleptic") == b"false"
+        zone = properties.get(b"writer.time.zone", default_zone.encode()).decode()
+        legacy_int96 = properties.get(b"writer.zone.conversion.legacy", b"").lower() == b"true"
+        legacy_int96 = legacy_int96 or not properties.keys() & {b"writer.zone.conversion.legacy", b"writer.time.zone"}
+        return TimeConventions(
+            hybrid_dates=hybrid,
+            hybrid_int96=True,
+            hybrid_timestamps=False,
+            zone=default_zone,
+            int96_zone=zone,
+            legacy_int96=legacy_int96,
+        )
+    silent = parquet_mr and not (properties.keys() - {b"ARROW:schema"})
+    return TimeConventions(
+        hybrid_dates=silent,
+        hybrid_int96=silent,
+        hybrid_timestamps=False,
+        zone=default_zone,
+        int96_zone=default_zone if parquet_mr else "UTC",
+        legacy_int96=silent,
+    )
 
 
 def rebase_dates(dates: pa.Array) -> pa.Array:

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.toolkit.schema.column_sources import find_column
+from connectors.toolkit.schema.time_casts import ArrayFunction
 from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.union_structs import UNION_TAG, branch_count
-from connectors.toolkit.schema.value_casts import ArrayFunction, leaf_cast, refused_branch, refused_cast
+from connectors.toolkit.schema.value_casts import leaf_cast, refused_branch, refused_cast
 
 __all__ = ["LOSSLESS", "LOSSY", "CastRules", "adaptation", "map_nested"]
 

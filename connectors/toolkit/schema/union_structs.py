@@ -29,9 +29,9 @@ def branch_count(arrow: pa.DataType) -> int | None:
     """How many branches a ``uniontype`` has, also where its type is narrowed to some; ``None`` of any other type."""
     if not pa.types.is_struct(arrow) or not arrow.num_fields:
         return None
-    place = arrow.get_field_index(UNION_TAG)
-    told = arrow.field(place).metadata if place >= 0 else None
-    return int(told[_BRANCHES]) if told and told.get(_TYPE) == b"uniontype" else None
+    position = arrow.get_field_index(UNION_TAG)
+    metadata = arrow.field(position).metadata if position >= 0 else None
+    return int(metadata[_BRANCHES]) if metadata and metadata.get(_TYPE) == b"uniontype" else None
 
 
 def union_struct(branches: Sequence[pa.DataType]) -> pa.DataType:

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
 from connectors.toolkit.schema.decimal_rounding import cut_to_scale, rounded_half_up
-from connectors.toolkit.schema.floor_division import floor_divide
-from connectors.toolkit.schema.local_times import local_times
-from connectors.toolkit.schema.time_conventions import INT96, TimeConventions, rebase_dates, rebase_timestamps
+from connectors.toolkit.schema.time_casts import ArrayFunction, date_cast, timestamp_cast
+from connectors.toolkit.schema.time_conventions import TimeConventions
 
 __all__ = [
-    "ArrayFunction",
     "decimal_to_integer",
     "leaf_cast",
     "narrow_integer",
@@ -28,8 +25,6 @@ __all__ = [
     "refused_cast",
     "to_decimal",
 ]
-
-ArrayFunction = Callable[[pa.Array], pa.Array]
 
 _UNSUPPORTED = ErrorCode("UNSUPPORTED_COERCION", ErrorType.USER_ERROR)
 """A file has a column in a type that Hive does not turn into the type of the table.
@@ -181,62 +176,6 @@ def _text_to_date(source: pa.DataType, target: pa.DataType, conventions: TimeCon
     return cast
 
 
-def _date(source: pa.DataType, target: pa.DataType, conventions: TimeConventions) -> ArrayFunction | None:
-    hybrid = rebase_dates if conventions.hybrid_dates else None
-    to_day: ArrayFunction | None = None if source == pa.date32() else lambda array: array.cast(pa.date32())
-    to_target: ArrayFunction | None = None if target == pa.date32() else lambda array: array.cast(target)
-    return _all_of(to_day, hybrid, to_target)
-
-
-def _timestamp(source: pa.DataType, target: pa.DataType, conventions: TimeConventions) -> ArrayFunction | None:
-    int96 = source == INT96
-    naive_source = source.tz is None
-    legacy = conventions.legacy_int96 if int96 else conventions.legacy_instants and not naive_source
-    hybrid = conventions.hybrid_int96 if int96 else conventions.hybrid_timestamps or legacy
-    as_micros: ArrayFunction | None = None
-    if int96:
-        # The label never reaches the values: the reader gives INT96 without a zone.
-        as_micros = lambda array: array.view(pa.timestamp("us", "UTC"))  # noqa: E731
-    elif source.unit != "us":
-        as_micros = _floor_to_micros(source)
-    zone: ArrayFunction | None = None
-    if pa.types.is_date(target):
-        target_zone = None
-    else:
-        target_zone = target.tz
-    if not naive_source and target_zone is None:
-        zone = partial(local_times, zone=conventions.int96_zone if int96 else conventions.zone, legacy=legacy)
-    elif not naive_source and source.tz != target_zone:
-        zone = lambda array: array.cast(pa.timestamp("us", target_zone))  # noqa: E731
-    to_target: ArrayFunction | None = None
-    if target != pa.timestamp("us", target_zone):
-        to_target = lambda array: array.cast(target, safe=False)  # noqa: E731
-    rebase = rebase_timestamps if hybrid else None
-    # java.text.DateFormat goes to the zone's clock first, and names the day by the hybrid calendar then.
-    return _all_of(as_micros, zone, rebase, to_target) if legacy else _all_of(as_micros, rebase, zone, to_target)
-
-
-def _floor_to_micros(source: pa.DataType) -> ArrayFunction:
-    target = pa.timestamp("us", source.tz)
-    if source.unit != "ns":
-        return lambda array: array.cast(target)
-    # A plain cast cuts towards zero, which moves times before 1970 forward.
-    return lambda array: floor_divide(array.view(pa.int64()), 1000).view(target)
-
-
-def _all_of(*functions: ArrayFunction | None) -> ArrayFunction | None:
-    steps = [function for function in functions if function is not None]
-    if not steps:
-        return None
-
-    def run(array: pa.Array) -> pa.Array:
-        for step in steps:
-            array = step(array)
-        return array
-
-    return run
-
-
 def _is_text(arrow: pa.DataType) -> bool:
     return bool(pa.types.is_string(arrow) or pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow))
 
@@ -275,8 +214,8 @@ _Make = Callable[[pa.DataType, pa.DataType, TimeConventions], ArrayFunction | No
 _is = pa.types
 _CASTS: tuple[tuple[_Matches, _Make], ...] = (
     (lambda s, t: _is.is_null(s), _all_null),
-    (_same_time, _timestamp),
-    (lambda s, t: _is.is_date(s) and _is.is_date(t), _date),
+    (_same_time, timestamp_cast),
+    (lambda s, t: _is.is_date(s) and _is.is_date(t), date_cast),
     (lambda s, t: s == t and not _is.is_timestamp(s), _same),
     (_widens, _plain_cast),
     (lambda s, t: _is.is_integer(s) and _is.is_floating(t), _plain_cast),

@@ -101,7 +101,7 @@ class FileSystem(Serializable):
     def open(self, uri: str) -> pa.NativeFile:
         """Opens a file for random access.
 
-        Where it is read through Python (HDFS, Azure by a signature) ``read_at`` moves the place that ``read`` goes on
+        Where it is read through Python (HDFS, Azure by a signature) ``read_at`` moves the offset that ``read`` goes on
         from: use ``seek`` before it.
 
         Raises:
@@ -192,7 +192,7 @@ def raise_storage_failure(error: Exception, uri: str) -> None:
     """Raises what storage failed with while a file was decoded; nothing where the file's content is the reason.
 
     Of damaged data Arrow raises ``OSError``, too. What the system says has a number, and a damaged file may ask for
-    bytes at an impossible place (``EINVAL``); what Arrow's clients of object stores say has none, and names the client.
+    bytes at an impossible offset (``EINVAL``); what Arrow's clients of object stores say has none and names the client.
 
     Args:
         error: What was raised.

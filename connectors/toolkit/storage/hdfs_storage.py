@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from connector_spi.errors import InvalidPropertyError, StorageError
-from connectors.toolkit.storage.hdfs_client import HdfsPlace, hdfs_file_system
+from connectors.toolkit.storage.hdfs_client import HdfsCluster, hdfs_file_system
 
 __all__ = ["hdfs_arguments", "hdfs_place", "open_hdfs"]
 
@@ -33,7 +33,7 @@ def open_hdfs(scheme: str, authority: str, settings: Mapping[str, object]) -> pa
 
     Raises:
         InvalidPropertyError: A file of Hadoop's settings cannot be read, or settings cannot be honoured.
-        StorageError: The cluster's address is not told, or there is no client.
+        StorageError: The cluster's address is not known, or there is no client.
         OSError: The cluster cannot be reached.
     """
     if find_spec("hdfs_native") is not None:
@@ -75,12 +75,12 @@ def hdfs_arguments(scheme: str, authority: str, settings: Mapping[str, object]) 
     return {name: value for name, value in given.items() if value is not None}
 
 
-def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> HdfsPlace:
+def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> HdfsCluster:
     """What hdfs-native has to know.
 
     Raises:
         InvalidPropertyError: A file of Hadoop's settings cannot be read, or settings cannot be honoured.
-        StorageError: The cluster's address is not told.
+        StorageError: The cluster's address is not known.
     """
     user, host, port = _parts(scheme, authority)
     hadoop = {**_environment(), **_resources(settings)}
@@ -101,7 +101,7 @@ def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> H
         address = _address(host, port, hadoop)
         if ":" in address:
             hadoop.setdefault(_ATTEMPTS, str(_ATTEMPTS_AT_ONE_NODE))
-    return HdfsPlace(f"{scheme}://{address}", tuple(sorted(hadoop.items())), user, mounts, *identity)
+    return HdfsCluster(f"{scheme}://{address}", tuple(sorted(hadoop.items())), user, mounts, *identity)
 
 
 _NO_CLIENT = (
@@ -137,8 +137,8 @@ def _text(value: object) -> str | None:
 
 
 def _parts(scheme: str, authority: str) -> tuple[str | None, str, int | None]:
-    user, _, place = authority.rpartition("@")
-    host, _, port = place.partition(":")
+    user, _, address = authority.rpartition("@")
+    host, _, port = address.partition(":")
     if port and not port.isdigit():
         raise StorageError(f"cannot read {scheme}://{authority}/: {port!r} is no port")
     return user or None, host, int(port) if port else None

@@ -93,8 +93,8 @@ def _list_implied(storage: pafs.FileSystem, path: str, recursive: bool) -> list[
         raise missing(base) from error
     # The object that stands for a folder with nothing else in it comes as a folder inside of itself.
     found = [info for info in found if info.path.rstrip("/") != base]
-    told = {info.path for info in found if info.type == pafs.FileType.Directory}
-    implied = {folder for info in found for folder in _folders_between(base, info.path) if folder not in told}
+    folders = {info.path for info in found if info.type == pafs.FileType.Directory}
+    implied = {folder for info in found for folder in _folders_between(base, info.path) if folder not in folders}
     listed = [*found, *(pafs.FileInfo(folder, pafs.FileType.Directory) for folder in implied)]
     return listed if recursive else [info for info in listed if "/" not in info.path[len(base) + 1 :]]
 

@@ -97,7 +97,7 @@ STORAGE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     _known(
         enum_property(
             "azure.auth-type",
-            "How Azure is told who asks; found by the other settings if not set.",
+            "How Azure learns who asks; found by the other settings if not set.",
             ("ACCESS_KEY", "OAUTH", "SAS", "DEFAULT"),
         )
     ),

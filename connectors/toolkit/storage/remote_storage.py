@@ -121,7 +121,7 @@ def s3_arguments(settings: Settings) -> Arguments:
     return _given(
         endpoint_override=endpoint,
         scheme=scheme,
-        # With an endpoint of its own pyarrow puts the bucket into the path, unless this is told.
+        # With an endpoint of its own pyarrow puts the bucket into the path, unless this is set.
         force_virtual_addressing=True if settings.get("s3.path-style-access") is False else None,
         region=settings.get("s3.region"),
         access_key=settings.get("s3.aws-access-key"),
@@ -152,7 +152,7 @@ def gcs_arguments(settings: Settings) -> Arguments:
         credential_token_expiration=dt.datetime.now(dt.UTC) + dt.timedelta(hours=_TOKEN_HOURS) if token else None,
         target_service_account=settings.get("gcs.service-account"),
         anonymous=settings.get("gcs.anonymous"),
-        # Its own is a quarter of an hour, also where nobody answers.
+        # Its own is a quarter of an hour, also where no server answers.
         retry_time_limit=dt.timedelta(seconds=retries if isinstance(retries, float) else _RETRY_SECONDS),
     )
 
@@ -256,7 +256,7 @@ def _given(**arguments: object) -> Arguments:
 
 
 def _address(text: object) -> tuple[str | None, str | None]:
-    """Host and port, and the scheme if one is told."""
+    """Host and port, and the scheme if there is one."""
     if text is None:
         return None, None
     scheme, separator, rest = str(text).rpartition("://")

@@ -59,10 +59,10 @@ class _SignedFile:
 
 @contextmanager
 def _told_without_signatures() -> Iterator[None]:
-    told = ""
+    message = ""
     try:
         yield
         return
     except (OSError, pa.ArrowException) as error:
-        told = without_signatures(str(error))
-    raise OSError(told) from None
+        message = without_signatures(str(error))
+    raise OSError(message) from None

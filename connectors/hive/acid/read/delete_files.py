@@ -87,7 +87,7 @@ class OpenDeleteFile:
         with orc_errors(path):
             file = orc.ORCFile(self.source)
             names = acid_columns(file.schema, path)
-            wanted = [names[place] for place in KEY]
+            wanted = [names[at] for at in KEY]
             operations = None if has_current_layout(self.footer) else names[OPERATION]
             transactions = names[CURRENT_TRANSACTION] if dated else None
             asked = [*wanted, *(name for name in (operations, transactions) if name)]

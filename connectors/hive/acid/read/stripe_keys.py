@@ -36,7 +36,7 @@ class StripeKeys:
 
     Attributes:
         dropped: Rows that are deleted, or whose write id is not visible; ``None`` where there are none.
-        shown: Write ids, bucket properties and row ids; ``None`` where nobody asked for them.
+        shown: Write ids, bucket properties and row ids; ``None`` where they are not asked for.
     """
 
     dropped: Mask | None
@@ -72,7 +72,7 @@ class Keys(ABC):
 
 
 class CountedKeys(Keys):
-    """Keys of a file without ACID columns: by the place of the row in the file.
+    """Keys of a file without ACID columns: by the position of the row in the file.
 
     Args:
         acid: The file.
@@ -133,7 +133,7 @@ class StoredKeys(Keys):
         self._ranges = stripe_ranges(footer)
         self._visible = visible
         self._shown = shown
-        self._key_names = tuple(names[place] for place in KEY)
+        self._key_names = tuple(names[at] for at in KEY)
         self._operations = () if has_current_layout(footer) else (names[OPERATION],)
         self._transactions = (names[CURRENT_TRANSACTION],) if acid.check_write_ids else ()
         directory = parse_directory(acid.directory)

@@ -32,7 +32,7 @@ class AvroFormat(HiveFileFormat):
     name = "avro"
     input_formats = frozenset({"org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat"})
     serdes = frozenset({"org.apache.hadoop.hive.serde2.avro.AvroSerDe"})
-    # AvroSerDe is told the table's columns for partitions, too (HIVE-6835).
+    # AvroSerDe gets the table's columns for partitions, too (HIVE-6835).
     asks_partition_columns = False
     unions = True
 
@@ -55,7 +55,14 @@ class _AvroFile(PositionalFile):
             reader = self._reader_schema()
             conventions = _conventions(header, self.read.zone)
             plans = [
-                plan_column(declared.field(at).name, declared.field(at).type, writer, reader, conventions, path)
+                plan_column(
+                    name=declared.field(at).name,
+                    target=declared.field(at).type,
+                    writer=writer,
+                    reader=reader,
+                    conventions=conventions,
+                    where=path,
+                )
                 for at in wanted
             ]
             blocks = avro_blocks(source, header, self.file.start, self.file.end, path)
@@ -94,9 +101,9 @@ class _AvroFile(PositionalFile):
         return columns
 
     def _reader_schema(self) -> ReaderSchema | None:
-        told = self.request.properties
-        text = _schema_text(told, _LITERAL)
-        url = _schema_text(told, _URL)
+        properties = self.request.properties
+        text = _schema_text(properties, _LITERAL)
+        url = _schema_text(properties, _URL)
         if text is None and url is not None:
             text = read_schema_text(url, self.request.files, self.request.settings.avro_schema_hosts, self.file.path)
         return None if text is None else check_reader_schema(text, self.file.path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from connectors.hive.formats.avro.types import PLACE
+from connectors.hive.formats.avro.types import UNION_POSITION
 from connectors.toolkit.avro.schema import FULL_NAME, Json, is_wide_union, union_branches
 
 __all__ = ["field_type", "reader_names", "reader_types", "record_fields", "renamed"]
@@ -62,13 +62,13 @@ def renamed(node: Json, reader: Json) -> Json:
     branches, readers = union_branches(node), union_branches(reader)
     pairs = _pairs(branches, readers)
     made = [
-        branch if pair is None else _placed(_renamed(branch, readers[pair]), pair if is_wide_union(reader) else None)
+        branch if pair is None else _numbered(_renamed(branch, readers[pair]), pair if is_wide_union(reader) else None)
         for branch, pair in zip(branches, pairs, strict=True)
     ]
     if not isinstance(node, list):
         return made[0]
-    told = iter(made)
-    return [one if one == "null" else next(told) for one in node]
+    others = iter(made)
+    return [one if one == "null" else next(others) for one in node]
 
 
 def reader_types(branches: Sequence[Json], reader: Json) -> list[Json]:
@@ -88,7 +88,7 @@ def field_type(field: Mapping[str, Json] | None) -> Json:
 
 
 def _pairs(branches: Sequence[Json], readers: Sequence[Json]) -> list[int | None]:
-    """For each type of a file the place of the one that it becomes among those of the table's schema.
+    """For each type of a file the position of the one that it becomes among those of the table's schema.
 
     By kind, of kinds with names by the full name, the name, else where there is one only; then the first type that is a
     wider one (``Resolver.ReaderUnion.firstMatchingBranch``).
@@ -113,14 +113,14 @@ def _renamed(node: Json, reader: Json) -> Json:
 
 def _pair(branch: Json, at: int, readers: Sequence[Json]) -> int | None:
     kind = _kind(branch)
-    same = [place for place, reader in enumerate(readers) if _kind(reader) == kind]
+    same = [at for at, reader in enumerate(readers) if _kind(reader) == kind]
     for cut in ("", "."):
-        named = [place for place in same if _name(branch, cut) and _name(readers[place], cut) == _name(branch, cut)]
+        named = [at for at in same if _name(branch, cut) and _name(readers[at], cut) == _name(branch, cut)]
         if named:
             return named[0]
     if same:
         return same[0] if len(same) == 1 else at if at in same else None
-    return next((place for place, reader in enumerate(readers) if _kind(reader) in _WIDER.get(kind, ())), None)
+    return next((at for at, reader in enumerate(readers) if _kind(reader) in _WIDER.get(kind, ())), None)
 
 
 def _name(node: Json, cut: str) -> str:
@@ -129,10 +129,10 @@ def _name(node: Json, cut: str) -> str:
     return full.rpartition(cut)[2] if cut else full
 
 
-def _placed(node: Json, place: int | None) -> Json:
-    if place is None:
+def _numbered(node: Json, position: int | None) -> Json:
+    if position is None:
         return node
-    return {**(node if isinstance(node, dict) else {"type": node}), PLACE: place}
+    return {**(node if isinstance(node, dict) else {"type": node}), UNION_POSITION: position}
 
 
 def _kind(node: Json) -> str:

@@ -19,9 +19,9 @@ from connectors.hive.formats.avro.names import reader_names, renamed
 from connectors.hive.formats.avro.shapes import shape
 from connectors.hive.formats.avro.types import natural_type
 from connectors.toolkit.avro.schema import AvroRecordSchema, Json, reader_fields
+from connectors.toolkit.schema.time_casts import ArrayFunction
 from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.type_adaptation import adaptation
-from connectors.toolkit.schema.value_casts import ArrayFunction
 
 __all__ = ["ColumnPlan", "ReaderSchema", "check_reader_schema", "plan_column"]
 
@@ -82,18 +82,18 @@ def plan_column(
     Raises:
         NotSupportedError: The types do not go together, or the file lacks a field without a default.
     """
-    told = next((field for field in reader or () if str(field["name"]).lower() == name.lower()), None)
-    field = _find(writer, name) if told is None else _find_told(writer, reader or (), str(told["name"]))
+    asked = next((field for field in reader or () if str(field["name"]).lower() == name.lower()), None)
+    field = _find(writer, name) if asked is None else _find_named(writer, reader or (), str(asked["name"]))
     where = f"column '{name}' of {where}"
     if field is not None:
-        node = writer.fields[field] if told is None else renamed(writer.fields[field], told["type"])
+        node = writer.fields[field] if asked is None else renamed(writer.fields[field], asked["type"])
         natural = natural_type(node, target, where)
-        shaped, function = shape(natural, node, told["type"] if told else None, target, where)
+        shaped, function = shape(natural, node, asked["type"] if asked else None, target, where)
         adapt = adaptation(shaped, target, conventions, where)
         return ColumnPlan(field, natural, _one_after_the_other(function, adapt))
-    if told and "default" not in told:
+    if asked and "default" not in asked:
         raise NotSupportedError(f"{where} is not there, and the table's Avro schema gives it no default")
-    value = default_array(told, target, where) if told else pa.nulls(1, target)
+    value = default_array(asked, target, where) if asked else pa.nulls(1, target)
     adapt = None if value.type == target else adaptation(value.type, target, conventions, where)
     return ColumnPlan(None, value.type, None, adapt(value) if adapt else value)
 
@@ -105,7 +105,7 @@ def _find(writer: AvroRecordSchema, name: str) -> str | None:
     return next((field for field in writer.fields if field.lower() == name.lower()), None)
 
 
-def _find_told(writer: AvroRecordSchema, reader: ReaderSchema, name: str) -> str | None:
+def _find_named(writer: AvroRecordSchema, reader: ReaderSchema, name: str) -> str | None:
     names = reader_names([*writer.fields], reader)
     return next((field for field in writer.fields if names[field] == name), None)
 

@@ -58,7 +58,7 @@ def _fetch(parts: SplitResult, hosts: Collection[str], where: str) -> bytes:
     host = parts.netloc.rpartition("@")[2].lower()
     if "@" in parts.netloc:
         raise NotSupportedError(
-            f"the address of the Avro schema of {where} at {_shown(parts)} names a user, whom nobody is told; take the "
+            f"the address of the Avro schema of {where} at {_shown(parts)} names a user, which is never sent; take the "
             "user out of the table's property avro.schema.url",
             error_codes.HIVE_BAD_TABLE,
         )

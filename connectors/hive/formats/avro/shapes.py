@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 from connector_spi.errors import NotSupportedError
 from connectors.hive.formats.avro.defaults import default_array
 from connectors.hive.formats.avro.names import field_type, reader_types, record_fields
-from connectors.hive.formats.avro.types import union_place
+from connectors.hive.formats.avro.types import union_position
 from connectors.toolkit.avro.schema import Json, is_wide_union, union_branch, union_branches
+from connectors.toolkit.schema.time_casts import ArrayFunction
 from connectors.toolkit.schema.type_adaptation import map_nested
 from connectors.toolkit.schema.union_structs import UNION_TAG, is_union_struct
-from connectors.toolkit.schema.value_casts import ArrayFunction
 
 __all__ = ["repeated", "shape"]
 
@@ -29,12 +29,12 @@ __all__ = ["repeated", "shape"]
 def shape(
     natural: pa.DataType, node: Json, reader: Json, target: pa.DataType, where: str
 ) -> tuple[pa.DataType, ArrayFunction | None]:
-    """How values become what the table's schema has in their place.
+    """How values become those of the table's schema.
 
     Args:
         natural: The Arrow type in which they are read.
         node: Their type in the file, as ``renamed`` gives it.
-        reader: Their type in the table's schema; None where nothing is told.
+        reader: Their type in the table's schema; None where it has none.
         target: The type of the table's column.
         where: Names the column and the file for messages.
 
@@ -81,8 +81,8 @@ def _shape_record(
     for (name, member), child in zip(members.items(), natural, strict=True):
         inner: tuple[pa.DataType, ArrayFunction | None] = (child.type, None)
         if name.lower() in wanted:
-            told = field_type(known.get(name))
-            inner = shape(child.type, member["type"], told, wanted[name.lower()], f"{name} in {where}")
+            asked = field_type(known.get(name))
+            inner = shape(child.type, member["type"], asked, wanted[name.lower()], f"{name} in {where}")
         fields.append((name, inner[0]))
         functions.append(inner[1])
     defaults: list[pa.Array] = []
@@ -103,8 +103,8 @@ def _shape_union(
     branches = union_branches(node)
     fields = [natural.field(0)]
     functions: list[ArrayFunction | None] = [None]
-    for branch, told, child in zip(branches, reader_types(branches, reader), list(natural)[1:], strict=True):
-        inner, function = shape(child.type, branch, told, target.field(child.name).type, f"{child.name} in {where}")
+    for branch, asked, child in zip(branches, reader_types(branches, reader), list(natural)[1:], strict=True):
+        inner, function = shape(child.type, branch, asked, target.field(child.name).type, f"{child.name} in {where}")
         fields.append(pa.field(child.name, inner))
         functions.append(function)
     return _nested(natural, pa.struct(fields), functions)
@@ -114,11 +114,11 @@ def _into_union(
     natural: pa.DataType, node: Json, reader: Json, target: pa.DataType, where: str
 ) -> tuple[pa.DataType, ArrayFunction | None]:
     """A type that is one of a ``uniontype`` in the table."""
-    place = union_place(node, target, where)
-    branch = target.field(place + 1)
+    position = union_position(node, target, where)
+    branch = target.field(position + 1)
     inner, function = shape(natural, node, reader, branch.type, where)
     made = pa.struct([(UNION_TAG, pa.int8()), (branch.name, inner)])
-    tag = pa.array([place], pa.int8())
+    tag = pa.array([position], pa.int8())
 
     def convert(array: pa.Array) -> pa.Array:
         values = function(array) if function else array

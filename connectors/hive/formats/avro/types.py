@@ -15,10 +15,10 @@ from connectors.toolkit.avro.primitives import PRIMITIVES, TIMESTAMPS
 from connectors.toolkit.avro.schema import Json, is_wide_union, union_branch, union_branches
 from connectors.toolkit.schema.union_structs import is_union_struct
 
-__all__ = ["PLACE", "natural_type", "union_place"]
+__all__ = ["UNION_POSITION", "natural_type", "union_position"]
 
-PLACE = "place"
-"""Where a type of the file says which type of the table's union it is, null not counted (``avro_shapes.renamed``)."""
+UNION_POSITION = "union position"
+"""The key under which a type of the file says which type of the table's union it is, null not counted."""
 
 _SIMPLE = {**PRIMITIVES, "enum": pa.string(), "fixed": pa.binary()}
 
@@ -38,8 +38,8 @@ def natural_type(node: Json, target: pa.DataType, where: str) -> pa.DataType:
         return _union(union_branches(node), target, where)
     node = union_branch(node)
     if is_union_struct(target):
-        place = union_place(node, target, where)
-        return natural_type(node, target.field(place + 1).type, where)
+        position = union_position(node, target, where)
+        return natural_type(node, target.field(position + 1).type, where)
     if not isinstance(node, dict):
         return _leaf(str(node), {}, target)
     kind = node["type"]
@@ -57,7 +57,7 @@ def natural_type(node: Json, target: pa.DataType, where: str) -> pa.DataType:
     return _leaf(str(kind), node, target)
 
 
-def union_place(node: Json, target: pa.DataType, where: str) -> int:
+def union_position(node: Json, target: pa.DataType, where: str) -> int:
     """Which type of a ``uniontype`` a field's values are of: what it says itself, else the one that it may be.
 
     Args:
@@ -68,12 +68,12 @@ def union_place(node: Json, target: pa.DataType, where: str) -> int:
     Raises:
         NotSupportedError: None of them or several.
     """
-    places = _places(node, list(target)[1:], where)
-    if len(places) != 1:
+    positions = _union_positions(node, list(target)[1:], where)
+    if len(positions) != 1:
         raise NotSupportedError(
             f"{where} is {_name(node)} in the file, and {target} in the table; expected a uniontype that has it once"
         )
-    return places[0]
+    return positions[0]
 
 
 def _union(branches: Sequence[Json], target: pa.DataType, where: str) -> pa.DataType:
@@ -85,10 +85,10 @@ def _union(branches: Sequence[Json], target: pa.DataType, where: str) -> pa.Data
     if pa.types.is_null(target):
         fields = [pa.field(f"field{number}", target) for number in range(len(branches))]
     named = [field.name for field in fields] == [f"field{number}" for number in range(len(fields))]
-    found = [_places(branch, fields, where) for branch in branches]
-    if named and len(branches) == len(fields) and all(number in places for number, places in enumerate(found)):
+    found = [_union_positions(branch, fields, where) for branch in branches]
+    if named and len(branches) == len(fields) and all(number in positions for number, positions in enumerate(found)):
         found = [[number] for number in range(len(branches))]
-    if not named or any(len(places) != 1 for places in found) or len({at for [at] in found}) < len(found):
+    if not named or any(len(positions) != 1 for positions in found) or len({at for [at] in found}) < len(found):
         raise NotSupportedError(
             f"{where} is a union of {len(branches)} types in the file, and {target} in the table; expected a uniontype "
             "that has each of them once"
@@ -100,10 +100,11 @@ def _union(branches: Sequence[Json], target: pa.DataType, where: str) -> pa.Data
     return pa.struct([("tag", pa.int8()), *members])
 
 
-def _places(branch: Json, fields: Sequence[pa.Field], where: str) -> list[int]:
+def _union_positions(branch: Json, fields: Sequence[pa.Field], where: str) -> list[int]:
     """The fields whose type a branch of a union may have."""
-    if isinstance(branch, dict) and PLACE in branch:
-        return [place for place in [cast(int, branch[PLACE])] if place < len(fields)]
+    if isinstance(branch, dict) and UNION_POSITION in branch:
+        position = cast(int, branch[UNION_POSITION])
+        return [position] if position < len(fields) else []
     return [at for at, field in enumerate(fields) if _alike(natural_type(branch, field.type, where), field.type)]
 
 

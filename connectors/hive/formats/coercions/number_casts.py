@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from connectors.hive.formats.coercions.java_numbers import decimal_texts, float_texts
 from connectors.hive.formats.text.values import parse_decimals, real_nulls
-from connectors.toolkit.schema.value_casts import ArrayFunction, decimal_to_integer, narrow_integer, to_decimal
+from connectors.toolkit.schema.time_casts import ArrayFunction
+from connectors.toolkit.schema.value_casts import decimal_to_integer, narrow_integer, to_decimal
 
 __all__ = [
     "booleans_to_numbers",

@@ -20,9 +20,10 @@ from connectors.hive.formats.coercions import time_casts as times
 from connectors.hive.formats.text.times import parse_dates
 from connectors.hive.formats.text.values import parse_decimals, parse_floats, parse_integers
 from connectors.toolkit.orc.types import CHAR
+from connectors.toolkit.schema.time_casts import ArrayFunction
 from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.type_adaptation import CastRules
-from connectors.toolkit.schema.value_casts import ArrayFunction, leaf_cast, refused_cast
+from connectors.toolkit.schema.value_casts import leaf_cast, refused_cast
 
 __all__ = ["ORC_RULES", "PARQUET_POSITION_RULES", "PARQUET_RULES", "ROW_RULES"]
 

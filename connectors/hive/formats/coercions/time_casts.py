@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from connectors.hive.formats.text.values import real_nulls
 from connectors.toolkit.schema.decimal_rounding import rounded_down
 from connectors.toolkit.schema.floor_division import floor_divide
-from connectors.toolkit.schema.value_casts import ArrayFunction, narrow_integer, to_decimal
+from connectors.toolkit.schema.time_casts import ArrayFunction
+from connectors.toolkit.schema.value_casts import narrow_integer, to_decimal
 
 __all__ = [
     "dates_to_texts",
@@ -128,5 +129,5 @@ def timestamps_to_texts(array: pa.Array) -> pa.Array:
 
 def _written(array: pa.Array) -> pa.Array:
     texts = array.cast(pa.string())
-    # In place of a time that it cannot write Arrow puts words in angle brackets.
+    # For a time that it cannot write Arrow puts words in angle brackets.
     return real_nulls(texts, pc.invert(pc.starts_with(texts, "<")))

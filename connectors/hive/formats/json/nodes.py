@@ -196,15 +196,15 @@ def is_position(name: str) -> bool:
 
 
 def _last_of_equal(keys: pa.Array, values: list[object], offsets: pa.Array) -> tuple[pa.Array, list[object], pa.Array]:
-    """Of texts that are one key, such as ``1`` and ``01``, the first place and the last value."""
+    """Of texts that are one key, such as ``1`` and ``01``, the first position and the last value."""
     bounds, known = offsets.to_pylist(), key_codes(keys).to_pylist()
     kept: list[int] = []
     made = [0]
     for start, end in pairwise(bounds):
-        places: dict[int, int] = {}
+        positions: dict[int, int] = {}
         for at in range(start, end):
-            values[places.setdefault(known[at], at)] = values[at]
-        kept.extend(places.values())
+            values[positions.setdefault(known[at], at)] = values[at]
+        kept.extend(positions.values())
         made.append(len(kept))
     if len(kept) == len(values):
         return keys, values, offsets

@@ -54,12 +54,12 @@ class JsonSerDe(RowSerDe):
         values = JsonValues(timestamps, _raw_binary(properties, layout.where), layout.where)
         wanted = pa.schema([(names[at], layout.declared.field(at).type) for at in layout.wanted])
         reader = _JsonReader(
-            values,
-            wanted,
-            pa.struct([(name, field.type) for name, field in zip(names, layout.declared, strict=True)]),
-            layout.wanted,
-            properties.get("text.null.empty.line", "false").lower() == "true",
-            layout.where,
+            values=values,
+            wanted=wanted,
+            declared=pa.struct([(name, field.type) for name, field in zip(names, layout.declared, strict=True)]),
+            positions=layout.wanted,
+            null_empty_lines=properties.get("text.null.empty.line", "false").lower() == "true",
+            where=layout.where,
         )
         return reader.decode
 

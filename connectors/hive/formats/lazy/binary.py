@@ -16,10 +16,10 @@ from connector_spi.errors import NotSupportedError
 from connectors.hive.formats.lazy.binary_leaves import decode_leaf, is_leaf, locate_leaf, read_fixed, stretch_ends
 from connectors.toolkit.cells import Bytes, Positions, spread
 from connectors.toolkit.codecs.hadoop_vints import read_vints
+from connectors.toolkit.schema.time_casts import ArrayFunction
 from connectors.toolkit.schema.time_conventions import TimeConventions
 from connectors.toolkit.schema.type_adaptation import adaptation
 from connectors.toolkit.schema.union_structs import is_union_struct
-from connectors.toolkit.schema.value_casts import ArrayFunction
 
 __all__ = ["check_binary_type", "decode", "decode_fields", "locate", "zoned"]
 
@@ -108,15 +108,15 @@ def decode_fields(
         ends: The byte behind it. Fields behind the end are NULL, as in ``LazyBinaryStruct.parse``.
     """
     at = starts.copy()
-    told: Bytes = np.zeros(len(starts), dtype=np.uint8)
+    bits: Bytes = np.zeros(len(starts), dtype=np.uint8)
     found: dict[int, pa.Array] = {}
     for index, arrow in enumerate(types[: max(wanted, default=-1) + 1]):
         if index % 8 == 0:
             more = at < ends
-            told = np.zeros(len(at), dtype=np.uint8)
-            told[more] = data[at[more]]
+            bits = np.zeros(len(at), dtype=np.uint8)
+            bits[more] = data[at[more]]
             at = at + more
-        valid = (told >> (index % 8)) & 1 == 1
+        valid = (bits >> (index % 8)) & 1 == 1
         begins, behind = locate(arrow, data, at[valid], ends[valid])
         at[valid] = behind
         if index in wanted:
@@ -166,15 +166,17 @@ def _decode_lists(arrow: pa.DataType, data: Bytes, starts: Positions, ends: Posi
         raise ValueError(f"a {arrow} of {int(counts.max())} elements that ends behind its record")
     firsts = np.concatenate(([0], np.cumsum(slots)))
     owner = np.repeat(np.arange(len(starts)), slots)
-    place = np.arange(firsts[-1]) - firsts[owner]
-    valid = (data[bits_at[owner] + place // 8] >> (place % 8).astype(np.uint8)) & 1 == 1
-    begins, behind = _walk(kinds, data, at, ends, owner[valid], place[valid] % len(kinds))
+    ordinal = np.arange(firsts[-1]) - firsts[owner]
+    valid = (data[bits_at[owner] + ordinal // 8] >> (ordinal % 8).astype(np.uint8)) & 1 == 1
+    begins, behind = _walk(
+        kinds=kinds, data=data, at=at, limits=ends, owner=owner[valid], which=ordinal[valid] % len(kinds)
+    )
     offsets = pa.array(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
     children = []
     for index, kind in enumerate(kinds):
-        mine = place[valid] % len(kinds) == index
+        mine = ordinal[valid] % len(kinds) == index
         values = decode(kind, data, begins[mine], behind[mine])
-        children.append(spread(values, valid[place % len(kinds) == index]))
+        children.append(spread(values, valid[ordinal % len(kinds) == index]))
     if len(children) == 1:
         return pa.ListArray.from_arrays(offsets, children[0], type=arrow)
     if children[0].null_count:

@@ -33,7 +33,7 @@ def is_leaf(arrow: pa.DataType) -> bool:
 
 
 def locate_leaf(arrow: pa.DataType, data: Bytes, at: Positions) -> tuple[Positions, Positions]:
-    """The first byte of the content of each value that begins at a place, and the byte behind it.
+    """The first byte of the content of each value that begins at a position, and the byte behind it.
 
     Raises:
         ValueError: A value has a length below zero, or one that lies behind the data.
@@ -166,7 +166,7 @@ def _decode_decimals(arrow: pa.DataType, data: Bytes, starts: Positions, ends: P
     lengths, sizes = read_vints(data, after)
     _check_lengths(arrow, ends - after - sizes, lengths)
     digits = gather_cells(data, after + sizes, ends).cast(pa.large_binary())
-    parts, places = [], []
+    parts, positions = [], []
     for scale in np.unique(scales):
         if not 0 <= scale <= 38:
             raise ValueError(f"a decimal of scale {scale}")
@@ -175,9 +175,9 @@ def _decode_decimals(arrow: pa.DataType, data: Bytes, starts: Positions, ends: P
         cast = leaf_cast(own, arrow, TimeConventions(), "a decimal")
         numbers = decimals(digits.take(pa.array(here)), own)
         parts.append(numbers if cast is None else cast(numbers))
-        places.append(here)
+        positions.append(here)
     if len(parts) == 1:
         return parts[0]
     back = np.empty(len(starts), dtype=np.int64)
-    back[np.concatenate(places)] = np.arange(len(starts))
+    back[np.concatenate(positions)] = np.arange(len(starts))
     return pa.concat_arrays(parts).take(pa.array(back))

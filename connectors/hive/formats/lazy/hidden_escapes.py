@@ -105,17 +105,17 @@ def _free_bytes(held: bytes) -> Iterator[bytes]:
 
 
 def _marked(texts: pa.Array, escape: bytes, mark: bytes) -> tuple[pa.Array, set[int]]:
-    """Puts the mark in the place of each escape with a byte behind it, and tells which bytes those are."""
+    """Puts the mark where each escape with a byte behind it is, and says which bytes those are."""
     validity, offsets_buffer, data_buffer = texts.buffers()
     offsets = np.frombuffer(offsets_buffer, np.int32)[texts.offset : texts.offset + len(texts) + 1]
     data = np.frombuffer(data_buffer, np.uint8)[: offsets[-1]].copy()
-    places = np.flatnonzero(data[offsets[0] :] == escape[0]) + offsets[0]
-    rows = np.searchsorted(offsets, places, side="right") - 1
-    numbers = np.arange(len(places))
+    positions = np.flatnonzero(data[offsets[0] :] == escape[0]) + offsets[0]
+    rows = np.searchsorted(offsets, positions, side="right") - 1
+    numbers = np.arange(len(positions))
     # Of several escapes in a row every other one is behind an escape.
-    begins = np.append(True, (np.diff(places) > 1) | (np.diff(rows) > 0))[: len(places)]
+    begins = np.append(True, (np.diff(positions) > 1) | (np.diff(rows) > 0))[: len(positions)]
     is_first = (numbers - np.maximum.accumulate(np.where(begins, numbers, 0))) % 2 == 0
-    marks = places[is_first & (places + 1 < offsets[rows + 1])]
+    marks = positions[is_first & (positions + 1 < offsets[rows + 1])]
     data[marks] = mark[0]
     buffers = [validity, offsets_buffer, pa.py_buffer(data)]
     made = pa.Array.from_buffers(texts.type, len(texts), buffers, offset=texts.offset)

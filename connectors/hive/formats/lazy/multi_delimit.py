@@ -20,7 +20,7 @@ class MultiDelimitSerDe(RowSerDe):
     """``field.delim`` of any length; inside of columns all is as in ``LazySimpleSerDe``.
 
     An escape does not take the meaning off a delimiter, fields that are too many are left out
-    (``LazyStruct.parseMultiDelimit``), and Hive passes over ``timestamp.formats``.
+    (``LazyStruct.parseMultiDelimit``), and Hive ignores ``timestamp.formats``.
     """
 
     classes = frozenset(
@@ -38,8 +38,8 @@ class MultiDelimitSerDe(RowSerDe):
                 f"{layout.where} has no field.delim, which MultiDelimitSerDe needs; set it in the SerDe's properties",
                 error_codes.HIVE_UNSUPPORTED_FORMAT,
             )
-        told = {key: value for key, value in layout.properties.items() if key != "timestamp.formats"}
-        parameters = lazy_parameters(told, layout.zone, layout.where)
+        properties = {key: value for key, value in layout.properties.items() if key != "timestamp.formats"}
+        parameters = lazy_parameters(properties, layout.zone, layout.where)
         types = layout.declared.types
         for arrow in types:
             check_levels(arrow, 1, parameters, layout.where)

@@ -1,4 +1,4 @@
-"""What Hive's lazy SerDes of texts are told: separators, NULL, escapes, encoding. Both sides.
+"""Parameters of Hive's lazy SerDes of texts: separators, NULL, escapes, encoding. Both sides.
 
 Sources of the rules: ``LazySerDeParameters``, ``LazyUtils.getByte`` of Hive 4.0.
 """
@@ -25,7 +25,7 @@ _MORE_SEPARATORS = bytes([*range(4, 9), 11, *range(14, 27), *range(28, 32), *ran
 
 @dataclass(frozen=True, slots=True)
 class LazyParameters:
-    """What the SerDe is told.
+    """Parameters of a SerDe.
 
     Attributes:
         separators: One byte for each level; the first is between columns.
@@ -76,15 +76,15 @@ def lazy_parameters(properties: Mapping[str, str], zone: str, where: str) -> Laz
     escape = properties.get("escape.delim")
     formats = timestamp_formats(properties)
     return LazyParameters(
-        (bytes(first) + _MORE_SEPARATORS)[:count],
-        properties.get("serialization.null.format", "\\N").encode(),
-        None if escape is None else bytes([_byte(escape, ord("\\"))]),
-        properties.get("serialization.last.column.takes.rest", "").lower() == "true",
-        timestamp_reader(formats, where),
-        instant_reader(formats, where),
-        zone,
-        where,
-        python_charset(properties.get("serialization.encoding", ""), where),
+        separators=(bytes(first) + _MORE_SEPARATORS)[:count],
+        null=properties.get("serialization.null.format", "\\N").encode(),
+        escape=None if escape is None else bytes([_byte(escape, ord("\\"))]),
+        rest=properties.get("serialization.last.column.takes.rest", "").lower() == "true",
+        timestamps=timestamp_reader(formats, where),
+        instants=instant_reader(formats, where),
+        zone=zone,
+        where=where,
+        charset=python_charset(properties.get("serialization.encoding", ""), where),
     )
 
 

@@ -36,14 +36,14 @@ def cut_regular(records: pa.Array, separator: bytes, wanted: Sequence[int]) -> l
         return None
     if not count:
         return [records for _ in wanted]
-    places = found.reshape(rows, count)
-    if (places[:, 0] < offsets[:-1]).any() or (places[:, -1] >= offsets[1:]).any():
+    positions = found.reshape(rows, count)
+    if (positions[:, 0] < offsets[:-1]).any() or (positions[:, -1] >= offsets[1:]).any():
         return None
     return [
         gather_cells(
             data,
-            offsets[:-1] if at == 0 else places[:, at - 1] + 1,
-            offsets[1:] if at == count else np.ascontiguousarray(places[:, at]),
+            offsets[:-1] if at == 0 else positions[:, at - 1] + 1,
+            offsets[1:] if at == count else np.ascontiguousarray(positions[:, at]),
         )
         for at in wanted
     ]

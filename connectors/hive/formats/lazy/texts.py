@@ -41,7 +41,7 @@ def decode_column(texts: pa.Array, target: pa.DataType, parameters: LazyParamete
         texts: Arrow ``binary`` or ``string``, in UTF-8 (``to_utf8``); NULL where the row has no such field. Texts in
             the form of NULL (such as ``\\N``) become NULL here.
         target: The column's type: ``char`` and ``varchar`` as strings, that are padded and cut elsewhere.
-        parameters: What the SerDe is told.
+        parameters: The SerDe's.
         level: Which separator the type's own elements have: 1 for a column.
 
     Raises:
@@ -83,46 +83,46 @@ def check_escape(parameters: LazyParameters, start: int, end: int, where: str) -
     """
     if parameters.escape is not None and parameters.escape in parameters.separators[start:end]:
         raise NotSupportedError(
-            f"{where} has {parameters.escape!r} as escape.delim and as a separator, which cannot be told apart; leave "
+            f"{where} has {parameters.escape!r} as escape.delim and as a separator, which look the same; leave "
             "escape.delim out",
             error_codes.HIVE_UNSUPPORTED_FORMAT,
         )
 
 
 def decode_texts(
-    texts: pa.Array, target: pa.DataType, told: LazyParameters, hidden: HiddenEscapes, level: int
+    texts: pa.Array, target: pa.DataType, parameters: LazyParameters, hidden: HiddenEscapes, level: int
 ) -> pa.Array:
     """Decodes texts whose escapes are hidden; otherwise as ``decode_column``, but that levels are not checked."""
     is_null = pc.equal(texts, hidden.null)
     if bool(pc.any(is_null, min_count=0).as_py()):
         texts = real_nulls(texts, pc.invert(is_null))
     if pa.types.is_map(target):
-        return _decode_maps(texts, target, told, hidden, level)
+        return _decode_maps(texts, target, parameters, hidden, level)
     if pa.types.is_list(target):
-        values, offsets = _elements(texts, told.separators[level : level + 1])
-        children = decode_texts(values, target.value_type, told, hidden, level + 1)
+        values, offsets = _elements(texts, parameters.separators[level : level + 1])
+        children = decode_texts(values, target.value_type, parameters, hidden, level + 1)
         return pa.ListArray.from_arrays(offsets, children, type=target, mask=_nulls(texts))
     if is_union_struct(target):
-        return _decode_unions(texts, target, told, hidden, level)
+        return _decode_unions(texts, target, parameters, hidden, level)
     if pa.types.is_struct(target):
-        separator = told.separators[level : level + 1]
-        fields = split_fields(texts, separator, target.num_fields, range(target.num_fields), rest=told.rest)
+        separator = parameters.separators[level : level + 1]
+        fields = split_fields(texts, separator, target.num_fields, range(target.num_fields), rest=parameters.rest)
         pairs = zip(fields, target, strict=True)
-        parts = [decode_texts(part, field.type, told, hidden, level + 1) for part, field in pairs]
+        parts = [decode_texts(part, field.type, parameters, hidden, level + 1) for part, field in pairs]
         return pa.StructArray.from_arrays(parts, fields=list(target), mask=_nulls(texts))
     if pa.types.is_string(target):
         return as_strings(hidden.without_escapes(texts))
     written = hidden.as_written(texts)
     if pa.types.is_binary(target):
         return parse_base64(written)
-    return _parse(as_strings(written), target, told)
+    return _parse(as_strings(written), target, parameters)
 
 
-def _parse(texts: pa.Array, target: pa.DataType, told: LazyParameters) -> pa.Array:
+def _parse(texts: pa.Array, target: pa.DataType, parameters: LazyParameters) -> pa.Array:
     if pa.types.is_date(target):
         return parse_dates(texts)
     if pa.types.is_timestamp(target):
-        return told.timestamps(texts) if target.tz is None else told.instants(texts, told.zone)
+        return parameters.timestamps(texts) if target.tz is None else parameters.instants(texts, parameters.zone)
     if pa.types.is_integer(target):
         return parse_integers(texts, target)
     if pa.types.is_floating(target):
@@ -137,31 +137,31 @@ def _parse(texts: pa.Array, target: pa.DataType, told: LazyParameters) -> pa.Arr
 
 
 def _decode_maps(
-    texts: pa.Array, target: pa.DataType, told: LazyParameters, hidden: HiddenEscapes, level: int
+    texts: pa.Array, target: pa.DataType, parameters: LazyParameters, hidden: HiddenEscapes, level: int
 ) -> pa.Array:
-    entries, offsets = _elements(texts, told.separators[level : level + 1])
+    entries, offsets = _elements(texts, parameters.separators[level : level + 1])
     # Behind the first separator of an entry all is its value.
-    keys, values = split_fields(entries, told.separators[level + 1 : level + 2], 2, (0, 1), rest=True)
-    keys = decode_texts(keys, target.key_type, told, hidden, level + 2)
+    keys, values = split_fields(entries, parameters.separators[level + 1 : level + 2], 2, (0, 1), rest=True)
+    keys = decode_texts(keys, target.key_type, parameters, hidden, level + 2)
     kept = first_keys(keys, offsets)
     if not kept.all():
         mask = pa.array(kept)
         keys, values = keys.filter(mask), values.filter(mask)
         offsets = np.concatenate(([0], np.cumsum(kept)))[offsets].astype(np.int32)
-    items = decode_texts(values, target.item_type, told, hidden, level + 2)
+    items = decode_texts(values, target.item_type, parameters, hidden, level + 2)
     return pa.MapArray.from_arrays(pa.array(offsets), keys, items, type=target, mask=_nulls(texts))
 
 
 def _decode_unions(
-    texts: pa.Array, target: pa.DataType, told: LazyParameters, hidden: HiddenEscapes, level: int
+    texts: pa.Array, target: pa.DataType, parameters: LazyParameters, hidden: HiddenEscapes, level: int
 ) -> pa.Array:
     branches = list(target)[1:]
-    tags, values = cut_unions(texts, told.separators[level : level + 1], len(branches), hidden, told.where)
+    tags, values = cut_unions(texts, parameters.separators[level : level + 1], len(branches), hidden, parameters.where)
     is_null = texts.is_null()
     fields = [pa.array(tags, pa.int8(), mask=is_null.to_numpy(zero_copy_only=False))]
     for index, branch in enumerate(branches):
         mine = pc.and_(pa.array(tags == index), pc.invert(is_null))
-        found = decode_texts(values.filter(mine), branch.type, told, hidden, level + 1)
+        found = decode_texts(values.filter(mine), branch.type, parameters, hidden, level + 1)
         fields.append(spread(found, mine.to_numpy(zero_copy_only=False)))
     return pa.StructArray.from_arrays(fields, fields=list(target), mask=_nulls(texts))
 

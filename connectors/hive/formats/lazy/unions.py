@@ -19,7 +19,7 @@ __all__ = ["cut_unions"]
 _Tags: TypeAlias = npt.NDArray[np.int8]
 # LazyByte.parseByte: without digits it is 0, and a fraction is left out.
 _NUMBER = re.compile(rb"([+-]?[0-9]*)(?:\.[0-9]*)?")
-_ABSENT, _BAD = -1, -2
+_MISSING, _BAD = -1, -2
 
 
 def cut_unions(
@@ -47,9 +47,9 @@ def cut_unions(
     encoded = names.dictionary_encode()
     known = np.array([*map(_number, encoded.dictionary.to_pylist()), 0], np.int16)
     tags = known[pc.fill_null(encoded.indices, len(known) - 1).to_numpy(zero_copy_only=False)]
-    absent = tags == _ABSENT
-    if absent.any():
-        tags[absent] = np.where(_follows_text(values.filter(pa.array(absent)), separator, hidden), 0, _BAD)
+    missing = tags == _MISSING
+    if missing.any():
+        tags[missing] = np.where(_follows_text(values.filter(pa.array(missing)), separator, hidden), 0, _BAD)
     cut = np.asarray(values.is_valid().to_numpy(zero_copy_only=False))
     wrong = ((tags < 0) | (tags >= branches) | ~cut) & texts.is_valid().to_numpy(zero_copy_only=False)
     if wrong.any():
@@ -63,7 +63,7 @@ def cut_unions(
 
 def _number(text: bytes) -> int:
     if not text:
-        return _ABSENT
+        return _MISSING
     match = _NUMBER.fullmatch(text)
     if match is None or text in (b"+", b"-"):
         return _BAD

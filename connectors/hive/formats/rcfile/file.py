@@ -134,10 +134,10 @@ def read_rc_header(source: ByteSource, where: str) -> RcHeader:
     if old and reader.flag():
         raise CorruptFileError(f"{where} says that it has blocks, which RCFiles have not")
     codec = codec_of_class(reader.text(), where) if compressed else None
-    told = reader.metadata().get(_COLUMNS, "")
-    if not (told.isascii() and told.isdigit() and len(told) < 7):
-        raise CorruptFileError(f"{where} has no number of columns in its header: {_COLUMNS} is {told!r}")
-    return RcHeader(int(told), codec, ESCAPE + reader.take(SYNC_BYTES), reader.at)
+    text = reader.metadata().get(_COLUMNS, "")
+    if not (text.isascii() and text.isdigit() and len(text) < 7):
+        raise CorruptFileError(f"{where} has no number of columns in its header: {_COLUMNS} is {text!r}")
+    return RcHeader(int(text), codec, ESCAPE + reader.take(SYNC_BYTES), reader.at)
 
 
 def rc_groups(source: ByteSource, header: RcHeader, start: int, end: int, where: str) -> Generator[RcGroup, None, None]:
@@ -183,29 +183,29 @@ def _group(source: ByteSource, header: RcHeader, head: bytes, at: int, where: st
     key = source.read(at + _HEAD, key_stored)
     if header.codec is not None:
         key = decompress_block(key, header.codec, f"the key of {where}", size=key_size, limit=_MAX_BYTES)
-    rows, place = read_vint(key, 0)
+    rows, position = read_vint(key, 0)
     column_at = at + _HEAD + key_stored
     columns = []
     for _ in range(header.columns):
-        column_stored, place = read_vint(key, place)
-        size, place = read_vint(key, place)
-        length, place = read_vint(key, place)
-        if min(column_stored, size, length) < 0 or size > _MAX_BYTES or place + length > len(key):
+        column_stored, position = read_vint(key, position)
+        size, position = read_vint(key, position)
+        length, position = read_vint(key, position)
+        if min(column_stored, size, length) < 0 or size > _MAX_BYTES or position + length > len(key):
             raise CorruptFileError(f"{where} is damaged: a column of {column_stored} bytes with lengths of {length}")
-        columns.append(_Column(column_at, column_stored, size, key[place : place + length]))
+        columns.append(_Column(column_at, column_stored, size, key[position : position + length]))
         column_at += column_stored
-        place += length
+        position += length
     if rows < 0 or column_at != at + stored:
         raise CorruptFileError(f"{where} is damaged: {rows} rows in columns that end at byte {column_at}")
-    return RcGroup(rows, stored, source, tuple(columns), header.codec, where)
+    return RcGroup(rows=rows, stored=stored, _source=source, _columns=tuple(columns), _codec=header.codec, _where=where)
 
 
 def _cell_lengths(data: bytes, rows: int) -> Positions:
     """The lengths of a column's cells; -n repeats the length before it n - 1 times."""
-    told = vint_chain(np.frombuffer(data, dtype=np.uint8)) if data else np.zeros(0, dtype=np.int64)
-    runs = np.where(told < 0, ~told, 1)
-    if (runs > rows).any() or int(runs.sum()) != rows or (rows and told[0] < 0):
+    stored_lengths = vint_chain(np.frombuffer(data, dtype=np.uint8)) if data else np.zeros(0, dtype=np.int64)
+    runs = np.where(stored_lengths < 0, ~stored_lengths, 1)
+    if (runs > rows).any() or int(runs.sum()) != rows or (rows and stored_lengths[0] < 0):
         raise ValueError(f"lengths of {int(runs.sum())} cells where {rows} rows are")
-    last = np.maximum.accumulate(np.where(told < 0, 0, np.arange(len(told))))
-    lengths: Positions = np.repeat(told[last], runs)
+    last = np.maximum.accumulate(np.where(stored_lengths < 0, 0, np.arange(len(stored_lengths))))
+    lengths: Positions = np.repeat(stored_lengths[last], runs)
     return lengths

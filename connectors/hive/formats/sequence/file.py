@@ -97,7 +97,9 @@ def sequence_values(source: ByteSource, header: SequenceHeader, start: int, end:
         if header.blocks:
             yield from _block_values(source, header, start, end, where)
             return
-        for window in record_windows(source, header.mark, header.end, start, end, where):
+        for window in record_windows(
+            source=source, mark=header.mark, header_end=header.end, start=start, end=end, where=where
+        ):
             values = window.data, window.starts, window.ends
             if header.codec is not None:
                 values = _inflate(header.codec, *values, where)

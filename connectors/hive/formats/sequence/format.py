@@ -40,14 +40,14 @@ class SequenceFormat(HiveFileFormat):
         return find_row_serde(serde, self.name).unions
 
     def check(self, storage: FileStorage, declared: pa.Schema, where: str) -> None:
-        told = dict(storage.properties)
+        properties = dict(storage.properties)
         for key in _SKIPPING:
-            if told.get(key, "0").strip() not in ("", "0"):
+            if properties.get(key, "0").strip() not in ("", "0"):
                 raise NotSupportedError(
-                    f"{where} has '{key}'='{told[key]}', which is understood for text files only; expected 0",
+                    f"{where} has '{key}'='{properties[key]}', which is understood for text files only; expected 0",
                     error_codes.HIVE_UNSUPPORTED_FORMAT,
                 )
-        layout = RowLayout(declared, tuple(range(len(declared))), told, "UTC", where)
+        layout = RowLayout(declared, tuple(range(len(declared))), properties, "UTC", where)
         find_row_serde(storage.serde, where).decoder(layout)
 
     def page_source(self, request: FileRequest) -> PageSource:

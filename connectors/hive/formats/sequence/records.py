@@ -1,6 +1,6 @@
 """Where the records of a SequenceFile without blocks lie, with no loop over records. Executor side.
 
-The place of a record is known from the one before it only. Marks stand every few kilobytes, though, and from each
+The offset of a record is known from the one before it only. Marks stand every few kilobytes, though, and from each
 mark a chain of its own goes on: all chains of a window are followed at once, one record of each at a time.
 """
 

@@ -93,7 +93,7 @@ def first_line_start(read_at: Callable[[int, int], bytes], start: int, size: int
 
 
 def whole_lines(parts: Iterator[tuple[bytes, bool]], *, first: bool) -> Generator[bytes, None, None]:
-    """The bytes of the lines that belong to a stretch of a file, whose place in the file is not known.
+    """The bytes of the lines that belong to a stretch of a file, whose offset in the file is not known.
 
     Lines belong to it that begin behind its first byte, up to the one that begins right behind its last byte; to the
     first stretch also the first line of all. So stretches that cover a file partition its lines, and none has to know

@@ -1,7 +1,7 @@
 """Texts of single values to values, as Hive's lazy SerDe reads them: what it cannot read is NULL. Executor side.
 
 Each function takes an Arrow string array and gives an array of the asked type. Arrow's own casts do the work where
-all texts are in the form that Hive writes; else the odd ones are told by a pattern. Sources of the rules are Hive's
+all texts are in the form that Hive writes; else a pattern finds the odd ones. Sources of the rules are Hive's
 classes ``LazyInteger``, ``LazyLong``, ``LazyDouble``, ``LazyBoolean``, ``LazyHiveDecimal``, ``LazyDate``,
 ``LazyTimestamp``, ``LazyBinary`` and ``LazyUtils.isNumberMaybe`` of 4.0.
 """
@@ -109,7 +109,7 @@ def parse_booleans(texts: pa.Array, target: pa.DataType) -> pa.Array:
 def parse_decimals(texts: pa.Array, target: pa.DataType) -> pa.Array:
     """Decimals, rounded half up to the type's scale; NULL where the whole part does not fit.
 
-    ``HiveDecimalWritable.setFromBytes`` passes over blanks at both ends.
+    ``HiveDecimalWritable.setFromBytes`` ignores blanks at both ends.
     """
     texts = _without_empty(texts)
     # Arrow cuts texts of more digits than 38, and takes any exponent.

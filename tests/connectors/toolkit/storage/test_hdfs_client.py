@@ -9,12 +9,14 @@ from contextlib import closing
 
 import pytest
 
-from connectors.toolkit.storage.hdfs_client import HdfsPlace, hdfs_file_system
+from connectors.toolkit.storage.hdfs_client import HdfsCluster, hdfs_file_system
 from tests.hms import free_port
 
 
 def test_a_node_that_is_not_there() -> None:
-    files = hdfs_file_system(HdfsPlace(f"hdfs://127.0.0.1:{free_port()}", (("dfs.client.failover.max.attempts", "0"),)))
+    files = hdfs_file_system(
+        HdfsCluster(f"hdfs://127.0.0.1:{free_port()}", (("dfs.client.failover.max.attempts", "0"),))
+    )
     with pytest.raises(OSError, match="Connection refused"):
         files.get_file_info("/a")
 
@@ -22,7 +24,7 @@ def test_a_node_that_is_not_there() -> None:
 def test_a_node_that_is_silent() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         url = f"hdfs://127.0.0.1:{silent.getsockname()[1]}"
-        files = hdfs_file_system(HdfsPlace(url, (("dfs.client.socket-timeout", "300"),)))
+        files = hdfs_file_system(HdfsCluster(url, (("dfs.client.socket-timeout", "300"),)))
         for _ in range(2):
             with pytest.raises(TimeoutError, match=r"no answer for 0\.3 seconds"):
                 files.get_file_info("/a")
@@ -37,7 +39,7 @@ def test_a_server_that_is_no_node() -> None:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         url = f"hdfs://127.0.0.1:{server.server_address[1]}"
-        files = hdfs_file_system(HdfsPlace(url, (("dfs.client.failover.max.attempts", "0"),)))
+        files = hdfs_file_system(HdfsCluster(url, (("dfs.client.failover.max.attempts", "0"),)))
         try:
             # It depends on the moment how the client learns of it.
             for _ in range(20):
@@ -50,9 +52,9 @@ def test_a_server_that_is_no_node() -> None:
 
 def test_settings_without_a_node() -> None:
     with pytest.raises(OSError, match="No NameNode hosts found"):
-        hdfs_file_system(HdfsPlace("hdfs://service", ()))
+        hdfs_file_system(HdfsCluster("hdfs://service", ()))
 
 
 def test_settings_are_not_shown() -> None:
     # Hadoop's files hold passwords, too.
-    assert "secret" not in repr(HdfsPlace("hdfs://node:1", (("ssl.client.keystore.password", "secret"),)))
+    assert "secret" not in repr(HdfsCluster("hdfs://node:1", (("ssl.client.keystore.password", "secret"),)))
