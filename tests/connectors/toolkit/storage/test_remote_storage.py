@@ -18,9 +18,10 @@ from connector_spi.errors import FileMissingError, InvalidPropertyError, Storage
 from connector_spi.properties import parse_properties
 from connectors.toolkit.orc.reader import orc_errors
 from connectors.toolkit.parquet.reader import parquet_errors
+from connectors.toolkit.storage.client_arguments import azure_arguments, gcs_arguments, s3_arguments
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES, storage_options
-from connectors.toolkit.storage.remote_storage import azure_arguments, gcs_arguments, s3_arguments, storage_path
+from connectors.toolkit.storage.remote_storage import storage_path
 from tests.gcs_server import gcs_server
 from tests.s3_server import S3Server, s3_server
 
