@@ -7,7 +7,7 @@ then is handed to the scan where it still fits. See docs/adr/0003 and 0004.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from connector_spi.handles import ColumnHandle, Split
@@ -33,10 +33,12 @@ class NativeRead:
     format: str
     constants: tuple[str, ...]
 
-    def with_columns(self, columns: Iterable[ColumnHandle]) -> NativeRead:
-        """The same for fewer columns: files that are native for more columns are so for these."""
-        names = {column.name for column in columns}
-        return NativeRead(self.format, tuple(name for name in self.constants if name in names))
+    def with_columns(self, columns: Iterable[ColumnHandle]) -> NativeRead | None:
+        """The same for fewer columns, as files that are native for more columns are so for these.
+
+        ``None`` where constants are not the last of the columns.
+        """
+        return _native_read_of(self.format, [column.name for column in columns], self.constants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,8 @@ class EarlyPlanning:
         made = kept.made.in_order(columns) if is_whole else plan.with_columns(columns)
         if isinstance(reader, NativeRead) and work.is_nothing:
             is_part = {column.name for column in columns} <= {column.name for column in kept.made.columns}
-            return made, PlannedScan(splits, reader.with_columns(columns)) if is_part else None
+            found = reader.with_columns(columns) if is_part else None
+            return made, None if found is None else PlannedScan(splits, found)
         # Splits for tasks are made for the very columns, unless there are none.
         return made, PlannedScan(splits, TaskRead(work)) if is_whole or not splits.splits else None
 
@@ -178,16 +181,21 @@ def _native_read(names: Sequence[str], splits: Sequence[Split]) -> NativeRead | 
 
     ``None`` where a split is not natively readable, formats differ, or constants are not the last columns of all.
     """
-    found: set[tuple[str, tuple[str, ...]]] = set()
+    found: set[tuple[str, frozenset[str]]] = set()
+    asked = frozenset(names)
     for split in splits:
         native = split.native_file
         if native is None or native.format not in _FORMATS:
             return None
-        given = {name for name, _ in native.constants}
-        found.add((native.format, tuple(name for name in names if name in given)))
+        found.add((native.format, asked.intersection(name for name, _ in native.constants)))
     if len(found) != 1:
         return None
     [(file_format, constants)] = found
+    return _native_read_of(file_format, names, constants)
+
+
+def _native_read_of(file_format: str, names: Sequence[str], given: Collection[str]) -> NativeRead | None:
+    constants = tuple(name for name in names if name in given)
     are_last = tuple(names[len(names) - len(constants) :]) == constants
     return NativeRead(file_format, constants) if are_last else None
 

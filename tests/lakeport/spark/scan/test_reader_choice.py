@@ -131,6 +131,14 @@ def test_what_is_found_native_while_spark_pushes_is_handed_to_the_scan() -> None
     assert splits.asked == [["id", "at", "part"]]
 
 
+def test_constants_are_in_the_order_of_the_columns() -> None:
+    read = NativeRead("parquet", ("at", "part"))
+    assert read.with_columns((ID, PART, AT)) == NativeRead("parquet", ("part", "at"))
+    assert read.with_columns((ID, AT)) == NativeRead("parquet", ("at",))
+    assert read.with_columns((AT, ID)) is None
+    assert read.with_columns((ID,)) == NativeRead("parquet", ())
+
+
 def test_tasks_check_what_only_they_can_read() -> None:
     with scanned(lambda _: [FOR_TASKS]) as (table, splits):
         state = pushed(table)
