@@ -44,11 +44,12 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks come before ``-m`` selects by them."""
     for item in items:
         add_marks(item)
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
+        if config.pluginmanager.hasplugin("xdist"):
+            item.add_marker(pytest.mark.xdist_group(_group(item)))
     mark_left_out(items)
 
 

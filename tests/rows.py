@@ -11,8 +11,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
-from connector_spi.testing.base import same_type
-
 __all__ = ["Row", "Rows", "assert_same_table", "bag", "explain_rows", "first_difference"]
 
 Row = tuple[object, ...]
@@ -34,6 +32,8 @@ class Rows(Counter[Row]):
 
 def assert_same_table(met: pa.Table, expected: pa.Table) -> None:
     """Same columns in the same order, same types, same rows in any order."""
+    from connector_spi.testing.base import same_type  # conftest.py loads this module: it stays light
+
     assert met.column_names == expected.column_names, f"columns {met.column_names}, not {expected.column_names}"
     differing = [
         (one.name, one.type, other.type)

@@ -21,19 +21,17 @@ CASES = sorted(path.stem for path in HUDI.glob("*.zip"))
 @cache
 def answers(case: str, query: str) -> tuple[str, ...]:
     """What was asked of a case beyond the name of a query, such as the instants of ``asof``; refused ones, too."""
-    recorded = loads((HUDI / f"{case}.json").read_text())["expected"]
-    return tuple(name.removeprefix(f"{query}_") for name in recorded if name.startswith(f"{query}_"))
+    return tuple(name.removeprefix(f"{query}_") for name in _recorded_answers(case) if name.startswith(f"{query}_"))
 
 
 def refused(case: str, query: str) -> bool:
     """Whether Hudi itself gave an error."""
-    return "error" in loads((HUDI / f"{case}.json").read_text())["expected"][query]
+    return "error" in _recorded_answers(case)[query]
 
 
 def expected(case: str, query: str) -> pa.Table:
     """Hudi's rows."""
-    recorded = loads((HUDI / f"{case}.json").read_text())["expected"][query]
-    query = "snapshot" if recorded.get("same_as_snapshot") else query
+    query = "snapshot" if _recorded_answers(case)[query].get("same_as_snapshot") else query
     return pq.read_table(HUDI / f"{case}.expected_{query}.parquet")
 
 
@@ -54,3 +52,10 @@ def opened(case: str, folder: Path) -> HudiCatalog:
     catalog = make_catalog(folder)
     catalog.register(table)
     return catalog
+
+
+@cache
+def _recorded_answers(case: str) -> dict[str, dict[str, object]]:
+    """What the case's writer says of each of Hudi's answers."""
+    answers: dict[str, dict[str, object]] = loads((HUDI / f"{case}.json").read_text())["expected"]
+    return answers
