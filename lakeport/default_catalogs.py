@@ -1,4 +1,4 @@
-"""The catalogs of a folder, or those that are there with no configuration."""
+"""Loads the catalogs of a directory, or the default ones."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from lakeport.version import VERSION
 __all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "load_catalogs"]
 
 DEFAULT_CATALOGS = Path("etc", "catalog")
-"""Where catalog files are looked for when none are named."""
+"""Default directory of catalog files."""
 
 DEFAULT_WAREHOUSE = Path("lakeport-warehouse")
-"""Holds the embedded metastore of the catalogs that are there with no catalog files at all."""
+"""Directory of the embedded metastore of the built-in catalogs, which exist if there are no catalog files."""
 
 
-def load_catalogs(folder: str | os.PathLike[str] | None) -> CatalogRegistry:
-    """The catalogs of a folder, or the ones that ``connect`` takes where none is named.
+def load_catalogs(directory: str | os.PathLike[str] | None) -> CatalogRegistry:
+    """The catalogs of a directory; with ``None`` the default catalogs of ``connect``.
 
     Raises:
-        InvalidPropertyError: The folder is not there.
+        InvalidPropertyError: The directory does not exist.
     """
     registry = CatalogRegistry(discover_plugins, VERSION)
-    if folder is not None:
-        registry.register_directory(folder)
+    if directory is not None:
+        registry.register_directory(directory)
     elif DEFAULT_CATALOGS.is_dir():
         registry.register_directory(DEFAULT_CATALOGS)
     else:

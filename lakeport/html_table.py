@@ -12,12 +12,12 @@ _SHOWN_CHARACTERS = 200
 
 
 def html_table(rows: pa.Table, *, more: bool, footer: str = "") -> str:
-    """A table of HTML; every text in it is escaped.
+    """An HTML table with all texts escaped.
 
     Args:
-        rows: What to show, all of it.
-        more: Whether there are rows that are not shown.
-        footer: A sentence below, as plain text.
+        rows: The rows to show.
+        more: Whether there are more rows than shown.
+        footer: A sentence below the table, as plain text.
     """
     head = "".join(
         f'<th title="{escape(str(field.type))}" style="text-align: {_side(field.type)}">{escape(field.name)}</th>'
@@ -25,11 +25,11 @@ def html_table(rows: pa.Table, *, more: bool, footer: str = "") -> str:
     )
     columns = [_cells(column) for column in rows.columns]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True))
-    said = f"first {rows.num_rows} rows, there are more" if more else _counted(rows.num_rows)
-    said = f"{said}; {footer}" if footer else said
+    caption = f"first {rows.num_rows} rows, there are more" if more else _counted(rows.num_rows)
+    caption = f"{caption}; {footer}" if footer else caption
     return (
         f'<table class="lakeport"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        f"<p><small>{escape(said)}</small></p>"
+        f"<p><small>{escape(caption)}</small></p>"
     )
 
 
@@ -44,7 +44,7 @@ def _text(value: pa.Scalar) -> str:
     try:
         text = str(value.as_py())
     except (ValueError, OverflowError):
-        # What Python's types cannot hold, such as the year 10000.
+        # A value that Python's types cannot represent, such as the year 10000.
         text = str(value.cast(pa.string()).as_py())
     return escape(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")
 

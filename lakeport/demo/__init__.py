@@ -1,1 +1,1 @@
-"""The sample warehouse, and the tour through it."""
+"""The sample warehouse, and a tour through it."""

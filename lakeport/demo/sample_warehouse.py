@@ -1,4 +1,4 @@
-"""Unpacks the sample tables, and writes catalogs for them. Repeating it is safe."""
+"""Unpacks the sample tables and writes catalogs for them. It can be repeated."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _CONNECTORS = ("hive", "hudi")
 
 @dataclass(frozen=True, slots=True)
 class SampleTable:
-    """A table of the sample, which has a zip of its name.
+    """A sample table, stored in a zip file of its name.
 
     Attributes:
-        connector: The catalog that it is registered through, named after its connector.
+        connector: The catalog to register it in, named after its connector.
         name: Name of the table.
-        transactional: It is a transactional table, which an embedded metastore alone takes.
+        transactional: Whether it is a transactional table, which only an embedded metastore can register.
     """
 
     connector: str
@@ -50,22 +50,22 @@ class SampleWarehouse:
     """An unpacked sample.
 
     Attributes:
-        folder: Absolute path of the warehouse, which holds the metastore's file too.
+        folder: Absolute path of the warehouse, which also holds the metastore's file.
     """
 
     folder: Path
 
     @property
     def catalogs(self) -> Path:
-        """The folder of the catalog files."""
+        """The directory of the catalog files."""
         return self.folder / "catalogs"
 
     def location(self, table: SampleTable) -> Path:
-        """The folder of a table."""
+        """The directory of a table."""
         return self.folder / SCHEMA / table.name
 
     def registrations(self) -> Sequence[str]:
-        """The statements that register the tables, in SQL."""
+        """The SQL statements that register the tables."""
         return [self._registration(table) for table in TABLES]
 
     def _registration(self, table: SampleTable) -> str:
@@ -78,15 +78,15 @@ class SampleWarehouse:
 
 
 def prepare(folder: Path) -> SampleWarehouse:
-    """Unpacks the tables that are not there yet, and takes them out of the metastore so that they can be registered.
+    """Unpacks missing tables, and removes the sample tables from the metastore so that they can be registered.
 
-    Tables of others in the same warehouse and the same metastore stay as they are.
+    Other tables in the same warehouse and metastore do not change.
 
     Args:
-        folder: The warehouse; made if missing.
+        folder: The warehouse; created if missing.
 
     Raises:
-        UserError: The metastore has another table of a sample's name, or the folder cannot be written.
+        UserError: The metastore has another table with a sample's name, or the directory cannot be written.
     """
     warehouse = SampleWarehouse(folder.absolute())
     metastore_file = warehouse.folder / "metastore.db"
@@ -97,7 +97,7 @@ def prepare(folder: Path) -> SampleWarehouse:
     except OSError as error:
         raise UserError(
             f"cannot write the sample warehouse to {warehouse.folder}: {error.strerror}; "
-            "run from another folder, or give one with --warehouse",
+            "run from another directory, or give one with --warehouse",
             SAMPLE_WAREHOUSE_TAKEN,
         ) from error
     _forget(warehouse, metastore_file)
@@ -108,12 +108,12 @@ def _unpack(name: str, target: Path) -> None:
     if target.exists():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    # A table is there wholly or not at all, also when this is stopped half-way.
+    # A table is unpacked completely or not at all, even if this is interrupted.
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".unpacking-") as staging:
         inner = Path(staging, name)
         with (resources.files(__package__) / "data" / f"{name}.zip").open("rb") as packed, zipfile.ZipFile(packed) as z:
             for entry in z.infolist():
-                # The one folder that a zip holds has the name of the run that made the table.
+                # The only top directory of a zip has the name of the run that created the table.
                 path = inner.joinpath(*PurePosixPath(entry.filename).parts[1:])
                 if entry.is_dir():
                     path.mkdir(parents=True, exist_ok=True)
@@ -143,12 +143,12 @@ def _forget(warehouse: SampleWarehouse, metastore_file: Path) -> None:
             if entry is None:
                 continue
             location = Path((entry.storage.location or "").removeprefix("file://"))
-            # A warehouse that was moved has its old places in the metastore that moved with it.
+            # The metastore in a moved warehouse still has the old locations.
             moved = location.parts[-2:] == (SCHEMA, table.name) and not location.exists()
             if location != warehouse.location(table) and not moved:
                 raise UserError(
                     f"the metastore {metastore_file} has another table {SCHEMA}.{table.name}, at {location}; "
-                    "give the tour a folder of its own with --warehouse",
+                    "give the tour its own directory with --warehouse",
                     SAMPLE_WAREHOUSE_TAKEN,
                 )
             metastore.writes.drop_table(SCHEMA, table.name, delete_data=False)

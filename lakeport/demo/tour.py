@@ -17,11 +17,11 @@ class Step:
     """One statement.
 
     Attributes:
-        why: What it shows, in one line.
+        why: Description in one line.
         sql: The statement.
-        shows_scans: It is an EXPLAIN of which only the scans are of interest.
-        fails: It is refused on purpose.
-        since: The first Spark that knows it.
+        shows_scans: Whether to show only the scans of an EXPLAIN.
+        fails: Whether the statement is meant to fail.
+        since: The first Spark version that supports it.
     """
 
     why: str
@@ -32,7 +32,7 @@ class Step:
 
 
 def tour(warehouse: SampleWarehouse) -> list[Step]:
-    """All steps that the installed Spark knows; the first ones register the tables."""
+    """All steps that the installed Spark supports; the first ones register the tables."""
     major, minor = version("pyspark").split(".")[:2]
     registrations = [
         Step("Three tables that Hive wrote and three that Hudi wrote: register their folders.", statement)

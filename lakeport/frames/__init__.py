@@ -1,1 +1,1 @@
-"""Tables read by other libraries: Polars and DuckDB, with what they push down."""
+"""Tables in other libraries: Polars and DuckDB, with pushdown of columns, filters and limits."""

@@ -1,7 +1,8 @@
-"""Looks into expressions of pyarrow, which has no way in but the form in which they are pickled.
+"""Parses pyarrow expressions from their pickled form, the only access to their structure.
 
-That is a record batch of one row: constants are its columns, and the schema's metadata has the tree in prefix order,
-keys ``call``, ``field_ref``, ``literal``, ``options`` and ``end`` (Arrow's ``compute/expression.cc``, ``Serialize``).
+The form is a record batch of one row: constants are its columns, and the schema's metadata has the tree in prefix
+order, with keys ``call``, ``field_ref``, ``literal``, ``options`` and ``end`` (Arrow's ``compute/expression.cc``,
+``Serialize``).
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of pyarrow's.
+    """A call of a pyarrow function.
 
     Attributes:
         function: Its name.
-        inputs: What it is called with.
-        options: A struct, or ``None``.
+        inputs: Its arguments.
+        options: Its options, a struct, or ``None``.
     """
 
     function: str
@@ -67,7 +68,7 @@ class Call:
     options: pa.Scalar | None
 
     def columns(self) -> tuple[str, ...]:
-        """The columns that it looks at."""
+        """The columns that it uses."""
         return tuple(name for node in self.inputs for name in node.columns())
 
 
@@ -75,9 +76,9 @@ Node = Field | Literal | Call
 
 
 def read_expression(expression: pc.Expression, schema: pa.Schema) -> Node | None:
-    """The tree of an expression on columns of a schema; ``None`` where anything in it is not understood."""
+    """The tree of an expression on columns of a schema; ``None`` if any part of it is unknown."""
     if any(re.search(r"['\n\r\\]", name) for name in schema.names):
-        return None  # could not be told from the tree's own text
+        return None  # such names are ambiguous in the tree's text
     try:
         [serialized] = expression.__reduce__()[1]
         table = pa.ipc.open_file(serialized).read_all()
@@ -94,7 +95,7 @@ def read_expression(expression: pc.Expression, schema: pa.Schema) -> Node | None
 
 
 def needed_by_arrow(node: Node, schema: pa.Schema) -> TupleDomain[str]:
-    """The rows for which an expression may be true; every row where it is not understood."""
+    """The rows for which an expression may be true; every row where it is not supported."""
     if not isinstance(node, Call):
         return EVERY_ROW
     function, inputs = node.function, node.inputs

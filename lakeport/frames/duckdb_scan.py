@@ -1,6 +1,6 @@
-"""Tables as relations of DuckDB, which pushes columns and filters down into data sets of pyarrow.
+"""Tables as relations of DuckDB, which pushes columns and filters down into pyarrow datasets.
 
-DuckDB calls the method ``scanner`` of the data set's class, as pyarrow's own data sets have it.
+DuckDB calls the method ``scanner`` of the dataset, as of pyarrow's own datasets.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["ScanDataset"]
 
 
 class ScanDataset(pads.InMemoryDataset):  # type: ignore[misc]  # pyarrow has no types
-    """A data set of pyarrow that reads a table each time it is scanned.
+    """A pyarrow dataset that reads a table each time it is scanned.
 
     Args:
-        schema: Of the table.
+        schema: The table's schema.
         open_reader: Opens the table.
-        may_filter: Whether rows that a filter excludes may be left out before they are counted; not below a limit.
+        may_filter: Whether the scan may leave out rows that a filter excludes; not allowed below a limit.
     """
 
     def __init__(self, schema: pa.Schema, open_reader: OpenReader, *, may_filter: bool) -> None:
@@ -42,9 +42,9 @@ class ScanDataset(pads.InMemoryDataset):  # type: ignore[misc]  # pyarrow has no
         """Opens the table.
 
         Args:
-            columns: Names, or as pyarrow has it expressions by name; ``None`` is all.
-            filter: What rows have to pass: done by pyarrow, once more where the table did it.
-            settings: How pyarrow would read files: there are none here.
+            columns: Names, or expressions by name as in pyarrow; ``None`` is all.
+            filter: The filter; pyarrow evaluates it, even where the table has done so.
+            settings: pyarrow's settings for reading files; ignored.
         """
         names = self.schema.names
         asked: list[str] | None = None

@@ -1,4 +1,4 @@
-"""Tables as lazy frames of Polars, by its interface for sources of others.
+"""Tables as lazy frames of Polars, through its interface for IO plugins.
 
 https://docs.pola.rs/user-guide/plugins/io_plugins
 """
@@ -26,9 +26,9 @@ def lazy_frame(schema: pa.Schema, open_reader: OpenReader, *, may_filter: bool) 
     """A frame that reads the table each time it is collected.
 
     Args:
-        schema: Of the table.
-        open_reader: Opens it.
-        may_filter: Whether rows that a filter excludes may be left out before Polars counts; not below a limit.
+        schema: The table's schema.
+        open_reader: Opens the table.
+        may_filter: Whether the scan may leave out rows that a filter excludes; not allowed below a limit.
     """
 
     def read(
@@ -36,7 +36,7 @@ def lazy_frame(schema: pa.Schema, open_reader: OpenReader, *, may_filter: bool) 
     ) -> Iterator[pl.DataFrame]:
         asked = columns
         if predicate is not None and columns is not None:
-            # Polars may filter by columns that it does not ask for.
+            # Polars may filter by columns that it does not select.
             asked = list(dict.fromkeys([*columns, *predicate.meta.root_names()]))
         needed = needed_by_polars(predicate, schema) if may_filter and predicate is not None else None
         limit = rows if predicate is None else None
@@ -47,11 +47,11 @@ def lazy_frame(schema: pa.Schema, open_reader: OpenReader, *, may_filter: bool) 
 
 
 def needed_by_polars(predicate: pl.Expr, schema: pa.Schema) -> TupleDomain[str]:
-    """The rows for which a predicate may be true; every row where it is not understood."""
+    """The rows for which a predicate may be true; every row where it is not supported."""
     kind, node = _node(predicate)
     inputs = predicate.meta.pop()
     if kind == "BinaryExpr" and isinstance(node, dict):
-        # The inputs come last first.
+        # The inputs are in reverse order.
         right, left = inputs
         operator = node.get("op")
         if operator in ("And", "LogicalAnd"):
@@ -112,14 +112,14 @@ def _frame(table: pa.Table) -> pl.DataFrame:
 
 
 def _node(expression: pl.Expr) -> tuple[str, object]:
-    """The kind of an expression's outermost node, and what it holds, as Polars' JSON has them."""
+    """The kind and content of an expression's outermost node, from Polars' JSON."""
     try:
-        held = json.loads(expression.meta.serialize(format="json"))
+        serialized = json.loads(expression.meta.serialize(format="json"))
     except (pl.exceptions.PolarsError, ValueError):
         return "", None
-    if not isinstance(held, dict) or len(held) != 1:
+    if not isinstance(serialized, dict) or len(serialized) != 1:
         return "", None
-    [(kind, node)] = held.items()
+    [(kind, node)] = serialized.items()
     return str(kind), node
 
 
@@ -129,7 +129,7 @@ def _column(expression: pl.Expr) -> str | None:
 
 
 def _constant(expression: pl.Expr) -> list[object] | None:
-    """The values of an expression of no columns; ``None`` where it is none."""
+    """The values of a constant expression; ``None`` for other expressions."""
     if expression.meta.root_names() or _node(expression)[0] not in _CONSTANTS:
         return None
     try:

@@ -1,4 +1,4 @@
-"""From what other libraries push down to the rows that they need at most; they, or we, filter again."""
+"""Translates pushed-down conditions of other libraries into the rows they need at most; rows are filtered again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakeport.arrow.filters import parse_where
 __all__ = ["EVERY_ROW", "OpenReader", "rows_needed"]
 
 EVERY_ROW = TupleDomain[str].all()
-"""What a filter that is not understood needs."""
+"""The rows needed by an unsupported filter."""
 
 
 class OpenReader(Protocol):
@@ -26,18 +26,18 @@ class OpenReader(Protocol):
 
 
 def rows_needed(schema: pa.Schema, column: object, operator: str, *values: object) -> TupleDomain[str]:
-    """The rows for which one condition may be true, by Spark's comparison or any that is true for fewer rows.
+    """The rows for which one condition may be true, by Spark's comparison or one that is true for fewer rows.
 
-    Those of Polars are the same: NaN equals itself and is above all numbers. In Arrow's, nothing compares with NaN.
+    Polars compares the same way: NaN equals itself and is above all numbers. In Arrow, no comparison with NaN is true.
 
     Args:
-        schema: Of the table.
-        column: Its name; of a name that the schema lacks, or has twice, nothing is known.
+        schema: The table's schema.
+        column: The column's name; a missing or duplicate name gives every row.
         operator: As in ``filters.Where``.
-        values: None for a test of NULL, the list for ``in``, else one.
+        values: Nothing for a test of NULL, the list for ``in``, else one value.
 
     Returns:
-        Every row where the condition is not understood, such as a value that is not of the column's type.
+        The rows; every row where the condition is not supported, such as a value that is not of the column's type.
     """
     if not isinstance(column, str) or len(schema.get_all_field_indices(column)) != 1:
         return EVERY_ROW
@@ -45,7 +45,7 @@ def rows_needed(schema: pa.Schema, column: object, operator: str, *values: objec
     if pa.types.is_nested(field.type):
         return EVERY_ROW
     if operator == "in":
-        # A NULL in the list is equal to nothing, or to NULL, by what the library was told: keep those rows then.
+        # Whether a NULL in the list matches NULL depends on an option of the library: keep all rows then.
         [listed] = values
         if not isinstance(listed, Sequence) or any(value is None for value in listed):
             return EVERY_ROW

@@ -1,4 +1,4 @@
-"""A table that is read with no Spark, into whatever library wants it."""
+"""A table that is read without Spark, into Arrow, pandas, Polars, DuckDB and others."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _SHOWN_ROWS = 20
 
 
 class TableScan:
-    """What to read of a table; made by ``Session.scan``. Does not change: each method gives a new one.
+    """A read of a table, made by ``Session.scan``. It is immutable: each method returns a new one.
 
-    Every read sees the same snapshot, also when it is read often, by several threads or by other libraries. Anything
-    that takes an object with ``__arrow_c_stream__`` reads it: ``pyarrow.table(scan)``, ``polars.DataFrame(scan)``.
+    Every read sees the same snapshot, even repeated reads by several threads or other libraries. Any function that
+    accepts an object with ``__arrow_c_stream__`` can read it: ``pyarrow.table(scan)``, ``polars.DataFrame(scan)``.
 
     Args:
         reads: Runs the reads.
-        request: What to read.
+        request: The table, columns and rows to read.
         lease: On the transactions that the reads share.
     """
 
@@ -52,11 +52,11 @@ class TableScan:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns, as the table has them."""
+        """Names of the columns."""
         return list(self._schema.names)
 
     def select(self, *columns: str) -> TableScan:
-        """Some columns, in this order.
+        """The scan with only these columns, in this order.
 
         Raises:
             ColumnNotFoundError: The table has no such column.
@@ -64,23 +64,23 @@ class TableScan:
         return self._with(self._request.with_columns(columns))
 
     def where(self, *conditions: Condition) -> TableScan:
-        """The rows that fit all conditions, and all that were put on it before.
+        """The scan with only the rows that match these and all earlier conditions.
 
         Args:
-            conditions: ``("a", ">", 5)``, ``("b", "in", [1, 2])``, ``("c", "is null")``; they may name any column of
-                the table, and mean what Spark's WHERE means.
+            conditions: ``("a", ">", 5)``, ``("b", "in", [1, 2])``, ``("c", "is null")``; they may use any column of
+                the table, and mean the same as in Spark's WHERE.
 
         Raises:
-            InvalidArgumentError: A condition that is not understood, or the scan has a limit already.
+            InvalidArgumentError: A condition is invalid, or the scan has a limit already.
             ColumnNotFoundError: The table has no such column.
         """
         return self._with(self._request.with_filter(conditions))
 
     def limit(self, rows: int) -> TableScan:
-        """No more than some rows, whichever come first.
+        """The scan with at most this number of rows, in no particular order.
 
         Raises:
-            InvalidArgumentError: Below 0.
+            InvalidArgumentError: The number is negative.
         """
         return self._with(self._request.with_limit(rows))
 
@@ -89,20 +89,20 @@ class TableScan:
         return self._reads.read_again(self._request, self._lease)
 
     def to_arrow(self) -> pa.Table:
-        """All rows at once; raises as ``to_reader`` does."""
+        """All rows at once; raises the same errors as ``to_reader``."""
         return self.to_reader().read_all()
 
     def to_pandas(self, dtype_backend: Literal["numpy", "pyarrow"] = "numpy") -> pd.DataFrame:
         """All rows as a pandas DataFrame.
 
         Args:
-            dtype_backend: ``pyarrow`` keeps the types as they are; ``numpy`` has what ``pyarrow.Table.to_pandas``
-                makes: whole numbers with NULLs become floating-point numbers.
+            dtype_backend: ``pyarrow`` keeps the types; ``numpy`` converts as ``pyarrow.Table.to_pandas``: integers
+                with NULLs become floating-point numbers.
 
         Raises:
-            InvalidArgumentError: Another ``dtype_backend``.
+            InvalidArgumentError: The ``dtype_backend`` is unknown.
             NotSupportedError: pandas is not installed.
-            ConnectorError: As ``to_reader``.
+            ConnectorError: As in ``to_reader``.
 
         Example:
             >>> session.scan("hive.sales.labels").where(("id", "=", 2)).to_pandas()[["id", "s"]].to_dict("records")
@@ -117,7 +117,7 @@ class TableScan:
     def to_polars(self) -> pl.LazyFrame:
         """A lazy frame, which pushes its columns, filters and limit down to the table.
 
-        Reading raises what Polars makes of a ``ConnectorError``: a ``ComputeError`` with its message.
+        A ``ConnectorError`` while reading becomes a ``ComputeError`` of Polars with its message.
 
         Example:
             >>> import polars as pl
@@ -126,7 +126,7 @@ class TableScan:
             [{'s': 'two'}]
         """
         _library("polars")
-        from lakeport.frames.polars_scan import lazy_frame  # takes a tenth of a second, which few sessions need
+        from lakeport.frames.polars_scan import lazy_frame  # the import takes a tenth of a second
 
         return lazy_frame(self._schema, self.reader_of, may_filter=self._request.limit is None)
 
@@ -134,7 +134,7 @@ class TableScan:
         """A relation, which pushes columns and filters down to the table; each use of it reads the table.
 
         Args:
-            connection: Where to make it; ``None`` is DuckDB's default connection.
+            connection: The connection of the relation; ``None`` is DuckDB's default connection.
 
         Raises:
             NotSupportedError: DuckDB is not installed.
@@ -153,12 +153,12 @@ class TableScan:
     def reader_of(
         self, columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader:
-        """A read of a part, for libraries that push down.
+        """Reads a part of the scan, for libraries with pushdown.
 
         Args:
-            columns: Of this scan's, in this order; ``None`` is all.
-            needed: Rows outside of it may be left out, and will be where that saves work; ``None`` is all rows.
-            limit: Most rows to give.
+            columns: Columns of this scan, in this order; ``None`` is all.
+            needed: Rows outside it may be left out where that saves work; ``None`` is all rows.
+            limit: Most rows to read.
         """
         asked = self._request if columns is None else replace(self._request, columns=tuple(columns))
         if needed is not None:

@@ -1,4 +1,4 @@
-"""Completion of what is written behind ``%lakeport`` and below ``%%lakeport``."""
+"""Completion in ``%lakeport`` lines and ``%%lakeport`` cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["MagicCompleter", "Suggestion", "offer_in"]
 
 _MATCHER = "lakeport_matcher"
 _PATIENCE = 1.0
-"""Seconds that names are waited for: Tab asks once, and nothing adds to its menu later."""
+"""Seconds to wait for names: the menu of Tab is not refreshed later."""
 _CELL = re.compile(r"\s*%%lakeport(?=\s)")
 _LINE = re.compile(r"[^%\n]*%lakeport(?=\s)")
 _WORD = re.compile(r"\S*\Z")
@@ -30,12 +30,12 @@ _AFTER_FORMAT = re.compile(r"(?:-f|--format)[\s=]+(\S*)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What may stand at the cursor.
+    """A completion at the cursor.
 
     Attributes:
-        text: In full.
+        text: The full text.
         kind: One word, such as ``table``.
-        replaced: How many characters before the cursor it replaces.
+        replaced: Number of characters before the cursor that it replaces.
     """
 
     text: str
@@ -47,7 +47,7 @@ class MagicCompleter:
     """Completes options and SQL of the magics.
 
     Args:
-        session_of: Gives the session of a variable, or with ``None`` the one that the magics use; ``None`` where there
+        session_of: Returns the session of a variable, or with ``None`` the one that the magics use; ``None`` if there
             is none.
     """
 
@@ -57,11 +57,11 @@ class MagicCompleter:
         self._session: Session | None = None
 
     def suggestions(self, text: str, cursor: int) -> list[Suggestion]:
-        """What may stand at the cursor; nothing where no magic of ours is.
+        """The completions at the cursor; none outside Lakeport's magics.
 
         Args:
-            text: Of the whole cell.
-            cursor: The position in it.
+            text: Text of the whole cell.
+            cursor: Position of the cursor in it.
         """
         begin, stop = _argument(text, cursor)
         if begin is None:
@@ -75,11 +75,11 @@ class MagicCompleter:
                 return _options(text[begin:cursor])
             return self._sql(options.session, text[begin + length : stop], cursor - begin - length)
         except ConnectorError:
-            # An option that is not finished, or a session that is closed.
+            # An unfinished option, or a closed session.
             return _options(text[begin:cursor])
 
     def close(self) -> None:
-        """Asks for no more names."""
+        """Stops fetching names."""
         if self._names is not None:
             self._names.close()
         self._names = self._session = None
@@ -98,7 +98,7 @@ class MagicCompleter:
 
 
 def offer_in(shell: InteractiveShell, completer: MagicCompleter) -> None:
-    """Makes IPython ask the completer, before it looks for names of Python; once, also when called again."""
+    """Adds the completer to IPython, before Python names; calling it again has no effect."""
 
     @context_matcher(identifier=_MATCHER, priority=100)  # type: ignore[untyped-decorator]  # IPython is an extra
     def match(context: CompletionContext) -> SimpleMatcherResult:
@@ -114,7 +114,7 @@ def offer_in(shell: InteractiveShell, completer: MagicCompleter) -> None:
 
 
 def _argument(text: str, cursor: int) -> tuple[int | None, int]:
-    """Where the argument of the magic at the cursor begins and ends."""
+    """Start and end of the argument of the magic at the cursor."""
     cell = _CELL.match(text)
     if cell is not None:
         return (cell.end() if cursor > cell.end() else None), len(text)
@@ -139,7 +139,7 @@ def _beginning(word: str, known: Iterable[str], kind: str) -> list[Suggestion]:
 
 
 def _current(session: Session) -> tuple[str | None, str | None]:
-    """Catalog and schema of names that say none; asking starts no Spark."""
+    """The current catalog and schema; this does not start Spark."""
     if not session.is_started:
         return None, None
     return session.engine.current_catalog(), session.engine.current_schema()

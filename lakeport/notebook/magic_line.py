@@ -1,4 +1,4 @@
-"""What is written behind ``%lakeport`` and ``%%lakeport``."""
+"""Parses the options and SQL of ``%lakeport`` and ``%%lakeport``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from connector_spi.properties import closest
 __all__ = ["FORMATS", "OPTIONS", "MagicLine", "parse_magic", "read_options"]
 
 FORMATS = ("table", "arrow", "pandas", "polars", "spark")
-"""What a query can be asked for as; the first is shown, the others are objects of these libraries."""
+"""Result formats of a query; the first is shown, the others are objects of these libraries."""
 
 _WORD = re.compile(r"""\s*(--?[A-Za-z][A-Za-z-]*)(?:=|\s+|$)""")
 _VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
@@ -23,13 +23,13 @@ class MagicLine:
     """A statement and how to run it.
 
     Attributes:
-        sql: The statement; empty where there is none.
-        output: The variable that gets the result, which is not shown then.
-        format: One of ``FORMATS``; ``None`` is not said.
-        rows: How many rows are shown.
-        catalogs: A folder of catalog files to connect to.
-        session: The variable that holds the session to use.
-        progress: Whether a bar shows how far the query is.
+        sql: The statement; empty without one.
+        output: The variable to assign the result to, instead of showing it.
+        format: One of ``FORMATS``; ``None`` if not given.
+        rows: Number of rows to show.
+        catalogs: A directory of catalog files to connect to.
+        session: The variable with the session to use.
+        progress: Whether to show a progress bar.
     """
 
     sql: str = ""
@@ -42,14 +42,14 @@ class MagicLine:
 
 
 def parse_magic(line: str, cell: str | None) -> MagicLine:
-    """Reads options up to the first word that is none; all else is SQL, as it is written.
+    """Parses options up to the first word that is not one; the rest is SQL.
 
     Args:
-        line: Behind the magic's name.
+        line: The text after the magic's name.
         cell: The lines below; ``None`` for a line magic.
 
     Raises:
-        InvalidArgumentError: An option that is not known, or a value that is missing or wrong.
+        InvalidArgumentError: An option is unknown, or a value is missing or invalid.
     """
     found, begin = read_options(line)
     sql = "\n".join(part for part in (line[begin:], cell) if part is not None and part.strip())
@@ -57,7 +57,7 @@ def parse_magic(line: str, cell: str | None) -> MagicLine:
 
 
 def read_options(line: str) -> tuple[MagicLine, int]:
-    """Reads the options of a line, and where its SQL begins; raises as ``parse_magic``."""
+    """Parses the options of a line, and finds the start of its SQL; raises the errors of ``parse_magic``."""
     found = MagicLine()
     rest = line
     while (word := _WORD.match(rest)) is not None and not word[1].startswith("---"):
@@ -70,7 +70,7 @@ def read_options(line: str) -> tuple[MagicLine, int]:
             raise InvalidArgumentError(f"no option {name}{closest(name, OPTIONS)}; there are: {', '.join(OPTIONS)}")
         value = _VALUE.match(rest)
         if value is None:
-            raise InvalidArgumentError(f"{name} wants a value")
+            raise InvalidArgumentError(f"{name} needs a value")
         rest = rest[value.end() :]
         found = _OPTIONS[name](found, next(text for text in value.groups() if text is not None))
     return found, len(line) - len(rest)

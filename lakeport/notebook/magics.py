@@ -27,7 +27,7 @@ class _Handle(Protocol):
 
 @magics_class
 class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
-    """Holds the session that the magics use: one is connected when the first needs it."""
+    """The magics and their session, which the first magic that needs one connects."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
@@ -45,7 +45,7 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
         -o VAR               puts the result into a variable instead of showing it
         --format FORMAT      table (shown, the default), arrow, pandas, polars or spark
         --rows N             how many rows are shown: 20
-        --catalogs FOLDER    connects to the catalog files of a folder, instead of ./etc/catalog
+        --catalogs DIR       connects to the catalog files of a directory, instead of ./etc/catalog
         --session VAR        uses a session that a variable holds
         --no-progress        shows no progress bar
         """
@@ -57,20 +57,20 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
                 return None
             found = self._run(session, asked)
         except ConnectorError as error:
-            raise error.with_traceback(None) from None  # the message says what is wrong
+            raise error.with_traceback(None) from None  # the message is enough
         if asked.output is None:
             return found
         self.shell.push({asked.output: found})
         return None
 
     def close(self) -> None:
-        """Closes the sessions that the magics have connected."""
+        """Closes the sessions that the magics connected."""
         self.completer.close()
         while self._own:
             self._own.pop().close()
 
     def _look_up(self, name: str | None) -> Session | None:
-        """The session that a magic would use, but none is connected for that."""
+        """The session that a magic would use, without connecting one."""
         found = self._session if name is None else self.shell.user_ns.get(name)
         return found if isinstance(found, Session) else None
 
@@ -79,7 +79,7 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
             given = self.shell.user_ns.get(asked.session)
             if not isinstance(given, Session):
                 raise InvalidArgumentError(
-                    f"the variable {asked.session} holds no session: {asked.session} = lakeport.connect(...)"
+                    f"the variable {asked.session} is not a session: {asked.session} = lakeport.connect(...)"
                 )
             self._session = given
         elif asked.catalogs is not None or self._session is None:
@@ -98,7 +98,7 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
             if asked.format == "pandas":
                 return rows.to_pandas()
             if asked.format == "polars":
-                import polars  # a tenth of a second, for those who want it
+                import polars  # the import takes a tenth of a second
 
                 return polars.DataFrame(rows)
             return rows
@@ -121,7 +121,7 @@ class _NotebookBar(Bar):
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """What ``%load_ext lakeport`` calls."""
+    """The function that ``%load_ext lakeport`` calls."""
     magics = LakeportMagics(shell)
     shell.register_magics(magics)
     offer_in(shell, magics.completer)

@@ -1,4 +1,4 @@
-"""Runs a query beside a bar that shows how far its tasks are."""
+"""Runs a query with a progress bar of its tasks."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class Bar(Protocol):
     """Where progress is shown."""
 
     def show(self, html: str) -> None:
-        """Shows this instead of what was there; an empty text takes it away."""
+        """Replaces the shown HTML; an empty text removes it."""
 
 
 def run_with_progress(context: SparkContext, work: Callable[[], T], bar: Bar | None) -> T:
-    """Runs a query in a thread of its own while this one shows how far it is.
+    """Runs a query in its own thread while this thread shows the progress.
 
     An interrupt of this thread, such as the notebook's stop button, cancels the query's jobs.
 
     Args:
         context: Spark's context.
-        work: Runs the query; its result and its error are those of this function.
-        bar: Where to show progress; ``None`` shows none.
+        work: Runs the query; this function returns its result and raises its error.
+        bar: Shows the progress; ``None`` for none.
     """
     group = f"lakeport-notebook-{os.getpid()}-{next(_numbers)}"
     future: Future[T] = Future()
-    variables = contextvars.copy_context()  # such as the block of transactions that this thread is in
+    variables = contextvars.copy_context()  # such as this thread's open transaction block
 
     def run() -> None:
         try:
@@ -72,7 +72,7 @@ def run_with_progress(context: SparkContext, work: Callable[[], T], bar: Bar | N
 
 
 def bar_html(counts: JobCounts) -> str:
-    """The bar; of no known tasks an empty one."""
+    """The HTML of the bar; an empty bar if no tasks are known."""
     if not counts.tasks:
         return "<progress></progress> <small>planning</small>"
     rows = f", {counts.rows:,} rows read" if counts.rows else ""

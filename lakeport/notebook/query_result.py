@@ -1,4 +1,4 @@
-"""What a query in a notebook gives: its first rows to look at, and the way to all of them."""
+"""The result of a query in a notebook: its first rows, and methods to get all of them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["QueryResult", "all_rows"]
 
 
 class QueryResult:
-    """A query whose first rows were read.
+    """A query whose first rows have been read.
 
     Args:
-        frame: The query; runs again for all rows.
-        shown: How many rows are shown.
+        frame: The query; it runs again for all rows.
+        shown: Number of rows to show.
 
     Attributes:
         spark: The query as Spark's DataFrame.
@@ -34,7 +34,7 @@ class QueryResult:
         self._first = all_rows(frame.limit(shown + 1))
 
     def to_arrow(self) -> pa.Table:
-        """All rows; raises what Spark raises."""
+        """All rows; raises Spark's errors."""
         return all_rows(self.spark)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -43,7 +43,7 @@ class QueryResult:
 
     def to_polars(self) -> pl.DataFrame:
         """All rows."""
-        import polars  # a tenth of a second, for those who want it
+        import polars  # the import takes a tenth of a second
 
         return polars.DataFrame(self.to_arrow())
 

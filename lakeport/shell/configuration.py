@@ -1,4 +1,4 @@
-"""The command's settings: flags before environment variables before the profile before the rest of the file.
+"""The command's settings, by priority: flags, environment variables, the profile, the rest of the file.
 
 The file is ``$XDG_CONFIG_HOME/lakeport/config.toml``, by default ``~/.config/lakeport/config.toml``:
 
@@ -28,7 +28,7 @@ from lakeport.sql.dialects import DIALECTS
 __all__ = ["TEXT_KEYS", "GivenSetting", "apply_configuration", "config_file"]
 
 TEXT_KEYS = ("catalogs", "catalog", "schema", "output-format", "dialect")
-"""Keys whose values are texts; each has an environment variable, such as ``LAKEPORT_OUTPUT_FORMAT``."""
+"""Keys with text values; each has an environment variable, such as ``LAKEPORT_OUTPUT_FORMAT``."""
 
 _TABLE_KEYS = ("session", "spark")
 _TOP_KEYS = (*TEXT_KEYS, *_TABLE_KEYS, "profile", "profiles")
@@ -42,9 +42,9 @@ class GivenSetting:
     """A session property or a setting of Spark, and where it was given; its text may be a secret.
 
     Attributes:
-        name: As written.
+        name: The name as written.
         text: The value.
-        where: For messages.
+        where: Where it was given, for messages.
     """
 
     name: str
@@ -54,7 +54,7 @@ class GivenSetting:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """What one place says: the file's top, its profile."""
+    """The settings of one part of the file: its top or a profile."""
 
     texts: Mapping[str, tuple[str, str]]
     session: Mapping[str, GivenSetting]
@@ -62,20 +62,20 @@ class _Layer:
 
 
 def config_file() -> Path:
-    """The configuration file of this user, whether it is there or not."""
+    """The path of this user's configuration file, which may not exist."""
     base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return Path(base, "lakeport", "config.toml")
 
 
 def apply_configuration(arguments: argparse.Namespace) -> None:
-    """Fills in what the command line left out.
+    """Sets the arguments that the command line did not give.
 
     Args:
-        arguments: Of a command that takes ``--catalogs``; others are left alone. Those of ``TEXT_KEYS`` that are
-            ``None`` are set; ``session_properties`` and ``spark`` become tuples of ``GivenSetting``.
+        arguments: Arguments of a command that takes ``--catalogs``; others do not change. Those of ``TEXT_KEYS`` that
+            are ``None`` are set; ``session_properties`` and ``spark`` become tuples of ``GivenSetting``.
 
     Raises:
-        InvalidPropertyError: The file cannot be read, has an unknown key or a wrong value, or lacks the profile.
+        InvalidPropertyError: The file cannot be read, has an unknown key or an invalid value, or lacks the profile.
     """
     if not hasattr(arguments, "config"):
         return
@@ -120,7 +120,7 @@ def _layers(file: str | None, profile: str | None) -> Iterator[_Layer]:
     wanted = profile or os.environ.get("LAKEPORT_PROFILE")
     if not named and not path.is_file():
         if wanted:
-            raise InvalidPropertyError(f"there is no profile '{wanted}': the configuration file {path} is not there")
+            raise InvalidPropertyError(f"no profile '{wanted}': the configuration file {path} does not exist")
         return
     content = _read(path)
     _check_keys(content, _TOP_KEYS, str(path))
@@ -165,9 +165,9 @@ def _layer(content: Mapping[str, object], path: Path, where: str) -> _Layer:
     for key in TEXT_KEYS:
         value = _text_of(content, key, where)
         if value is not None:
-            # A relative folder is beside the file: the current one may be any.
-            folder = str(path.parent / Path(value).expanduser()) if key == "catalogs" else value
-            texts[key] = (folder, f"{where}: {key}")
+            # A relative directory is relative to the file, not to the current directory.
+            text = str(path.parent / Path(value).expanduser()) if key == "catalogs" else value
+            texts[key] = (text, f"{where}: {key}")
     tables: list[dict[str, GivenSetting]] = []
     for key in _TABLE_KEYS:
         flat = _flat(_table_of(content, key, where), f"{where}: {key}")
@@ -190,7 +190,7 @@ def _table_of(content: Mapping[str, object], key: str, where: str) -> Mapping[st
 
 
 def _flat(table: Mapping[str, object], where: str, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """A dotted key without quotes is a table in a table."""
+    """Flattens nested tables: in TOML, a dotted key without quotes is a nested table."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(value, where, f"{prefix}{key}.")

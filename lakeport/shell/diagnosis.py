@@ -1,4 +1,4 @@
-"""What an error says to people: code, message, the spot in the SQL, and what may help."""
+"""Analyses an error for display: code, message, position in the SQL, and hints."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _CLAUSES = tuple(_CLAUSE_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """An error, taken apart.
+    """The parts of an error.
 
     Attributes:
         code: Its code or condition; ``None`` where it has none.
         message: One line, without plans, Java classes and stacks.
-        span: The spot in the statement; ``None`` where it is not known.
-        helps: What was expected, what is close, the way out; one line each.
+        span: Its position in the statement; ``None`` where unknown.
+        helps: Hints, one line each: what was expected, similar names, the way out.
     """
 
     code: str | None
@@ -46,11 +46,11 @@ class Diagnosis:
 
 
 def diagnose(error: BaseException, source: SourceText | None = None) -> Diagnosis:
-    """Takes an error apart.
+    """Analyses an error.
 
     Args:
-        error: Ours, Spark's or any other.
-        source: The statement that failed, if one did.
+        error: An error of Lakeport, Spark or any other.
+        source: The statement that failed, if any.
     """
     ours = error_of_ours(error)
     code: str | None
@@ -77,7 +77,7 @@ def diagnose(error: BaseException, source: SourceText | None = None) -> Diagnosi
 
 
 def error_of_ours(error: BaseException) -> ConnectorError | None:
-    """The ``ConnectorError`` behind an error, also behind what Spark made of it."""
+    """The ``ConnectorError`` behind an error, including one that Spark wrapped."""
     if isinstance(error, ConnectorError):
         return error
     if "pyspark" not in sys.modules:
@@ -95,12 +95,12 @@ def java_free_text(error: BaseException) -> str:
         try:
             return str(java.toString()).strip()
         except Exception:
-            return type(error).__name__  # Java is gone, and with it what it knew of the error
+            return type(error).__name__  # Java has ended, and the error's text with it
     return str(error).strip()
 
 
 def _one_line(text: str) -> str:
-    """The line that says what went wrong, without position and state."""
+    """The line with the reason, without position and state."""
     if not text:
         return ""
     failure = list(_LAST_FAILURE.finditer(text))
@@ -114,7 +114,7 @@ def _split_code(line: str) -> tuple[str | None, str]:
 
 
 def _spark_helps(error: BaseException, sentences: list[str]) -> list[str]:
-    """The sentences that follow the first; those that speak of proposals in our words."""
+    """The sentences after the first; Spark's proposals are reworded."""
     asked = getattr(error, "getMessageParameters", None)
     try:
         parameters = dict((asked() if asked is not None else None) or {})
@@ -130,7 +130,7 @@ def _spark_helps(error: BaseException, sentences: list[str]) -> list[str]:
 
 
 def _span(error: BaseException, source: SourceText, message: str) -> Span | None:
-    """From what Spark noted, from a position in its text, or from a name in the message that the SQL has once."""
+    """The position from Spark's query context, from the message, or from a name that occurs once in the SQL."""
     for one in _chain(error):
         context = _query_context(one, source)
         if context is not None:
@@ -166,23 +166,23 @@ def _query_context(error: BaseException, source: SourceText) -> Span | None:
         contexts = (asked() if asked is not None else None) or []
         for context in contexts:
             if str(context.contextType()).endswith("SQL"):
-                # Of code points, since ANTLR counts them; the last one is named.
+                # In code points, as ANTLR counts; the stop index is inclusive.
                 span = Span(context.startIndex(), context.stopIndex() + 1)
                 fragment = source.statement[span.start : span.stop]
-                # The text of a view is another one, and its positions mean nothing here. Spark cuts the fragment out
-                # by UTF-16 units, and so a wrong one behind characters of two.
+                # Positions in the text of a view mean nothing here. Spark cuts the fragment by UTF-16 units, so it is
+                # wrong after characters of two units.
                 if fragment != context.fragment() and max(source.statement) < "\U00010000":
                     continue
                 name = re.match(r"[\w.`]+(?=\()", fragment)
                 of_name = name is not None and "ROUTINE" in (error.getCondition() or "")  # type: ignore[attr-defined]
                 return Span(span.start, span.start + name.end()) if of_name and name is not None else span
     except Exception:
-        return None  # Java is gone
+        return None  # Java has ended
     return None
 
 
 def _keyword_help(source: SourceText, span: Span) -> list[str]:
-    """A clause's keyword that the word at the spot, or the one before it, may have been meant to be."""
+    """A hint if the word at the position, or the one before it, looks like a misspelt clause keyword."""
     before = re.search(r"(\w+)\s*$", source.statement[: span.start])
     words = [source.statement[span.start : span.stop], *([before.group(1)] if before else [])]
     for word in words:

@@ -1,4 +1,4 @@
-r"""Where results go: the screen with its pager and its line of progress, or the file of ``\o``."""
+r"""Shows results on the screen, with a pager and a progress line, or writes them to the file of ``\o``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lakeport.shell.runner import Runner, RunState
 __all__ = ["Display", "ResultView"]
 
 _QUIET_SECONDS = 0.4
-"""What is over sooner shows no progress, which would only flicker."""
+"""Statements that end sooner show no progress, which would only flicker."""
 _LINE_SECONDS = 0.1
 _ERASE = "\r\x1b[K"
 
@@ -44,16 +44,16 @@ class Display:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether somebody looks at the output as it comes."""
+        """Whether the output is a terminal."""
         return self._out.isatty()
 
     def size(self) -> tuple[int, int]:
-        """Columns and lines of the screen, as they are now."""
+        """The current columns and lines of the screen."""
         found = shutil.get_terminal_size((80, 24))
         return found.columns, found.lines
 
     def open_file(self, path: str) -> None:
-        """Sends the results that follow to a file; no path sends them to the screen again.
+        """Sends all following results to a file; an empty path sends them to the screen again.
 
         Raises:
             InvalidArgumentError: The file cannot be written.
@@ -68,7 +68,7 @@ class Display:
         self._path = path
 
     def close(self) -> None:
-        """Ends the file, if there is one."""
+        """Closes the file, if there is one."""
         if self._file is not None:
             self._file.close()
         self._file, self._path = None, ""
@@ -79,11 +79,11 @@ class Display:
         Args:
             runner: Runs it.
             statement: The statement.
-            vertical: Shows one column on each line, this once.
+            vertical: Shows one column on each line, for this statement only.
             title: A line before the result.
 
         Raises:
-            KeyboardInterrupt, ConnectorError, PySparkException: As ``Runner.run``.
+            KeyboardInterrupt, ConnectorError, PySparkException: As in ``Runner.run``.
         """
         settings = self.settings if not vertical else self.settings.with_text("expanded", "on")
         if self._file is not None:
@@ -103,8 +103,8 @@ class Display:
         try:
             runner.run(statement, view.write, watch=view, out=cast("BinaryIO", output))
             if view.is_table or runner.last.rows is None:
-                told = footer(runner.last, shown=view.left_out, timing=settings.timing == "on")
-                output.write(f"{told}\n".encode())
+                line = footer(runner.last, shown=view.left_out, timing=settings.timing == "on")
+                output.write(f"{line}\n".encode())
         except BrokenPipeError:
             pass  # the user has seen enough
         finally:
@@ -112,7 +112,7 @@ class Display:
             output.finish()
 
     def show(self, table: pa.Table, title: str = "", notes: Sequence[str] = ()) -> None:
-        """Shows rows that are there already, with a line above and some below; goes through the pager, too."""
+        """Shows given rows, with a line above and lines below; uses the pager as well."""
         columns, rows = self.size()
         pages = self.is_terminal and self.settings.pager == "on"
         output = PagedOutput(self._out, rows, columns, pager_command(os.environ) if pages else None)
@@ -138,23 +138,23 @@ class Display:
         finally:
             view.end()
         file.flush()
-        told = footer(runner.last, shown=f"to {self._path}" if runner.last.rows is not None else "")
+        line = footer(runner.last, shown=f"to {self._path}" if runner.last.rows is not None else "")
         if settings.format in BINARY_FORMATS and runner.last.rows is not None:
             # A file of these holds one result.
             self.close()
-        self._out.write(f"{told}\n".encode())
+        self._out.write(f"{line}\n".encode())
         self._out.flush()
 
 
 class ResultView:
-    """One result on its way out, and the line of progress until its first row.
+    """One result being shown, and the progress line until its first row.
 
     Args:
         settings: How to show it.
-        columns: Of the screen; ``None`` cuts nothing.
-        output: Takes the result.
+        columns: Columns of the screen; ``None`` cuts nothing.
+        output: Receives the result.
         is_terminal: Whether progress is shown.
-        write: How to write it; ``None`` goes by the settings.
+        write: How to write it; ``None`` uses the format in the settings.
     """
 
     def __init__(
@@ -174,26 +174,26 @@ class ResultView:
 
     @property
     def left_out(self) -> str:
-        """What the screen had no room for, in words."""
+        """A text about columns that did not fit the screen; empty where all did."""
         count = self._table.left_out
         return f"{count} more column{'' if count == 1 else 's'}: \\x shows all" if count else ""
 
     def write(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
-        """A ``ResultFormat``; the line of progress goes with the first row."""
+        """A ``ResultFormat``; the first row removes the progress line."""
         self.end()
         return self._write(schema, batches, out)
 
     def tick(self, state: RunState) -> None:
-        """Draws the line of progress anew."""
+        """Redraws the progress line."""
         if self._line is not None and state.seconds >= _QUIET_SECONDS:
             self._line.draw(state)
 
     def keeps_waiting(self) -> bool:
-        """While a pager shows the rows."""
+        """Whether a pager shows the rows."""
         return isinstance(self._output, PagedOutput) and self._output.is_paging
 
     def end(self) -> None:
-        """Takes the line of progress away for good."""
+        """Removes the progress line for good."""
         if self._line is not None:
             self._line.end()
 

@@ -1,4 +1,4 @@
-"""The line below a result, and the one that moves while a query runs."""
+"""The line below a result, and the progress line of a running query."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 def footer(state: RunState, *, shown: str = "", timing: bool = True) -> str:
-    """Rows, time, bytes read, partitions and files kept of how many, of a statement that has ended.
+    """Rows, time, bytes read, and selected partitions and files of a finished statement.
 
     Args:
-        state: Of the statement.
-        shown: What the screen had no room for, in words.
-        timing: Whether to tell more than the rows.
+        state: The statement's state.
+        shown: A text about what is shown, such as columns that did not fit.
+        timing: Whether to include more than the rows.
     """
     parts = ["ok" if state.rows is None else row_count(state.rows)]
     if shown:
@@ -27,7 +27,7 @@ def footer(state: RunState, *, shown: str = "", timing: bool = True) -> str:
         parts.append(seconds_text(state.seconds))
         scans = state.scans
         if scans is not None:
-            # Python tasks do not tell Spark how much they read.
+            # Python tasks do not report to Spark how much they read.
             read = state.counts.size_bytes
             parts.append(f"{_size(read)} read" if read else f"{_size(scans.size_bytes)} in splits")
             for what, found in (("partitions", scans.partitions), ("files", scans.files)):
@@ -38,11 +38,11 @@ def footer(state: RunState, *, shown: str = "", timing: bool = True) -> str:
 
 
 def progress_text(state: RunState, tick: int) -> str:
-    """How far a statement is, on one line.
+    """The progress of a statement, on one line.
 
     Args:
-        state: Of the statement.
-        tick: A number that grows, for what turns.
+        state: The statement's state.
+        tick: A growing number, for the spinner.
     """
     parts = [f"{_SPINNER[tick % len(_SPINNER)]} {_PHASES[state.phase]} {state.seconds:.0f} s"]
     counts = state.counts
@@ -66,7 +66,7 @@ def seconds_text(seconds: float) -> str:
 
 
 def amount(number: float) -> str:
-    """A number in few digits: ``1.2 M``."""
+    """A number with few digits: ``1.2 M``."""
     for unit, divisor, letter in _THOUSANDS:
         if number >= unit:
             shown = number / divisor

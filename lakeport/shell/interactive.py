@@ -1,4 +1,4 @@
-"""The interactive shell: its prompt, its keys, and Spark that starts behind it."""
+"""The interactive shell: its prompt, its keys, and Spark starting in the background."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lakeport.version import VERSION
 __all__ = ["is_complete", "run_shell"]
 
 _COMMANDS = {"quit": "\\q", "exit": "\\q", "help": "\\?", "?": "\\?"}
-"""What people type who do not know the shell yet."""
+"""Words that new users type, and the commands they mean."""
 
 
 def run_shell(arguments: argparse.Namespace) -> int:
@@ -81,15 +81,15 @@ class _Shell:
             key_bindings=_keys(),
             prompt_continuation=lambda width, line, wrapped: "." * (width - 1) + " ",
         )
-        # Spark starts while the user types, but not before there is a prompt to type at.
+        # Spark starts while the user types, after the first prompt is drawn.
         self._prompt.app.after_render += lambda app: self._warm_up()
 
     def begin(self, arguments: argparse.Namespace) -> None:
-        """Chooses the catalog of the command line."""
+        """Selects the catalog of the command line."""
         self._shell.begin_in(arguments.catalog, arguments.schema)
 
     def loop(self) -> None:
-        """Until the user leaves."""
+        """Runs inputs until the user leaves."""
         while True:
             draft, self._shell.draft = self._shell.draft, ""
             try:
@@ -106,7 +106,7 @@ class _Shell:
                 self._shell.typed = text
 
     def close(self) -> None:
-        """Ends what the shell began."""
+        """Releases the shell's resources."""
         self._display.close()
         self._names.close()
 
@@ -123,11 +123,11 @@ class _Shell:
             self._names.schemas(catalog)
             if schema is not None:
                 self._names.tables(catalog, schema)
-        # What fails is told by the first statement, which tries again.
+        # The first statement retries, and reports a failure.
         threading.Thread(target=_start_spark, args=(self._session,), name="lakeport-start", daemon=True).start()
 
     def _names_arrived(self) -> None:
-        """Shows the menu once more when names have come that it lacked; called in another thread."""
+        """Refreshes the menu when late names arrive; called in another thread."""
         app = self._prompt.app
         loop = app.loop
         if loop is None or not app.is_running:
@@ -167,7 +167,7 @@ def _keys() -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         state = event.current_buffer.complete_state
         if state is not None and state.current_completion is not None:
-            event.current_buffer.complete_state = None  # Enter takes what is chosen in the menu
+            event.current_buffer.complete_state = None  # Enter accepts the selection of the menu
         else:
             _enter(event)
 

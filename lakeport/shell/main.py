@@ -20,17 +20,17 @@ from lakeport.version import VERSION
 __all__ = ["main"]
 
 _COMMANDS = (add_shell_command, add_sql_command, add_catalogs_command, add_demo_command)
-"""Each declares one command, with ``run`` among its defaults."""
+"""Functions that each declare one command, with ``run`` among its defaults."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Returns:
-        The exit code: 0, 1 for an error of the user, 2 for one outside of the program, 3 for a defect, 130 for Ctrl-C.
+        The exit code: 0, 1 for a user error, 2 for an external error, 3 for a defect, 130 for Ctrl-C.
     """
     _silence_pyspark()
-    # Taken from anywhere in the line: argparse's own options belong to one of the commands.
+    # Accepted anywhere in the line: argparse's own options belong to one of the commands.
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given[: given.index("--") if "--" in given else None]
     try:
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # The reader, such as head, has enough. Python's own flush at exit must not fail again.
+        # The reader, such as head, has closed the pipe. Python's own flush at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt as error:
@@ -64,7 +64,7 @@ def _parser() -> Parser:
 
 def _silence_pyspark() -> None:
     """PySpark logs each failed statement as a page of JSON; the error itself is printed here."""
-    # Such as what it thinks of the version of pandas, which is nothing to a user of the command.
+    # For instance about the version of pandas, which does not concern a user of the command.
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,4 +1,4 @@
-"""Errors on their way to the user: what is printed, and the exit code."""
+"""Reports errors to the user, and determines the exit code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MAX_LINE = 600
 
 
 def headline(error: BaseException) -> str:
-    """What went wrong, without plans and Java stacks."""
+    """The error in one line, without plans and Java stacks."""
     if isinstance(error, ConnectorError):
         return str(error)
     name = type(error).__name__
@@ -60,7 +60,7 @@ def headline(error: BaseException) -> str:
 
 
 def exit_code(error: BaseException) -> int:
-    """Who has to act: 1 the user, 2 somebody outside of this program, 3 its makers."""
+    """The exit code: 1 for a user error, 2 for an external error, 3 for a defect."""
     if isinstance(error, ConnectorError):
         return _CODES[error.code.type]
     if isinstance(error, KeyboardInterrupt):
@@ -87,10 +87,10 @@ def report(
     """Prints an error to the standard error.
 
     Args:
-        error: What was raised.
-        debug: Its trace, too.
-        prefix: Of the line, where there is no statement to show.
-        source: The statement that failed: it is shown with the spot, as far as that is known.
+        error: The error.
+        debug: Print the traceback as well.
+        prefix: Prefix of the line, if there is no statement to show.
+        source: The statement that failed; it is shown with the position, if known.
     """
     if debug:
         traceback.print_exception(error)
@@ -105,13 +105,13 @@ def report(
 
 
 def render(diagnosis: Diagnosis, source: SourceText, *, colours: bool = False, columns: int | None = None) -> str:
-    """The text of a diagnosis as Rust's compiler would write it: message, place, line, caret, help.
+    """The text of a diagnosis in the style of Rust's compiler: message, location, line, caret, help.
 
     Args:
-        diagnosis: Of an error.
+        diagnosis: The analysed error.
         source: The statement.
-        colours: With escape sequences of a terminal.
-        columns: Of a terminal, for which long texts are broken between words.
+        colours: Use terminal escape sequences.
+        columns: Columns of the terminal, to wrap long texts between words.
     """
     red, blue, bold, plain = ("\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m") if colours else ("", "", "", "")
     code = f"[{diagnosis.code}]" if diagnosis.code else ""
@@ -130,8 +130,8 @@ def render(diagnosis: Diagnosis, source: SourceText, *, colours: bool = False, c
             f"{gutter}{blue}|{plain} {' ' * excerpt.indent}{red}{'^' * excerpt.carets}{plain}",
         ]
     for one in diagnosis.helps:
-        said = _fitted(f"{gutter}= help: {_bounded(one)}", columns, len(gutter) + 2).removeprefix(f"{gutter}= help")
-        lines.append(f"{gutter}{blue}={plain} {bold}help{plain}{said}")
+        text = _fitted(f"{gutter}= help: {_bounded(one)}", columns, len(gutter) + 2).removeprefix(f"{gutter}= help")
+        lines.append(f"{gutter}{blue}={plain} {bold}help{plain}{text}")
     return "\n".join(lines)
 
 
@@ -140,7 +140,7 @@ def _bounded(line: str) -> str:
 
 
 def _fitted(text: str, columns: int | None, indent: int = 2) -> str:
-    """A text in lines that a terminal need not break inside of words."""
+    """A text wrapped between words for a terminal."""
     if columns is None or len(text) <= columns:
         return text
     lines = textwrap.wrap(text, columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
@@ -160,4 +160,4 @@ def _ask(error: BaseException, method: str) -> str:
     try:
         return str((asked() if asked is not None else None) or "")
     except Exception:
-        return ""  # Java is gone, and with it what it knew of the error
+        return ""  # Java has ended, and the error's details with it

@@ -1,4 +1,4 @@
-"""Runs statements so that Ctrl-C cancels the Spark jobs and leaves the program alive."""
+"""Runs statements so that Ctrl-C cancels the Spark jobs and the program continues."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ __all__ = ["RunState", "RunWatch", "Runner"]
 
 _groups = itertools.count(1)
 _PATIENCE = 5.0
-"""Seconds that a cancelled statement gets to end; then it is left behind."""
+"""Seconds to wait for a cancelled statement to end; then it is abandoned."""
 _LOOK_SECONDS = 0.2
-"""Between two looks at the jobs."""
+"""Seconds between two looks at the jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """How far a statement is.
+    """The progress of a statement.
 
     Attributes:
         phase: ``starting Spark``, ``analysing``, ``reading`` or ``writing``.
-        seconds: Since it began.
-        counts: What its jobs have done.
-        rows: Rows of the result; ``None`` for a statement that has none, or that has not ended.
-        scans: What its scans read, once they are planned.
+        seconds: Seconds since it began.
+        counts: Tasks, rows and bytes of its jobs.
+        rows: Rows of the result; ``None`` for a statement without a result, or one that is still running.
+        scans: Totals of its scans, once they are planned.
     """
 
     phase: str
@@ -51,21 +51,21 @@ class RunState:
 
 
 class RunWatch(Protocol):
-    """Looks at a statement while it runs; called in the thread that waits for it."""
+    """Observes a running statement; called in the thread that waits for it."""
 
     def tick(self, state: RunState) -> None:
-        """Some twenty times a second."""
+        """Called about twenty times a second."""
 
     def keeps_waiting(self) -> bool:
-        """Whether a cancelled statement is waited for however long it takes, since a pager still shows its rows."""
+        """Whether to wait for a cancelled statement without limit, since a pager still shows its rows."""
 
 
 class Runner:
     """Runs one statement at a time.
 
     Args:
-        session: Spark starts with the first statement, if it has not.
-        out: Takes the results.
+        session: The session; the first statement starts Spark if necessary.
+        out: Receives the results.
     """
 
     def __init__(self, session: Session, out: BinaryIO) -> None:
@@ -80,17 +80,17 @@ class Runner:
         """Runs a statement and writes its result.
 
         Args:
-            statement: SQL with no semicolon at its end.
-            write: ``None`` drops the rows unread: a query does not run then.
-            watch: Is told how far it is; without one nothing is asked of Spark while it runs.
-            out: Takes the result instead of what the runner was given.
+            statement: SQL without a semicolon at its end.
+            write: Writes the result; ``None`` does not read the rows, so that a query does not run.
+            watch: Receives the progress; without one Spark is not polled.
+            out: Receives the result instead of the runner's own output.
 
         Returns:
-            The number of rows; ``None`` for a statement that has no result.
+            The number of rows; ``None`` for a statement without a result.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; the Spark jobs are cancelled.
-            BrokenPipeError: Who reads the result has enough; the jobs are cancelled.
+            BrokenPipeError: The reader of the result has closed it; the jobs are cancelled.
             ConnectorError, PySparkException: The statement failed.
         """
         work = _Work(self._session, statement, write, out or self._out, counts_jobs=watch is not None)
@@ -114,7 +114,7 @@ class Runner:
 
 
 def _cancel(work: _Work, worker: threading.Thread, watch: RunWatch | None) -> None:
-    # In a thread of its own: another Ctrl-C must not cut a call into Java in two.
+    # In its own thread: another Ctrl-C must not interrupt a call into Java.
     canceller = threading.Thread(target=work.cancel, name="lakeport-cancel", daemon=True)
     canceller.start()
     end = time.monotonic() + _PATIENCE
@@ -122,12 +122,12 @@ def _cancel(work: _Work, worker: threading.Thread, watch: RunWatch | None) -> No
         try:
             worker.join(0.05)
         except KeyboardInterrupt:
-            # A second one: the user does not want to wait. A pager ends by its own key.
+            # A second Ctrl-C: the user does not want to wait. A pager has its own key to quit.
             end = 0.0
 
 
 class _Work:
-    """What the worker thread does; its results are read when it has ended."""
+    """The work of the worker thread; its results are read when it has ended."""
 
     def __init__(
         self, session: Session, statement: str, write: ResultFormat | None, out: BinaryIO, *, counts_jobs: bool
@@ -157,13 +157,13 @@ class _Work:
             self._ended.set()
 
     def state(self) -> RunState:
-        """How far it is."""
+        """The current progress."""
         lease = self._lease
         scans = scan_totals(lease.scans) if lease is not None else None
         return RunState(self._progress, time.monotonic() - self._begun, self._counts, self.rows, scans)
 
     def cancel(self) -> None:
-        """Stops the jobs that run and those that would follow."""
+        """Cancels the running jobs and those that would follow."""
         self._cancelled.set()
         if self._cancel_jobs is not None:
             self._cancel_jobs()
@@ -185,13 +185,13 @@ class _Work:
         try:
             self._answer()
         except Exception as error:
-            # Files of the snapshot were cleaned away. Nothing was written yet: a new snapshot gives a whole answer.
+            # Files of the snapshot were removed. Nothing was written yet, so a new snapshot gives the whole result.
             if self._progress != "reading" or not is_file_missing(error):
                 raise
             self._answer()
         self._ended.set()
         if follower is not None and self.rows is not None:
-            follower.join()  # it has the last word on the counts
+            follower.join()  # it reads the final counts
 
     def _follow(self, context: SparkContext) -> threading.Thread:
         from lakeport.spark.job_progress import JobProgress
@@ -199,7 +199,7 @@ class _Work:
         progress = JobProgress(context, self._group)
 
         def follow() -> None:
-            # Spark may be gone; the statement itself says so.
+            # Spark may have stopped; the statement itself reports it.
             with contextlib.suppress(Exception):
                 while not self._ended.wait(_LOOK_SECONDS):
                     self._counts = progress.read()
@@ -212,7 +212,7 @@ class _Work:
     def _answer(self) -> None:
         from lakeport.spark.results import arrow_result
 
-        # Locks are released with the last row, not when Java collects its garbage.
+        # Releases locks with the last row, not when Java collects garbage.
         with self._session.transaction():
             self._lease = self._session.read_lease
             frame = self._session.sql(self._statement)

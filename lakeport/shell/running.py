@@ -20,26 +20,26 @@ __all__ = ["Runner", "open_session", "use_statement"]
 
 @contextmanager
 def open_session(
-    folder: str | None,
+    directory: str | None,
     *,
     debug: bool,
     session_properties: Sequence[GivenSetting] = (),
     spark: Sequence[GivenSetting] = (),
     dialect: str = "spark",
 ) -> Iterator[Session]:
-    """A session whose Spark writes its log to a file, which stays only where Spark does not start.
+    """A session whose Spark logs to a file, which is kept only if Spark does not start.
 
     Args:
-        folder: The catalogs; see ``connect``.
-        debug: Spark writes to the standard error.
-        session_properties: As given on the command line and in the configuration file.
+        directory: Directory of the catalogs; see ``connect``.
+        debug: Spark logs to the standard error.
+        session_properties: Session properties from the command line and the configuration file.
         spark: Settings of Spark.
-        dialect: Of the statements; one of ``DIALECTS``.
+        dialect: Dialect of the statements; one of ``DIALECTS``.
 
     Raises:
-        InvalidPropertyError: The folder of catalogs is not there, or a session property is unknown or wrong.
+        InvalidPropertyError: The directory does not exist, or a session property is unknown or invalid.
     """
-    catalogs = load_catalogs(folder)
+    catalogs = load_catalogs(directory)
     log = None if debug else state_directory() / f"spark-{os.getpid()}.log"
     try:
         settings = spark_settings(catalogs, session_properties, spark)
@@ -58,6 +58,6 @@ def open_session(
 
 
 def use_statement(catalog: str | None, schema: str | None) -> str | None:
-    """The statement behind ``--catalog`` and ``--schema``."""
+    """The ``USE`` statement for ``--catalog`` and ``--schema``."""
     parts = [quote_identifier(part) for part in (catalog, schema) if part]
     return f"USE {'.'.join(parts)}" if parts else None

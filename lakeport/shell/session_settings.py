@@ -1,4 +1,4 @@
-"""``--session catalog.property=value`` and its like in the configuration file, checked before Spark starts."""
+"""Checks ``--session catalog.property=value`` and the same in the configuration file before Spark starts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _PREFIX = "spark.lakeport."
 def spark_settings(
     registry: CatalogRegistry, session: Iterable[GivenSetting], spark: Iterable[GivenSetting]
 ) -> dict[str, str]:
-    """What Spark is to be started with.
+    """The settings to start Spark with.
 
     Args:
-        registry: The catalogs; those that are named are built, so that their properties are known.
-        session: ``catalog.property``; a name that begins with ``spark.`` is a setting of Spark.
+        registry: The catalogs; the named ones are built to get their properties.
+        session: Session properties ``catalog.property``; a name that begins with ``spark.`` is a setting of Spark.
         spark: Settings of Spark.
 
     Raises:
-        InvalidPropertyError: A name or a value that the catalog does not know; says what is close.
+        InvalidPropertyError: The catalog does not have the property or the value; the message names similar ones.
         ConnectorError: The catalog cannot be built.
     """
     settings = {}
@@ -56,7 +56,7 @@ def _no_catalog(registry: CatalogRegistry, given: GivenSetting, catalog: str, do
     names = registry.names()
     if not dotted:
         return InvalidPropertyError(
-            f"{given.where}: '{given.name}' names no catalog; expected catalog.property, or a setting of Spark's"
+            f"{given.where}: '{given.name}' names no catalog; expected catalog.property, or a setting of Spark"
         )
     return InvalidPropertyError(
         f"{given.where}: no catalog '{catalog}'{closest(catalog, names)}; there are: {', '.join(names) or 'none'}"

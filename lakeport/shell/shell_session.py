@@ -1,4 +1,4 @@
-"""What an interactive shell knows and does, apart from its prompt."""
+"""The state and actions of an interactive shell, apart from its prompt."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _MOVES = re.compile(r"\s*(USE|SET\s+CATALOG)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"\s*(CREATE|DROP|ALTER|CALL|MSCK)\b", re.IGNORECASE)
 
 
-class LeaveShell(Exception):  # noqa: N818 - no error
-    """The user wants to go."""
+class LeaveShell(Exception):  # noqa: N818 - not an error
+    """The user leaves the shell."""
 
 
 class ShellSession:
-    """Runs what is typed.
+    """Runs the user's input.
 
     Args:
-        session: Its catalogs and its Spark.
+        session: The session.
         display: Shows results.
-        names: For completion; names that a statement changed are forgotten.
-        run_command: Runs a command that begins with a backslash; raises what went wrong.
-        debug: Errors show their trace.
+        names: Names for completion; dropped when a statement changes them.
+        run_command: Runs a command that begins with a backslash.
+        debug: Errors show their traceback.
 
     Attributes:
-        variables: Of ``\\set``.
+        variables: Variables of ``\\set``.
         last: The last statement that was run; empty before the first.
-        typed: The last input as it was typed.
-        draft: What the next prompt begins with.
-        depth: How many files that are run by others run now.
+        typed: The last input as typed.
+        draft: Initial text of the next prompt.
+        depth: Number of nested files that are running.
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class ShellSession:
 
     @property
     def current(self) -> tuple[str | None, str | None]:
-        """Catalog and schema of names that say none; ``None`` before one was chosen."""
+        """The current catalog and schema; ``None`` before one is selected."""
         return self._catalog, self._schema
 
     def begin_in(self, catalog: str | None, schema: str | None) -> None:
-        """Chooses catalog and schema with no wait for Spark; whether the schema is there, the first statement says.
+        """Selects catalog and schema without waiting for Spark; the first statement checks that the schema exists.
 
         Raises:
-            CatalogNotFoundError: There is no such catalog.
+            CatalogNotFoundError: The catalog does not exist.
         """
         self._pending = use_statement(catalog, schema)
         if catalog not in (None, "spark_catalog"):
@@ -88,10 +88,10 @@ class ShellSession:
         self._catalog, self._schema = catalog, schema or ("default" if catalog is not None else None)
 
     def run_input(self, text: str) -> bool:
-        """Runs statements and commands until one fails; says whether all went well.
+        """Runs statements and commands until one fails; returns whether all succeeded.
 
         Raises:
-            LeaveShell: The user wants to go.
+            LeaveShell: The user leaves the shell.
         """
         parts = split_input(text)
         for index, part in enumerate(parts):
@@ -122,7 +122,7 @@ class ShellSession:
         """Catalog, schema and table of a name as written.
 
         Raises:
-            InvalidArgumentError: It says no catalog, and none is chosen.
+            InvalidArgumentError: The name has no catalog, and none is selected.
         """
         parts = tuple(part.lower() for part in parse_name(name))
         missing = 3 - len(parts)
@@ -134,10 +134,10 @@ class ShellSession:
         return tuple(str(part) for part in given) + parts
 
     def settle(self) -> None:
-        """Makes the catalog and schema that the shell began in those of Spark; Spark is started for it.
+        """Makes the selected catalog and schema Spark's current ones; this starts Spark.
 
         Raises:
-            ConnectorError, PySparkException: They are not there.
+            ConnectorError, PySparkException: They do not exist.
         """
         pending, self._pending = self._pending, None
         if pending is None:
@@ -151,14 +151,17 @@ class ShellSession:
 
     def _run_part(self, part: InputPart) -> bool:
         if part.kind is PartKind.COMMAND:
-            return self._told(lambda: self._run_command(self, part.text))
-        return self._told(lambda: self.execute(part.text, vertical=part.kind is PartKind.VERTICAL), is_statement=True)
+            return self._succeeds(lambda: self._run_command(self, part.text))
+        return self._succeeds(
+            lambda: self.execute(part.text, vertical=part.kind is PartKind.VERTICAL), is_statement=True
+        )
 
     def _move(self) -> None:
         engine = self.session.engine
         self._catalog, self._schema = engine.current_catalog(), engine.current_schema()
 
-    def _told(self, run: Callable[[], None], *, is_statement: bool = False) -> bool:
+    def _succeeds(self, run: Callable[[], None], *, is_statement: bool = False) -> bool:
+        """Runs a function and reports its error; returns whether there was none."""
         try:
             run()
         except LeaveShell:

@@ -1,4 +1,4 @@
-"""Files that the shell keeps for a user: history and Spark's log."""
+"""The directory of the shell's files of a user: history and Spark's log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["state_directory"]
 
 
 def state_directory() -> Path:
-    """``$XDG_STATE_HOME/lakeport``, else ``~/.local/state/lakeport``, made when missing; a temporary one if need be."""
+    """``$XDG_STATE_HOME/lakeport``, else ``~/.local/state/lakeport``, created if missing, else a temporary one."""
     base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     folder = Path(base, "lakeport")
     try:

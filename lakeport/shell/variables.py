@@ -15,11 +15,10 @@ _TIGHT = re.compile(r"[\w:)\]`'\"]$")
 
 
 def interpolate(text: str, variables: Mapping[str, str]) -> str:
-    """A statement with the values of variables in the places of their names.
+    """A statement with variables replaced by their values.
 
-    ``:name`` becomes the value as it is, ``:'name'`` a string literal, ``:"name"`` a quoted identifier. Names that are
-    not set stay as they are, and so does all inside of quotes and comments, a cast ``x::int``, and a field of a
-    variant, ``v:field``.
+    ``:name`` becomes the value itself, ``:'name'`` a string literal, ``:"name"`` a quoted identifier. Unset names do
+    not change, nor does text in quotes and comments, a cast ``x::int``, or a field of a variant, ``v:field``.
     """
     if not variables or ":" not in text:
         return text

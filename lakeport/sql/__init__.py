@@ -1,1 +1,1 @@
-"""Statements that Spark does not know, dialects, and views."""
+"""Statements that Spark does not support, dialects, and views."""

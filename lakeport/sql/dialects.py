@@ -1,4 +1,4 @@
-"""The dialects of SQL that statements may be written in."""
+"""The supported SQL dialects."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def check_dialect(name: str) -> str:
     """The dialect of a name, in any case.
 
     Raises:
-        InvalidArgumentError: There is none.
+        InvalidArgumentError: The dialect does not exist.
     """
     found = name.strip().lower()
     if found not in DIALECTS:
         raise InvalidArgumentError(
-            f"there is no dialect '{name}'{closest(found, DIALECTS)}; there are {', '.join(DIALECTS)}"
+            f"unknown dialect '{name}'{closest(found, DIALECTS)}; expected one of {', '.join(DIALECTS)}"
         )
     return found
 
@@ -33,16 +33,16 @@ def to_spark_sql(text: str, dialect: str, columns_of: ColumnsOf) -> str:
     Args:
         text: One statement.
         dialect: Its dialect, one of ``DIALECTS``.
-        columns_of: Tells the columns of a table by the parts of its name; ``None`` where they are not known.
+        columns_of: Returns the columns of a table by the parts of its name; ``None`` where they are unknown.
 
     Raises:
-        NotSupportedError: Part of it may mean something else in Spark, or is not known; names the part.
-        InvalidArgumentError: It is no statement of the dialect.
+        NotSupportedError: A part of it may mean something else in Spark, or is unknown; the message names the part.
+        InvalidArgumentError: It is not a statement of the dialect.
     """
     if dialect == "spark":
         return text
     try:
-        # Not needed by most, slow to import, and an optional extra.
+        # Rarely needed, slow to import, and an optional extra.
         from lakeport.trino.statements import translate_trino
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] != "sqlglot":

@@ -1,4 +1,4 @@
-"""``SHOW STATS FOR table``, as Trino has it; Spark's parser does not know it."""
+"""``SHOW STATS FOR table``, as in Trino; Spark's parser does not support it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATS_SCHEMA = pa.schema(
         ("high_value", pa.string()),
     ]
 )
-"""The columns: a row for each column of the table, and at last one of the table, whose ``column_name`` is NULL."""
+"""The result: one row for each column of the table, and a last one for the table, whose ``column_name`` is NULL."""
 
 _STATEMENT = re.compile(r"\s*SHOW\s+STATS\s+FOR\s+(.*?)\s*;?\s*", re.IGNORECASE | re.DOTALL)
 
@@ -49,7 +49,7 @@ def stats_table_name(name: str, catalog: str, schema: str) -> CatalogSchemaTable
         schema: The current schema.
 
     Raises:
-        InvalidArgumentError: It is no name of a table.
+        InvalidArgumentError: It is not a table name.
     """
     if name.startswith("("):
         raise InvalidArgumentError(f"SHOW STATS FOR {name:.40}: statistics are of tables, not of queries; name a table")
@@ -61,10 +61,10 @@ def stats_table_name(name: str, catalog: str, schema: str) -> CatalogSchemaTable
 
 
 def table_stats(statement: Statement, name: CatalogSchemaTableName) -> pa.Table:
-    """What is known of a table without reading it, of schema ``STATS_SCHEMA``; NULL is unknown.
+    """The statistics of a table, without reading it, with the schema ``STATS_SCHEMA``; NULL means unknown.
 
     Raises:
-        ConnectorError: The table is not there, cannot be read, or is a table about another.
+        ConnectorError: The table does not exist, cannot be read, or is a system table.
     """
     access, resolved = resolve(statement.access(name.catalog), name, None)
     if isinstance(resolved, ResolvedSystemTable):

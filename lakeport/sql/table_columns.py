@@ -1,4 +1,4 @@
-"""The columns of tables by their names, for whoever translates a statement; needs no Spark."""
+"""Looks up the columns of tables by name, to translate statements. Needs no Spark."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["table_columns"]
 def table_columns(
     registry: CatalogRegistry, lease: ReadLease | None, current: Callable[[], tuple[str, str]]
 ) -> ColumnsOf:
-    """Looks columns up in our catalogs; a table that is not there, or is Spark's own, has none that are known.
+    """Returns a function that looks columns up in Lakeport's catalogs; those of other tables are unknown.
 
     Args:
         registry: The catalogs.
-        lease: On transactions to look in; ``None`` for one of its own.
-        current: Catalog and schema of names that say none; asked only where it matters.
+        lease: On transactions to use; ``None`` for one of its own.
+        current: Returns the current catalog and schema; called only if needed.
     """
 
     def columns_of(name: tuple[str, ...]) -> Mapping[str, pa.DataType] | None:
@@ -39,7 +39,7 @@ def table_columns(
                 _, resolved = resolve(statement.access(full[0]), CatalogSchemaTableName(*full), None)
                 statement.commit()
         except ConnectorError:
-            # Spark says what is wrong, with the place.
+            # Spark reports the error, with its position.
             return None
         table = resolved.system_table.metadata if isinstance(resolved, ResolvedSystemTable) else resolved.table
         return {column.name: column.type for column in table.columns}

@@ -1,4 +1,4 @@
-"""What Spark shall read for a view that is written in the SQL of Hive, Spark or Trino."""
+"""Expresses views written in the SQL of Hive, Spark or Trino in Spark's SQL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SparkView", "shown_text", "spark_view"]
 
 _SHOWN = 1000
 _ANSI = "spark.sql.ansi.enabled"
-# Hive gives NULL where a cast or a sum fails; Trino fails. Trino's decimals keep their scale.
+# In Hive, a failing cast or sum is NULL; in Trino it is an error. Trino's decimals keep their scale.
 _HIVE_SETTINGS = ((_ANSI, "false"),)
 _TRINO_SETTINGS = ((_ANSI, "true"), ("spark.sql.decimalOperations.allowPrecisionLoss", "false"))
 
@@ -28,12 +28,12 @@ class SparkView:
 
     Attributes:
         text: A query in Spark's SQL.
-        catalog: Catalog of names that say none.
-        schema: Schema of names that say none.
+        catalog: Catalog of names without one.
+        schema: Schema of names without one.
         query_columns: Names of the query's columns; empty where they are the view's own.
-        settings: Of Spark, for this query.
+        settings: Settings of Spark for this query.
         shown: The view's own text, for messages.
-        code: For errors about it.
+        code: Code of errors about it.
     """
 
     text: str
@@ -49,34 +49,49 @@ def spark_view(catalog: str, view: ViewDefinition) -> SparkView:
     """Expresses a view in Spark's SQL.
 
     Args:
-        catalog: The catalog that the view is in.
+        catalog: The catalog of the view.
         view: The view.
 
     Raises:
-        NotSupportedError: It cannot be expressed for sure; shows the text and says which part of it.
+        NotSupportedError: It may mean something else in Spark; the message shows the text and the part.
     """
     schema = view.schema or view.name.schema
     shown = shown_text(view)
     if view.dialect is ViewDialect.SPARK:
         if "spark_catalog" in view.text:
             raise NotSupportedError(
-                f"the view {view.name} is not read: it names spark_catalog, which is another one here: {shown}",
+                f"the view {view.name} cannot be read: it names spark_catalog, which is a different one here: {shown}",
                 UNSUPPORTED_VIEW,
             )
-        columns = view.query_columns
-        return SparkView(view.text, view.catalog or catalog, schema, columns, view.settings or _HIVE_SETTINGS, shown)
+        return SparkView(
+            text=view.text,
+            catalog=view.catalog or catalog,
+            schema=schema,
+            query_columns=view.query_columns,
+            settings=view.settings or _HIVE_SETTINGS,
+            shown=shown,
+        )
     names = ", ".join(quote_identifier(column.name) for column in view.columns)
     if view.dialect is ViewDialect.HIVE:
-        # By position, since Hive names a column without a name _c0, and Spark otherwise.
+        # By position, since Hive names an unnamed column _c0, and Spark differently.
         text = f"SELECT * FROM (\n{view.text}\n) AS `v`({names})"
-        return SparkView(text, catalog, schema, (), _HIVE_SETTINGS, shown)
+        return SparkView(
+            text=text, catalog=catalog, schema=schema, query_columns=(), settings=_HIVE_SETTINGS, shown=shown
+        )
     shown_columns = ", ".join(_trino_column(column) for column in view.columns)
     text = f"SELECT {shown_columns} FROM (\n{to_spark(view, shown)}\n) AS `v`({names})"
-    return SparkView(text, view.catalog or catalog, schema, (), _TRINO_SETTINGS, shown)
+    return SparkView(
+        text=text,
+        catalog=view.catalog or catalog,
+        schema=schema,
+        query_columns=(),
+        settings=_TRINO_SETTINGS,
+        shown=shown,
+    )
 
 
 def _trino_column(column: ColumnMetadata) -> str:
-    """Decimals of sums, products and averages have other digits in Spark; a value too large for the view's fails."""
+    """A column of the view; a decimal is cast to the view's type, since Spark's sums and products differ in digits."""
     name = quote_identifier(column.name)
     if not pa.types.is_decimal(column.type):
         return name

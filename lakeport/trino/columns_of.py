@@ -1,4 +1,4 @@
-"""What a translation of SQL asks about tables."""
+"""The type of functions that look up the columns of tables for a translation."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ import pyarrow as pa
 __all__ = ["ColumnsOf"]
 
 ColumnsOf = Callable[[tuple[str, ...]], Mapping[str, pa.DataType] | None]
-"""From the parts of a table's name to its columns; ``None`` where they are not known."""
+"""Returns the columns of a table by the parts of its name; ``None`` where they are unknown."""

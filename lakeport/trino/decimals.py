@@ -20,14 +20,14 @@ Digits: TypeAlias = tuple[int, int]
 
 _MAX_DIGITS = 38
 _KEPT_SCALE = 6
-"""Digits after the point that Spark cuts never."""
+"""Digits after the point that Spark never cuts."""
 _SUM_DIGITS = 10
 _INTEGERS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}
 """``DecimalType.forType``."""
 
 
 def decimal_digits(node: Expr) -> Digits | None:
-    """The digits of a decimal or of a whole number; ``None`` where they are not known, or it is none of both."""
+    """The digits of a decimal or integer; ``None`` for other types, or where they are unknown."""
     if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
         return len(node.name), 0
     kind = node.type
@@ -40,13 +40,13 @@ def decimal_digits(node: Expr) -> Digits | None:
 
 
 def loses_digits(digits: Digits) -> bool:
-    """Whether Spark gives the result of an addition, subtraction or multiplication with a smaller scale."""
+    """Whether Spark reduces the scale of the result of an addition, subtraction or multiplication."""
     precision, scale = digits
     return precision > _MAX_DIGITS and scale > _KEPT_SCALE
 
 
 def with_decimal_digits(rules: Mapping[type[Expr], dict[str, object]]) -> dict[type[Expr], dict[str, object]]:
-    """sqlglot's rules for types, that of each result of decimals with its digits.
+    """sqlglot's type rules, extended with the digits of decimal results.
 
     Args:
         rules: ``EXPRESSION_METADATA`` of a dialect.

@@ -1,4 +1,4 @@
-"""Functions of Trino: those that mean the same in Spark, and how the others are written there."""
+"""Functions of Trino: those that mean the same in Spark, and translations of others."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SAME_FUNCTIONS = frozenset(_SAME_CLASSES.split())
 """Names of sqlglot's classes."""
 
 SAME_NAMES = frozenset({"MAP_KEYS", "MAP_VALUES", "CBRT", "DEGREES", "RADIANS", "SIN", "COS", "TAN", "CARDINALITY"})
-"""Names of functions that sqlglot has no class for."""
+"""Names of functions without a class in sqlglot."""
 
-# What java.lang.Character.isWhitespace says, as Trino's trim does.
+# The characters of java.lang.Character.isWhitespace, which Trino's trim removes.
 _CODES = (*range(9, 14), *range(28, 33), 5760, *range(8192, 8199), *range(8200, 8203), 8232, 8233, 8287, 12288)
 _WHITE_SPACE = "".join(map(chr, _CODES))
 _UNITS = {"DAY": "DAY", "WEEK": "WEEK", "MONTH": "MONTH", "QUARTER": "QUARTER", "YEAR": "YEAR"}
@@ -36,7 +36,7 @@ _DATE_FORMAT = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|[-/:. ])*")
 
 
 def _least_or_greatest(node: Expr) -> Expr:
-    """NULL where any is NULL; Spark leaves NULLs out."""
+    """NULL if any argument is NULL; Spark ignores NULLs."""
     values = [node.this, *node.expressions]
     is_null = [exp.Is(this=value.copy(), expression=exp.Null()) for value in values]
     call = exp.Anonymous(this=type(node).__name__.upper(), expressions=[value.copy() for value in values])
@@ -58,7 +58,7 @@ def _approximate(node: Expr) -> Expr:
 
 
 def _array_agg(node: Expr) -> Expr:
-    """Keeps NULLs, and is NULL over no rows; Spark leaves NULLs out, and gives an empty array."""
+    """Keeps NULLs, and is NULL over no rows; Spark ignores NULLs, and returns an empty array."""
     value = node.this
     if isinstance(value, exp.Order | exp.Distinct) or isinstance(node.parent, exp.Filter | exp.Window):
         raise UntranslatableError(node, "array_agg with ORDER BY, DISTINCT, FILTER or OVER is not translated", "")
@@ -76,7 +76,7 @@ def _substring(node: Expr) -> Expr | None:
     start = node.args.get("start")
     if isinstance(start, exp.Literal) and not start.is_string and start.name != "0":
         return None
-    why = "starts of 0, and before the first character, give nothing in Trino, and something in Spark"
+    why = "a start of 0, or before the first character, gives an empty text in Trino, but not in Spark"
     raise UntranslatableError(node, why, "write the start as a number from 1")
 
 
@@ -92,7 +92,7 @@ def _regexp_like(node: Expr) -> Expr | None:
 
 
 def _round(node: Expr) -> Expr | None:
-    """Trino multiplies a double, rounds, and divides; Spark rounds the digits that are shown: 1.005 is 1.0 and 1.01."""
+    """Trino multiplies a double, rounds, and divides; Spark rounds its decimal text: 1.005 is 1.0 or 1.01."""
     decimals, kind = node.args.get("decimals"), kind_of(node.this)
     if kind not in (Kind.FLOAT, Kind.INTEGER):
         raise UntranslatableError(
@@ -113,7 +113,7 @@ def _round(node: Expr) -> Expr | None:
 
 
 def _logarithm(node: Expr) -> Expr:
-    """Spark gives NULL where Trino gives minus infinity or NaN."""
+    """Spark returns NULL where Trino returns minus infinity or NaN."""
     name, value = "LN", node.this
     if isinstance(node, exp.Log):
         base, value = node.this, node.args.get("expression")
@@ -130,7 +130,7 @@ def _logarithm(node: Expr) -> Expr:
 
 
 def _whole(node: Expr) -> Expr | None:
-    """Trino gives a double for a double; Spark a bigint, which cannot hold all."""
+    """Trino returns a double for a double; Spark a bigint, whose range is smaller."""
     kind = kind_of(node.this)
     if kind in (Kind.INTEGER, Kind.DECIMAL):
         return None
@@ -143,7 +143,7 @@ def _whole(node: Expr) -> Expr | None:
 
 
 def _any_value(node: Expr) -> Expr:
-    """One that is not NULL where there is one; Spark's may be NULL."""
+    """A value that is not NULL if there is one; Spark's may be NULL."""
     return exp.Anonymous(this="FIRST", expressions=[node.this.copy(), exp.true()])
 
 
@@ -186,7 +186,7 @@ def _replace(node: Expr) -> Expr | None:
 
 
 def _trim(node: Expr) -> Expr | None:
-    """Trino takes all white space away, Spark only blanks."""
+    """Trino removes all white space, Spark only blanks."""
     if node.args.get("expression") is None:
         node.set("expression", exp.Literal.string(_WHITE_SPACE))
         node.set("position", node.args.get("position") or "BOTH")
@@ -270,12 +270,12 @@ def _element_at(node: Expr) -> Expr | None:
             this="TRY_ELEMENT_AT", expressions=[node.this.copy(), *(one.copy() for one in node.expressions)]
         )
     if kind_of(node.this) is not Kind.ARRAY:
-        raise UntranslatableError(node, "[] fails on absent keys of maps in Trino, not in Spark", "use element_at")
+        raise UntranslatableError(node, "[] fails on missing keys of maps in Trino, not in Spark", "use element_at")
     return None
 
 
 def _anonymous(node: Expr) -> Expr | None:
-    """Functions that sqlglot knows no class for."""
+    """Functions without a class in sqlglot."""
     name = node.name.upper()
     if name in SAME_NAMES:
         return None

@@ -1,7 +1,7 @@
-"""Queries in Trino's SQL as Spark's SQL: what means the same is kept, what differs is rewritten, the rest is refused.
+"""Translates queries from Trino's SQL to Spark's: equal parts are kept, different ones rewritten, others refused.
 
-sqlglot parses and writes. It translates for many engines and lets differences pass that are of no matter there, such
-as the NULLs of ``array_agg`` or the outer rows of ``LEFT JOIN UNNEST``; so what may stand in a query is listed here.
+sqlglot parses and writes. It translates for many engines and ignores some differences, such as the NULLs of
+``array_agg`` or the outer rows of ``LEFT JOIN UNNEST``; so the supported parts of a query are listed here.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ def translate_query(text: str, columns_of: ColumnsOf) -> str:
 
     Args:
         text: One query in Trino's SQL.
-        columns_of: Tells the types of tables' columns; what it does not know is refused where it matters.
+        columns_of: Returns the types of a table's columns; unknown types are refused where they matter.
 
     Raises:
-        InvalidArgumentError: It is no query in Trino's SQL.
-        NotSupportedError: Part of it is not known here, or may mean something else in Spark; says which and what to
-            write instead.
+        InvalidArgumentError: It is not a query in Trino's SQL.
+        NotSupportedError: A part of it is unknown, or may mean something else in Spark; the message names the part and
+            what to write instead.
     """
     try:
         parsed = sqlglot.parse_one(text, dialect="trino")
     except ParseError as error:
         raise _not_parsed(error) from error
     except SqlglotError as error:
-        raise InvalidArgumentError(f"not understood as Trino's SQL: {str(error).splitlines()[0]}") from error
+        raise InvalidArgumentError(f"not valid in Trino's SQL: {str(error).splitlines()[0]}") from error
     if not isinstance(parsed, exp.Query | exp.Values):
         raise _refused(parsed, f"of Trino's statements, {type(parsed).__name__.upper()} is not translated", "")
     try:
@@ -65,7 +65,7 @@ def translate_query(text: str, columns_of: ColumnsOf) -> str:
 
 
 def _translate(node: Expr) -> None:
-    """Replaces one node; its children are translated already."""
+    """Translates one node, whose children are already translated."""
     kind = type(node).__name__
     rule = _RULES.get(kind)
     if rule is not None:
@@ -93,8 +93,8 @@ def _not_parsed(error: ParseError) -> InvalidArgumentError:
     what = str(found.get("description") or error).partition(" but got ")[0].rstrip(".")
     near = f" at '{highlight}'" if highlight else ""
     # sqlglot's column is that of the last character, from 1.
-    place = f" (line {found['line']}, pos {max(found['col'] - len(highlight), 0)})" if found.get("line") else ""
-    return InvalidArgumentError(f"not understood as Trino's SQL{near}: {what}{place}")
+    position = f" (line {found['line']}, pos {max(found['col'] - len(highlight), 0)})" if found.get("line") else ""
+    return InvalidArgumentError(f"not valid in Trino's SQL{near}: {what}{position}")
 
 
 def _division(node: Expr) -> Expr | None:
@@ -104,9 +104,9 @@ def _division(node: Expr) -> Expr | None:
     if Kind.FLOAT in kinds and Kind.UNKNOWN not in kinds:
         return None
     if Kind.DECIMAL in kinds:
-        why = "Trino and Spark keep other numbers of digits in a division of decimals"
+        why = "Trino and Spark keep different numbers of digits in a division of decimals"
     else:
-        why = "Trino divides whole numbers to whole numbers, and the types are not known here"
+        why = "Trino's division of integers is an integer, and the types are not known here"
     raise UntranslatableError(node, why, "cast one side to DOUBLE, or both to BIGINT")
 
 
@@ -159,9 +159,9 @@ def _cast(node: Expr) -> Expr | None:
 
 
 def _try_cast_text(node: Expr, name: str) -> Expr:
-    """Spark takes texts that Trino does not, such as blanks around a number, where Trino gives NULL."""
+    """Spark accepts texts that are NULL in Trino, such as a number with blanks around it."""
     if name not in ("TINYINT", "SMALLINT", "INT", "BIGINT"):
-        raise UntranslatableError(node, "Spark makes values of texts that are NULL in Trino", "use CAST")
+        raise UntranslatableError(node, "Spark accepts texts that are NULL in Trino", "use CAST")
     is_number = exp.RegexpLike(this=node.this.copy(), expression=exp.Literal.string("^[+-]?[0-9]+$"))
     return exp.Case(ifs=[exp.If(this=is_number, true=node.copy())])
 
@@ -192,7 +192,7 @@ def _table(node: Expr) -> Expr | None:
         if value and key not in ("this", "db", "catalog", "alias", "joins"):
             raise UntranslatableError(node, f"{key} is not translated", "")
     if not isinstance(node.this, exp.Identifier):
-        raise UntranslatableError(node, "functions that give tables are not translated", "")
+        raise UntranslatableError(node, "table functions are not translated", "")
     return None
 
 

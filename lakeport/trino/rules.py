@@ -1,4 +1,4 @@
-"""How one kind of part of a query in Trino's SQL is translated."""
+"""The type of translation rules, and the error of parts that cannot be translated."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from sqlglot.expressions import Expr
 __all__ = ["Rule", "UntranslatableError"]
 
 Rule = Callable[[Expr], Expr | None]
-"""Gives what stands in the node's place, ``None`` where it stays; raises UntranslatableError where nothing can."""
+"""Returns the node's replacement, or ``None`` to keep it; raises UntranslatableError where there is none."""
 
 
 class UntranslatableError(Exception):
-    """A part that may mean something else in Spark.
+    """A part of a query has no translation that surely means the same in Spark.
 
     Args:
         node: The part.
-        why: What is different.
-        instead: What the user can write; may be empty.
+        why: The difference.
+        instead: What the user can write instead; may be empty.
     """
 
     def __init__(self, node: Expr, why: str, instead: str) -> None:

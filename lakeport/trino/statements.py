@@ -1,4 +1,4 @@
-"""Statements in Trino's SQL: queries are translated, the others are written with Spark's words.
+"""Translates statements in Trino's SQL: queries part by part, other statements by their form.
 
 Trino: https://trino.io/docs/current/sql.html
 """
@@ -33,7 +33,7 @@ _RENAMED = (
     (re.compile(rf"SHOW\s+STATS\s+FOR\s+(?P<path>{_PATH})(?P<rest>)", _FLAGS), "SHOW STATS FOR {path}{rest}"),
     (re.compile(rf"USE\s+(?P<path>{_PATH})(?P<rest>)", _FLAGS), "USE {path}{rest}"),
 )  # fmt: skip
-_AS_THEY_ARE = re.compile(r"SHOW\s+(?:CATALOGS|SCHEMAS|TABLES)|CALL\s.*", _FLAGS)
+_UNCHANGED = re.compile(r"SHOW\s+(?:CATALOGS|SCHEMAS|TABLES)|CALL\s.*", _FLAGS)
 
 
 def translate_trino(text: str, columns_of: ColumnsOf) -> str:
@@ -41,11 +41,11 @@ def translate_trino(text: str, columns_of: ColumnsOf) -> str:
 
     Args:
         text: One statement in Trino's SQL.
-        columns_of: Tells the types of tables' columns.
+        columns_of: Returns the types of a table's columns.
 
     Raises:
-        InvalidArgumentError: It is no statement in Trino's SQL.
-        NotSupportedError: Part of it, or all, may mean something else in Spark.
+        InvalidArgumentError: It is not a statement in Trino's SQL.
+        NotSupportedError: It, or a part of it, may mean something else in Spark.
     """
     stripped = text.strip().rstrip(";").strip()
     if _QUERY.match(stripped):
@@ -66,7 +66,7 @@ def translate_trino(text: str, columns_of: ColumnsOf) -> str:
         if found is not None:
             rest = (found.group("rest") or "").replace("%", "*")
             return form.format(path=_spark_path(found.group("path")), rest=rest)
-    if _AS_THEY_ARE.fullmatch(stripped) and '"' not in stripped:
+    if _UNCHANGED.fullmatch(stripped) and '"' not in stripped:
         return stripped
     words = " ".join(stripped.split()[:3])
     raise NotSupportedError(

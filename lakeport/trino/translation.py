@@ -1,7 +1,7 @@
-"""Queries of Presto and Trino in Spark's SQL, as far as both mean the same for sure.
+"""Translates views of Presto and Trino into Spark's SQL, if both surely mean the same.
 
-sqlglot writes the query anew. What it may hold is listed here, since text that Spark takes, too, can mean something
-else there: casts of numbers to text or to whole numbers, divisions, patterns with a backslash.
+sqlglot rewrites the query. The supported parts are listed here, since text that Spark also accepts can mean something
+else there: casts of numbers to text or integers, divisions, patterns with a backslash.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def to_spark(view: ViewDefinition, shown: str) -> str:
         shown: Its text for messages.
 
     Raises:
-        NotSupportedError: sqlglot is not installed, cannot parse it, or part of it may mean something else in Spark.
+        NotSupportedError: sqlglot is not installed, cannot parse it, or a part of it may mean something else in Spark.
     """
     try:
         import sqlglot
@@ -59,7 +59,7 @@ def to_spark(view: ViewDefinition, shown: str) -> str:
         query = sqlglot.parse_one(view.text, dialect="trino")
         for part in _doubtful(query):
             raise NotSupportedError(
-                f"the view {view.name} is not read: its part {part.sql(dialect='trino')} may mean something else in "
+                f"the view {view.name} cannot be read: its part {part.sql(dialect='trino')} may mean something else in "
                 f"Spark; its text is: {shown}",
                 UNSUPPORTED_VIEW,
             )
@@ -67,7 +67,7 @@ def to_spark(view: ViewDefinition, shown: str) -> str:
     except SqlglotError as error:
         reason = str(error).splitlines()[0]
         raise NotSupportedError(
-            f"the view {view.name} is not read: its text is not understood ({reason}): {shown}", UNSUPPORTED_VIEW
+            f"the view {view.name} cannot be read: its text is not valid ({reason}): {shown}", UNSUPPORTED_VIEW
         ) from error
 
 
@@ -80,7 +80,7 @@ def _doubtful(query: Expr) -> Iterator[Expr]:
 
 
 def _is_plain_cast(node: Expr) -> bool:
-    """A literal date, or a cast to double; Trino rounds where Spark cuts off, and writes numbers in other words."""
+    """Whether it is a literal date or a cast to double; other casts round or format numbers differently."""
     target, operand = str(node.args["to"].this.name), node.this
     if node.args.get("format") is not None or node.args["to"].expressions:
         return False
@@ -90,7 +90,7 @@ def _is_plain_cast(node: Expr) -> bool:
 
 
 def _is_float_division(node: Expr) -> bool:
-    """Trino divides whole numbers to whole numbers, and decimals to another scale."""
+    """Whether a side is a double: Trino's divisions of integers and decimals have other results."""
     return any(_is_double(side) for side in (node.this, node.args["expression"]))
 
 
@@ -101,7 +101,7 @@ def _is_double(node: Expr) -> bool:
 
 
 def _is_plain_like(node: Expr) -> bool:
-    """Spark's patterns have an escape character even where none is named."""
+    """Whether a pattern has no backslash: it is always the escape character in Spark."""
     pattern = node.args["expression"]
     return _is_text(pattern) and "\\" not in str(pattern.this)
 
@@ -111,7 +111,7 @@ def _is_text(node: Expr) -> bool:
 
 
 def _is_shown_average(node: Expr) -> bool:
-    """Averages of decimals have more digits in Spark: a column of the view is cast, elsewhere they would count."""
+    """Whether an average is a column of the view, which is cast: Spark's averages of decimals have more digits."""
     parent = node.parent
     while parent is not None and type(parent).__name__ in ("Alias", "Filter"):
         parent = parent.parent
@@ -119,7 +119,7 @@ def _is_shown_average(node: Expr) -> bool:
 
 
 def _is_plain_table(node: Expr) -> bool:
-    """A name: no sample, no version, no function."""
+    """Whether it is a plain name, without sample, version or function."""
     return all(not value or key in ("this", "db", "catalog", "alias", "joins") for key, value in node.args.items())
 
 

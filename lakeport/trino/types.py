@@ -1,4 +1,4 @@
-"""Types of the parts of a query in Trino's SQL, as far as they are known for sure."""
+"""Types of the parts of a query in Trino's SQL, where they are certain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STAND_IN = "lakeport_table_"
 
 
 class Kind(Enum):
-    """What a translation has to know of a type."""
+    """The kinds of types that a translation distinguishes."""
 
     INTEGER = "integer"
     FLOAT = "double"
@@ -49,7 +49,7 @@ _KINDS = {
     Kind.UNKNOWN: "UNKNOWN NULL UNDEFINED",
 }
 _BY_NAME = {name: kind for kind, names in _KINDS.items() for name in names.split()}
-# Types that sqlglot tells for these are Trino's; of other functions they may be those of other engines.
+# sqlglot's types of these are Trino's; those of other functions may be other engines'.
 _TYPED = (
     exp.Literal, exp.Cast, exp.TryCast, exp.Column, exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div,
     exp.Count, exp.Length, exp.Boolean, exp.Connector, exp.Predicate, exp.Not, exp.Lower, exp.Upper, exp.Concat,
@@ -66,17 +66,17 @@ def kind_of(node: Expr) -> Kind:
 
 
 def with_types(query: Expr, columns_of: ColumnsOf) -> Expr:
-    """The query with every column under its table's name, every result named as Trino names it, and types.
+    """The query with qualified columns, Trino's names of unnamed results, and types.
 
     Raises:
-        SqlglotError: Its names do not fit together.
+        SqlglotError: Its names cannot be resolved.
     """
     for literal in list(query.find_all(exp.Literal)):
-        # Trino's and Spark's are decimals, and sqlglot's are not.
+        # Such literals are decimals in Trino and Spark, but not in sqlglot.
         if not literal.is_string and "." in literal.name and "e" not in literal.name.lower():
             literal.replace(exp.cast(exp.Literal.string(literal.name), _decimal(literal.name)))
     for column in list(query.find_all(exp.Column)):
-        # Functions without parentheses, which sqlglot takes for columns.
+        # Functions without parentheses, which sqlglot parses as columns.
         made = {"current_schema": exp.CurrentSchema, "current_catalog": exp.CurrentCatalog}.get(column.name.lower())
         if made is not None and not column.table and not column.this.quoted:
             column.replace(made())
@@ -112,7 +112,7 @@ def _decimal(text: str) -> str:
 
 
 def _stand_ins(query: Expr, columns_of: ColumnsOf) -> tuple[dict[str, exp.Table], MappingSchema]:
-    """Gives each table a name of one part, since names of different lengths have no place in one schema."""
+    """Gives each table a name of one part, since a schema of sqlglot needs names of equal length."""
     common = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
     tables: dict[str, exp.Table] = {}
     schema = MappingSchema(dialect="trino")

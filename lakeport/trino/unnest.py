@@ -1,4 +1,4 @@
-"""``UNNEST`` in Trino's SQL as Spark's generators."""
+"""Translates Trino's ``UNNEST`` into Spark's generator functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["generated_query", "unnest_as_lateral"]
 
 
 def unnest_as_lateral(join: Expr) -> Expr | None:
-    """A join with ``UNNEST(...)`` as one with a lateral subquery; others stay.
+    """A join with ``UNNEST(...)`` as one with a lateral subquery; ``None`` for other joins.
 
     sqlglot's own translation drops the rows of ``LEFT JOIN UNNEST`` without elements, and counts from 0.
     """
@@ -33,7 +33,7 @@ def unnest_as_lateral(join: Expr) -> Expr | None:
 
 
 def generated_query(unnest: Expr) -> Expr:
-    """``FROM UNNEST(...) AS t(x)``, first of its FROM, as a subquery."""
+    """``FROM UNNEST(...) AS t(x)`` as a subquery."""
     alias = unnest.args.get("alias")
     names = [column.name for column in alias.columns] if alias is not None else []
     return exp.Subquery(this=_generated(unnest, names), alias=_named(alias))

@@ -30,7 +30,7 @@ def schemas(shell: ShellSession, pattern: str) -> None:
         catalog, inner = inner, ""
     catalog = catalog or shell.current[0] or ""
     if not catalog:
-        raise InvalidArgumentError(r"no catalog is chosen; USE a schema, or name one: \dn CATALOG")
+        raise InvalidArgumentError(r"no catalog is selected; USE a schema, or name one: \dn CATALOG")
     if not _is_ours(shell, catalog):
         shell.execute(f"SHOW SCHEMAS IN {catalog}")
         return
@@ -44,7 +44,7 @@ def tables(shell: ShellSession, pattern: str) -> None:
         before, inner = [before[0], inner], ""
     catalog, schema = [*shell.current[: 2 - len(before)], *before] if len(before) <= 2 else (None, None)
     if catalog is None or schema is None:
-        raise InvalidArgumentError(r"no schema is chosen; USE one, or name it: \dt CATALOG.SCHEMA.*")
+        raise InvalidArgumentError(r"no schema is selected; USE one, or name it: \dt CATALOG.SCHEMA.*")
     if not _is_ours(shell, catalog):
         shell.execute(f"SHOW TABLES IN {catalog}.{schema}")
         return
@@ -52,12 +52,12 @@ def tables(shell: ShellSession, pattern: str) -> None:
 
 
 def describe(shell: ShellSession, name: str) -> None:
-    """A table, or the tables of the schema where none is named."""
+    """A table, or the tables of the schema if no table is named."""
     _describe(shell, name, verbose=False)
 
 
 def describe_all(shell: ShellSession, name: str) -> None:
-    """A table with all that is known of it."""
+    """A table with its hidden columns and properties."""
     _describe(shell, name, verbose=True)
 
 
@@ -67,7 +67,7 @@ def functions(shell: ShellSession, pattern: str) -> None:
 
 
 def unquoted(text: str) -> str:
-    """A value without the quotes around it, if it has some."""
+    """A value without quotes around it."""
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
     return text
@@ -91,5 +91,5 @@ def _show(shell: ShellSession, description: Description) -> None:
 
 
 def _is_ours(shell: ShellSession, catalog: str) -> bool:
-    """Others are Spark's own; a name that nobody knows is ours to refuse."""
+    """Whether a catalog is Lakeport's; others are Spark's. Without a Spark, an unknown name counts as Lakeport's."""
     return catalog in shell.session.catalogs.names() or not shell.session.is_started

@@ -1,4 +1,4 @@
-r"""What ``\d``, ``\l``, ``\dn`` and ``\dt`` show, from our own metadata, with no Spark."""
+r"""The results of ``\d``, ``\l``, ``\dn`` and ``\dt``, from Lakeport's own metadata, without Spark."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Description:
     """A table to show, with lines around it.
 
     Attributes:
-        title: Above it; empty for none.
+        title: Line above it; empty for none.
         table: Its rows.
-        notes: Below it.
+        notes: Lines below it.
     """
 
     title: str
@@ -38,7 +38,7 @@ class Description:
 
 
 def catalog_rows(session: Session) -> Description:
-    """All catalogs, with the connector of each, and what is wrong with it."""
+    """All catalogs, with the connector and the error of each."""
     rows = []
     for name in session.catalogs.names():
         try:
@@ -57,9 +57,9 @@ def schema_rows(session: Session, catalog: str, pattern: str) -> Description:
     """Schemas of a catalog.
 
     Args:
-        session: Has the catalog.
-        catalog: Its name.
-        pattern: With ``*`` and ``?``; empty is all.
+        session: The session with the catalog.
+        catalog: Name of the catalog.
+        pattern: Pattern with ``*`` and ``?``; empty for all.
     """
     access = plain_statement(session.catalogs).access(catalog)
     with access.lock:
@@ -71,7 +71,7 @@ def table_rows(session: Session, catalog: str, schema: str, pattern: str) -> Des
     """Tables and views of a schema; ``pattern`` as in ``schema_rows``.
 
     Raises:
-        SchemaNotFoundError: There is no such schema; says what is close.
+        SchemaNotFoundError: The schema does not exist; the message names similar ones.
     """
     access = plain_statement(session.catalogs).access(catalog)
     about = [one.metadata.name.table for one in access.connector.system_tables if one.metadata.name.schema == schema]
@@ -86,7 +86,7 @@ def table_rows(session: Session, catalog: str, schema: str, pattern: str) -> Des
 
 
 def function_rows(session: Session, pattern: str) -> Description:
-    """Spark's functions, and the procedures of the catalogs; Spark is started for it."""
+    """Spark's functions, and the procedures of the catalogs; this starts Spark."""
     rows: list[tuple[str, str, str | None]] = [
         (name, "function", None) for name in _matching(session.engine.function_names(), pattern)
     ]
@@ -107,13 +107,13 @@ def describe_table(session: Session, name: CatalogSchemaTableName, *, verbose: b
     """Columns, partition keys, format, location and comment of a table.
 
     Args:
-        session: Has the catalog.
+        session: The session with the catalog.
         name: The table, or a system table.
-        verbose: Hidden columns, all properties and the system tables, too.
+        verbose: Include hidden columns, all properties and the system tables.
 
     Raises:
-        TableNotFoundError: It is not there; names what is close.
-        ConnectorError: It cannot be read.
+        TableNotFoundError: The table does not exist; the message names similar ones.
+        ConnectorError: The table cannot be read.
     """
     access, resolved = resolve(plain_statement(session.catalogs).access(name.catalog), name, None)
     if isinstance(resolved, ResolvedSystemTable):
@@ -150,7 +150,7 @@ def _columns(columns: Sequence[ColumnMetadata], keys: Sequence[str]) -> pa.Table
 
 
 def _type_names(columns: Sequence[ColumnMetadata]) -> list[str]:
-    # Names of types are Spark's; this imports PySpark, but starts no Java.
+    # The type names are Spark's; this imports PySpark, but starts no Java.
     from pyspark.sql.types import StructType
 
     from lakeport.spark.bridge.types import spark_schema_json

@@ -24,15 +24,15 @@ _MOST_FILES = 16
 
 
 def output(shell: ShellSession, path: str) -> None:
-    """Sends the results that follow to a file."""
+    """Sends all following results to a file."""
     shell.display.open_file(unquoted(path))
 
 
 def copy(shell: ShellSession, rest: str) -> None:
-    r"""``\copy (SELECT ...) TO 'file.parquet'``: the file is there wholly or not at all.
+    r"""``\copy (SELECT ...) TO 'file.parquet'``: writes the file completely or not at all.
 
     Raises:
-        InvalidArgumentError: It is written otherwise, or the file cannot be written, or has an ending without a format.
+        InvalidArgumentError: The syntax is wrong, or the file cannot be written, or its ending has no format.
         ConnectorError, PySparkException: The query failed.
     """
     match = _COPY.fullmatch(interpolate(rest, shell.variables))
@@ -62,10 +62,10 @@ def copy(shell: ShellSession, rest: str) -> None:
 
 
 def include(shell: ShellSession, path: str) -> None:
-    """Runs a file of statements and commands, until one fails.
+    """Runs a file of statements and commands until one fails.
 
     Raises:
-        InvalidArgumentError: The file cannot be read, or files include one another without an end.
+        InvalidArgumentError: The file cannot be read, or files include each other in a cycle.
     """
     file = Path(unquoted(path)).expanduser()
     if not path:
@@ -77,7 +77,7 @@ def include(shell: ShellSession, path: str) -> None:
     except UnicodeDecodeError as error:
         raise InvalidArgumentError(f"{file} is not UTF-8 text") from error
     if shell.depth >= _MOST_FILES:
-        raise InvalidArgumentError(f"{file} is the {_MOST_FILES}th file in a file; does it include itself?")
+        raise InvalidArgumentError(f"{file} is the {_MOST_FILES}th nested file; does it include itself?")
     shell.depth += 1
     try:
         if not shell.run_input(text):
@@ -87,10 +87,10 @@ def include(shell: ShellSession, path: str) -> None:
 
 
 def edit(shell: ShellSession, path: str) -> None:
-    """Opens the editor; what it leaves is what the next prompt begins with.
+    """Opens the editor; the next prompt starts with the edited text.
 
     Raises:
-        InvalidArgumentError: There is no editor, or it failed; nothing is changed then.
+        InvalidArgumentError: There is no editor, or it failed; then nothing changes.
     """
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="lakeport-edit-") as folder:

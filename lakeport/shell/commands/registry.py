@@ -1,4 +1,4 @@
-"""The shell's own commands, which begin with a backslash: what each is about, and who runs it."""
+"""The shell's own commands, which begin with a backslash: names, arguments and functions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Command:
     """A command.
 
     Attributes:
-        names: With their backslash; the first is the one that is shown.
-        usage: What may follow.
-        does: One sentence.
-        argument: What it is about, for completion.
-        run: Gets the shell and what follows the name.
+        names: Names with the backslash; the help shows the first.
+        usage: Syntax of the arguments.
+        does: Description.
+        argument: Kind of argument, for completion.
+        run: Function that gets the shell and the text after the name.
     """
 
     names: tuple[str, ...]
@@ -40,13 +40,13 @@ class Command:
 
 
 KEYS = (
-    ("Enter", "runs what ends in a semicolon, else begins a new line; Alt-Enter always begins one"),
+    ("Enter", "runs a statement that ends in a semicolon, else begins a new line; Alt-Enter always begins one"),
     ("Tab", "completes; Up and Down choose, Enter takes"),
-    ("Ctrl-R, Ctrl-S", "search the history, over all sessions"),
-    ("Right", "takes the rest of a line from the history, which is shown in grey"),
-    ("Ctrl-C", "cancels the statement that runs, or drops what is typed"),
+    ("Ctrl-R, Ctrl-S", "search the history of all sessions"),
+    ("Right", "accepts the rest of a line from the history, which is shown in grey"),
+    ("Ctrl-C", "cancels the running statement, or drops the input"),
     ("Ctrl-D", "leaves, on an empty line"),
-    ("Ctrl-X Ctrl-E", "edits what is typed in $EDITOR"),
+    ("Ctrl-X Ctrl-E", "edits the input in $EDITOR"),
 )
 """Keys of the prompt and what they do."""
 
@@ -55,8 +55,8 @@ def run_command(shell: ShellSession, text: str) -> None:
     """Runs a command.
 
     Raises:
-        InvalidArgumentError: There is no such command, with what is close; or its use is wrong.
-        LeaveShell: It was the one to leave.
+        InvalidArgumentError: The command does not exist; the message names similar ones. Or its arguments are wrong.
+        LeaveShell: The command leaves the shell.
     """
     name, _, rest = text.rstrip("; \t").partition(" ")
     command = _BY_NAME.get(name)
@@ -67,7 +67,7 @@ def run_command(shell: ShellSession, text: str) -> None:
 
 
 def arguments_of_commands() -> dict[str, Argument]:
-    """All names, and what each is about."""
+    """All names, with the kind of argument of each."""
     return {name: command.argument for command in COMMANDS for name in command.names}
 
 
@@ -104,7 +104,7 @@ def _set(shell: ShellSession, rest: str) -> None:
         print("\n".join(f"{key} = {value}" for key, value in sorted(shell.variables.items())), flush=True)
         return
     if not name.isidentifier():
-        raise InvalidArgumentError(f"'{name}' is no name of a variable; expected letters, digits and underscores")
+        raise InvalidArgumentError(f"'{name}' is not a variable name; expected letters, digits and underscores")
     shell.variables[name] = unquoted(value.strip())
 
 
@@ -123,7 +123,7 @@ def _sql_help(shell: ShellSession, topic: str) -> None:
 
 def _use(shell: ShellSession, name: str) -> None:
     if not name:
-        print(".".join(part for part in shell.current if part) or "no catalog is chosen", flush=True)
+        print(".".join(part for part in shell.current if part) or "no catalog is selected", flush=True)
         return
     shell.execute(f"USE {name}")
 
@@ -135,32 +135,32 @@ COMMANDS = (
     Command(("\\l",), "", "catalogs", Argument.NOTHING, describe.catalogs),
     Command(("\\dn",), "[CATALOG.][PATTERN]", "schemas", Argument.SCHEMA, describe.schemas),
     Command(("\\dt",), "[CATALOG.SCHEMA.][PATTERN]", "tables and views", Argument.RELATION, describe.tables),
-    Command(("\\d",), "[NAME]", "columns, keys and place of a table", Argument.RELATION, describe.describe),
+    Command(("\\d",), "[NAME]", "columns, keys and location of a table", Argument.RELATION, describe.describe),
     Command(
         ("\\d+",), "[NAME]", "its hidden columns and properties, too", Argument.RELATION, describe.describe_all
     ),
     Command(("\\df",), "[PATTERN]", "functions and procedures", Argument.NOTHING, describe.functions),
-    Command(("\\c", "\\use"), "[CATALOG.SCHEMA]", "USE, or says where you are", Argument.SCHEMA, _use),
+    Command(("\\c", "\\use"), "[CATALOG.SCHEMA]", "USE, or shows the current schema", Argument.SCHEMA, _use),
     Command(
-        ("\\x",), "[on|off|auto]", "one column on each line; auto: where a row is too wide", Argument.SWITCH,
+        ("\\x",), "[on|off|auto]", "one column on each line; auto: if a row is too wide", Argument.SWITCH,
         _setting("expanded"),
     ),
     Command(("\\format",), "[FORMAT]", "aligned, csv, json, markdown ...", Argument.FORMAT, _setting("format")),
-    Command(("\\pager",), "[on|off]", "a pager for what exceeds the screen", Argument.SWITCH, _setting("pager")),
-    Command(("\\timing",), "[on|off]", "time and what was read, below a result", Argument.SWITCH, _setting("timing")),
+    Command(("\\pager",), "[on|off]", "a pager for results longer than the screen", Argument.SWITCH, _setting("pager")),
+    Command(("\\timing",), "[on|off]", "time and bytes read, below a result", Argument.SWITCH, _setting("timing")),
     Command(("\\pset",), "[NAME [VALUE]]", "all settings: also null and progress", Argument.SETTING, _pset),
-    Command(("\\o",), "[FILE]", "sends results to a file; without one back to the screen", Argument.FILE,
+    Command(("\\o",), "[FILE]", "sends results to a file; without FILE to the screen", Argument.FILE,
             files.output),
     Command(
-        ("\\copy",), "(QUERY)|TABLE TO 'FILE'", "writes a result in the format that the file's ending says",
+        ("\\copy",), "(QUERY)|TABLE TO 'FILE'", "writes a result in the format of the file's ending",
         Argument.STATEMENT, files.copy,
     ),
     Command(("\\i",), "FILE", "runs a file of statements and commands", Argument.FILE, files.include),
     Command(("\\e",), "[FILE]", "edits the last input, or a file, in $EDITOR", Argument.FILE, files.edit),
-    Command(("\\watch",), "[SECONDS]", "runs the last statement again and again", Argument.NOTHING, watch),
+    Command(("\\watch",), "[SECONDS]", "repeats the last statement", Argument.NOTHING, watch),
     Command(("\\set",), "[NAME [VALUE]]", "a variable: then :NAME, :'NAME' as text, :\"NAME\" as name",
             Argument.NOTHING, _set),
-    Command(("\\unset",), "NAME", "forgets a variable", Argument.NOTHING, _unset),
+    Command(("\\unset",), "NAME", "removes a variable", Argument.NOTHING, _unset),
     Command(("\\echo",), "TEXT", "prints a text", Argument.NOTHING, _echo),
 )  # fmt: skip
 """All commands, in the order of the help."""

@@ -13,10 +13,10 @@ __all__ = ["watch"]
 
 
 def watch(shell: ShellSession, rest: str) -> None:
-    """Runs the last statement again and again, with the time above each result, until Ctrl-C or an error.
+    """Repeats the last statement, with the time above each result, until Ctrl-C or an error.
 
     Raises:
-        InvalidArgumentError: There was no statement, or the pause is no number of seconds.
+        InvalidArgumentError: There was no statement, or the pause is not a number of seconds.
         ConnectorError, PySparkException: The statement failed.
     """
     try:

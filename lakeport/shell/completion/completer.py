@@ -1,4 +1,4 @@
-r"""Completion that knows where the cursor is: in SQL, and in the shell's own commands."""
+r"""Context-aware completion in SQL and in the shell's own commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lakeport.shell.sql.scopes import Query, Relation, is_called
 __all__ = ["Argument", "ShellCompleter", "SqlCompleter"]
 
 _MOST = 200
-"""Names in the menu; more would be slow to draw, and nobody reads them."""
+"""Most names in the menu; more would be slow to draw."""
 _SYSTEM_SCHEMA = "system"
 _KEYWORDS = SortedNames.of(KEYWORDS)
 _FUNCTIONS = SortedNames.of(
@@ -69,15 +69,15 @@ _FUNCTIONS = SortedNames.of(
         "year",
     ]
 )
-"""Until Spark has started and tells its own."""
+"""Functions that are shown until Spark has started."""
 _COMMAND = re.compile(r"\s*(\\[\w?+!]*)(\s+)?(.*)", re.DOTALL)
 
 Current = Callable[[], tuple[str | None, str | None]]
-"""Gives catalog and schema of names that say none; ``None`` where there is none."""
+"""Returns the current catalog and schema; ``None`` where there is none."""
 
 
 class Argument(Enum):
-    """What a command of the shell is about."""
+    """Kinds of arguments of the shell's commands."""
 
     NOTHING = "nothing"
     RELATION = "a table"
@@ -90,11 +90,11 @@ class Argument(Enum):
 
 
 class SqlCompleter(Completer):
-    """Completes the word before the cursor; asks nobody who could be slow.
+    """Completes the word before the cursor, without slow calls.
 
     Args:
-        names: Where names come from.
-        current: What names that say no catalog and schema mean.
+        names: Provides the names.
+        current: Returns the current catalog and schema.
     """
 
     def __init__(self, names: NameCache, current: Current) -> None:
@@ -102,7 +102,7 @@ class SqlCompleter(Completer):
         self._current = current
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """At most 200, the names before the keywords."""
+        """At most 200 completions, names before keywords."""
         context = sql_context(document.text, document.cursor_position)
         if context.expected is Expected.NOTHING:
             return
@@ -111,11 +111,11 @@ class SqlCompleter(Completer):
         yield from self._complete(context)
 
     def relations(self, typed: str) -> Iterator[Completion]:
-        """Tables whose name begins so."""
+        """Tables whose name begins with a text."""
         return self._of_kind(typed, Expected.RELATION)
 
     def schemas(self, typed: str) -> Iterator[Completion]:
-        """Schemas whose name begins so."""
+        """Schemas whose name begins with a text."""
         return self._of_kind(typed, Expected.SCHEMA)
 
     def _of_kind(self, typed: str, expected: Expected) -> Iterator[Completion]:
@@ -136,7 +136,7 @@ class SqlCompleter(Completer):
             yield from _keywords(context)
 
     def _sources(self, context: SqlContext) -> Iterator[tuple[SortedNames, str]]:
-        """Names that may stand at the cursor, with a word for each kind."""
+        """Names that are valid at the cursor, with a word for each kind."""
         if context.expected is Expected.SETTING:
             yield self._settings(context)
         elif context.expected is Expected.PROCEDURE:
@@ -151,7 +151,7 @@ class SqlCompleter(Completer):
             yield from self._tables(context)
 
     def _settings(self, context: SqlContext) -> tuple[SortedNames, str]:
-        """Properties are dotted: of each the part that is typed last."""
+        """Session properties; their names are dotted, so each is completed from the part being typed."""
         prefix = ".".join(context.before) + "." if context.before else ""
         rest = (name[len(prefix) :] for name in self._names.settings().names if name.startswith(prefix))
         return SortedNames.of(rest), "setting"
@@ -192,7 +192,7 @@ class SqlCompleter(Completer):
             yield self._in_schema(before[0], before[1], context.word), "table"
 
     def _in_schema(self, catalog: str, schema: str, word: str) -> SortedNames:
-        """Tables, or behind a ``$`` the system tables of one of them."""
+        """Tables, or after a ``$`` the system tables of one of them."""
         if "$" not in word:
             return self._names.tables(catalog, schema)
         table = word.partition("$")[0]
@@ -235,12 +235,12 @@ class SqlCompleter(Completer):
 
 
 class ShellCompleter(Completer):
-    """Completes SQL, and behind a backslash the shell's commands and what they are about.
+    """Completes SQL, and after a backslash the shell's commands and their arguments.
 
     Args:
-        sql: For SQL.
-        commands: The commands with their backslash, and what each is about.
-        values: The settings, and the formats.
+        sql: Completer for SQL.
+        commands: The commands with their backslash, and the kind of argument of each.
+        values: The values of arguments with fixed values, such as settings and formats.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class ShellCompleter(Completer):
         self._files = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Those of the part that the cursor is in."""
+        """The completions at the cursor."""
         match = _COMMAND.fullmatch(document.text_before_cursor)
         if match is None:
             yield from self._sql.get_completions(document, complete_event)

@@ -1,4 +1,4 @@
-"""Names of all that SQL can name, fetched in the background through our own metadata, with no Spark."""
+"""Names for completion, fetched in the background through Lakeport's own metadata, without Spark."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WAIT_SECONDS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class SortedNames:
-    """Many names, searched in no time.
+    """Many names, sorted for fast search.
 
     Attributes:
-        names: In the order of their lower case.
-        keys: The same in lower case.
+        names: The names, sorted by their lower case.
+        keys: The same names in lower case.
     """
 
     names: tuple[str, ...]
@@ -36,12 +36,12 @@ class SortedNames:
 
     @classmethod
     def of(cls, names: Iterable[str]) -> SortedNames:
-        """Of names in any order."""
+        """Sorts names."""
         pairs = sorted({(name.lower(), name) for name in names})
         return cls(tuple(name for _, name in pairs), tuple(key for key, _ in pairs))
 
     def matching(self, word: str, limit: int) -> list[str]:
-        """Names that begin with a word in lower case, and after them those that hold it further in."""
+        """Names that begin with a word in lower case, then names that contain it."""
         first = bisect_left(self.keys, word)
         last = first
         while last < len(self.keys) and last - first < limit and self.keys[last].startswith(word):
@@ -61,15 +61,15 @@ NO_NAMES = SortedNames((), ())
 
 
 class NameCache:
-    """Names, fetched by threads of its own and kept for a minute; older ones are shown while they are fetched anew.
+    """Names, fetched by its own threads and cached for a minute; older ones are used while they are refreshed.
 
-    No method waits for longer than its patience: what is not there by then is told by ``on_arrival`` when it comes. A
-    catalog that fails has no names, and is asked again some seconds later.
+    No method waits longer than ``patience``: names that arrive later are announced by ``on_arrival``. A catalog that
+    fails has no names, and is tried again some seconds later.
 
     Args:
-        session: Its catalogs are asked.
-        on_arrival: Called in a thread of the cache when names have come that were asked for in vain.
-        patience: Seconds.
+        session: Its catalogs provide the names.
+        on_arrival: Called in a thread of the cache when names arrive too late for a call.
+        patience: Most seconds that a call waits.
     """
 
     def __init__(
@@ -91,24 +91,24 @@ class NameCache:
         return self._get(("schemas", catalog), lambda: _schemas(self._access(catalog)))
 
     def tables(self, catalog: str, schema: str) -> SortedNames:
-        """Tables and views of a schema, and the tables about the catalog where it is their schema."""
+        """Tables and views of a schema, including the catalog's own system tables."""
         return self._get(("tables", catalog, schema), lambda: _tables(self._access(catalog), schema))
 
     def columns(self, catalog: str, schema: str, table: str, *, hidden: bool = True) -> SortedNames:
         """Columns of a table, also of a system table.
 
         Args:
-            catalog: Of the table.
-            schema: Of the table.
-            table: Its name.
-            hidden: Whether those that ``*`` leaves out come, too.
+            catalog: The table's catalog.
+            schema: The table's schema.
+            table: The table's name.
+            hidden: Whether to include the columns that ``*`` leaves out.
         """
         name = CatalogSchemaTableName(catalog, schema, table)
         kind = "all columns" if hidden else "columns"
         return self._get((kind, catalog, schema, table), lambda: _columns(self._access(catalog), name, hidden=hidden))
 
     def system_table_kinds(self, catalog: str) -> SortedNames:
-        """What may follow a ``$``."""
+        """The kinds of system tables, which follow a ``$``."""
         return self._get(("kinds", catalog), lambda: _kinds(self._access(catalog)))
 
     def procedures(self, catalog: str) -> SortedNames:
@@ -126,11 +126,11 @@ class NameCache:
         return self._get(("functions",), lambda: SortedNames.of(self._session.engine.function_names()))
 
     def forget(self) -> None:
-        """Fetches all anew when it is asked for again."""
+        """Marks all names as outdated, so that they are fetched again."""
         self._asked.clear()
 
     def close(self) -> None:
-        """Asks no more; does not wait for answers."""
+        """Stops fetching; does not wait for running fetches."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _settings(self) -> SortedNames:

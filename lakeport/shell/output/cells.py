@@ -1,4 +1,4 @@
-"""Values as text, a column at a time."""
+"""Values as text, column by column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["CONTROL", "cut", "is_number", "json_lines", "padded", "printable", "
 CONTROL = r"[\x00-\x1f\x7f-\x9f]"
 """Characters that ``printable`` escapes, as a regular expression."""
 
-# Trailing zeros of a fraction, and the point where nothing else is left of it.
+# Trailing zeros of a fraction, and a point without digits after it.
 _FRACTION_ZEROS = r"(\.\d*?)0+$"
 _BARE_POINT = r"\.$"
 
@@ -50,7 +50,7 @@ def text_column(column: pa.Array) -> pa.Array:
 
 
 def is_number(data_type: pa.DataType) -> bool:
-    """Whether values are set flush right."""
+    """Whether values are aligned right."""
     types = pa.types
     return bool(types.is_integer(data_type) or types.is_floating(data_type) or types.is_decimal(data_type))
 
@@ -61,12 +61,12 @@ def printable(text: str) -> str:
 
 
 def shown_width(text: str) -> int:
-    """Columns of a terminal that a printable text takes; many characters of Asia, and emoji, take two."""
+    """Terminal columns of a printable text; many Asian characters, and emoji, take two."""
     return len(text) if text.isascii() else get_cwidth(text)
 
 
 def padded(text: str, width: int, side: str) -> str:
-    """A text of at least this width; ``side`` is ``<``, ``>`` or ``^``, where the text goes."""
+    """A text padded to a width; ``side`` is its alignment: ``<``, ``>`` or ``^``."""
     missing = width - shown_width(text)
     if missing <= 0:
         return text
@@ -75,7 +75,7 @@ def padded(text: str, width: int, side: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """A text of at most this width, which is 1 or more; what is cut ends in an ellipsis."""
+    """A text of at most this width, which is 1 or more; a cut text ends in an ellipsis."""
     if shown_width(text) <= width:
         return text
     kept, taken = 0, 0
@@ -88,9 +88,9 @@ def cut(text: str, width: int) -> str:
 
 
 def json_lines(batch: pa.RecordBatch) -> str:
-    """Each row as a JSON object on a line of its own.
+    """Each row as a JSON object on its own line.
 
-    Decimals, dates and timestamps are strings, binary is base64, and floats that JSON has not are strings.
+    Decimals, dates and timestamps are strings, binary is base64, and floats that JSON does not have are strings.
     """
     return "".join(_json(row) + "\n" for row in _python(batch))
 
@@ -107,7 +107,7 @@ def _timestamps(column: pa.Array) -> pa.Array:
 def _local(column: pa.Array, zone: str) -> pa.Array:
     """The wall-clock times of a zone."""
     local = pc.local_timestamp(column)
-    # Of what comes after 2037 Arrow knows no daylight saving time; behind the year 9999 Python knows nothing.
+    # Arrow has no daylight saving time after 2037; Python has no dates after the year 9999.
     first, last = (pa.scalar(datetime(*day, tzinfo=UTC), column.type) for day in ((2037, 1, 1), (9999, 12, 30)))
     far = pc.and_kleene(pc.greater_equal(column, first), pc.less(column, last))
     if zone.startswith(("+", "-")) or not pc.any(far, min_count=0).as_py():
@@ -143,7 +143,7 @@ def _python(values: pa.Array | pa.RecordBatch) -> list[object]:
     try:
         found: list[object] = values.to_pylist(maps_as_pydicts="strict")
     except KeyError:
-        found = values.to_pylist()  # a map that has a key twice stays a list of pairs
+        found = values.to_pylist()  # a map with a duplicate key stays a list of pairs
     return found
 
 
@@ -155,7 +155,7 @@ def _json(value: object) -> str:
 
 
 def _strict(value: object) -> object:
-    """The same without what JSON cannot say: NaN and infinities as text, keys as text."""
+    """The same value for JSON: NaN and infinities as text, keys as text."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):

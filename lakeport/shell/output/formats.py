@@ -1,8 +1,9 @@
-"""Results on their way out: the formats for programs, and all by name. All of them stream."""
+"""Result formats for programs, and all formats by name. All of them stream."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import BinaryIO, TypeAlias
 
@@ -16,20 +17,20 @@ from lakeport.shell.output.tables import write_aligned, write_markdown, write_ve
 __all__ = ["BINARY_FORMATS", "FORMATS", "ResultFormat", "file_format"]
 
 ResultFormat: TypeAlias = Callable[[pa.Schema, Iterator[pa.RecordBatch], BinaryIO], int]
-"""Writes a result and gives the number of its rows."""
+"""Writes a result and returns the number of its rows."""
 
 BINARY_FORMATS = frozenset({"arrow", "parquet"})
-"""A file of these holds one result."""
+"""Formats of which a file holds one result."""
 
 
 def write_csv(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
-    """RFC 4180 with a header: NULL is nothing, an empty text is ``""``."""
-    return _write_lines(schema, batches, out, ",", _quote_csv, "")
+    """RFC 4180 with a header: NULL is an empty field, an empty text is ``""``."""
+    return _write_lines(schema, batches, out, _LineFormat(",", _quote_csv, null=""))
 
 
 def write_tsv(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
     r"""Tab-separated with a header, as PostgreSQL's COPY: NULL is ``\N``; tab, line ends and backslash are escaped."""
-    return _write_lines(schema, batches, out, "\t", _escape_tsv, "\\N")
+    return _write_lines(schema, batches, out, _LineFormat("\t", _escape_tsv, null="\\N"))
 
 
 def write_json(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
@@ -54,7 +55,7 @@ def write_arrow(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: Binar
 
 def write_parquet(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
     """A Parquet file."""
-    # Not at the top: the prompt of the shell comes before it is needed.
+    # Not at the top: the shell's prompt does not need it.
     import pyarrow.parquet as pq
 
     _refuse_same_names(schema, "parquet")
@@ -77,7 +78,7 @@ def write_arrow_file(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: 
 
 
 def write_nothing(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
-    """Runs the query to its end and drops the rows."""
+    """Runs the whole query and drops the rows."""
     return sum(batch.num_rows for batch in batches)
 
 
@@ -110,10 +111,10 @@ _ROW_GROUP_ROWS = 1 << 17
 
 
 def file_format(name: str) -> ResultFormat:
-    """The format that a file's name asks for by its ending.
+    """The format of a file name's ending.
 
     Raises:
-        InvalidArgumentError: There is none for it; says what there is.
+        InvalidArgumentError: The ending has no format; the message lists those that have.
     """
     ending = PurePath(name).suffix.lower()
     if ending not in _ENDINGS:
@@ -122,24 +123,25 @@ def file_format(name: str) -> ResultFormat:
 
 
 def _row_groups(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    held: list[pa.RecordBatch] = []
+    group: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        if sum(one.num_rows for one in held) >= _ROW_GROUP_ROWS:
-            yield pa.Table.from_batches(held, schema)
-            held = []
-    if held:
-        yield pa.Table.from_batches(held, schema)
+        group.append(batch)
+        if sum(one.num_rows for one in group) >= _ROW_GROUP_ROWS:
+            yield pa.Table.from_batches(group, schema)
+            group = []
+    if group:
+        yield pa.Table.from_batches(group, schema)
 
 
-def _write_lines(
-    schema: pa.Schema,
-    batches: Iterator[pa.RecordBatch],
-    out: BinaryIO,
-    separator: str,
-    escape: Callable[[pa.Array], pa.Array],
-    null: str,
-) -> int:
+@dataclass(frozen=True, slots=True)
+class _LineFormat:
+    separator: str
+    escape: Callable[[pa.Array], pa.Array]
+    null: str
+
+
+def _write_lines(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO, form: _LineFormat) -> int:
+    separator, escape, null = form.separator, form.escape, form.null
     header = separator.join(escape(pa.array(schema.names, pa.string())).to_pylist())
     out.write((header + "\n").encode())
     count = 0
@@ -166,5 +168,5 @@ def _refuse_same_names(schema: pa.Schema, file_format: str) -> None:
     for name in schema.names:
         if schema.names.count(name) > 1:
             raise InvalidArgumentError(
-                f"two columns are called '{name}', which {file_format} cannot hold; give one another name with AS"
+                f"two columns are named '{name}', which {file_format} does not allow; rename one with AS"
             )

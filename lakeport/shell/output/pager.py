@@ -1,4 +1,4 @@
-"""Output that goes through a pager where it exceeds the screen."""
+"""Output that goes through a pager if it exceeds the screen."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lakeport.shell.output.cells import shown_width
 __all__ = ["PagedOutput", "pager_command"]
 
 _LESS_OPTIONS = "SRFX"
-"""Cut lines instead of wrapping them, keep colours, end where all fits, leave the text on the screen."""
+"""Cut lines instead of wrapping them, keep colours, quit if everything fits, leave the text on the screen."""
 
 
 def pager_command(environment: Mapping[str, str]) -> list[str] | None:
-    """``$LAKEPORT_PAGER``, else ``$PAGER``, else ``less``; ``None`` where that is empty or not installed."""
+    """``$LAKEPORT_PAGER``, else ``$PAGER``, else ``less``; ``None`` if that is empty or not installed."""
     for name in ("LAKEPORT_PAGER", "PAGER"):
         if name in environment:
             return shlex.split(environment[name]) or None
@@ -29,15 +29,15 @@ def pager_command(environment: Mapping[str, str]) -> list[str] | None:
 
 
 class PagedOutput(io.RawIOBase):
-    """Keeps what is written until it exceeds the screen; then a pager shows it as it comes.
+    """Buffers the output until it exceeds the screen; then streams it to a pager.
 
     One thread writes and another one finishes.
 
     Args:
         out: The terminal.
         rows: Lines of the screen.
-        columns: Of the screen; longer lines take several.
-        command: The pager and its arguments; ``None`` writes all to the terminal as it comes.
+        columns: Columns of the screen; longer lines wrap.
+        command: The pager and its arguments; ``None`` writes everything directly to the terminal.
     """
 
     def __init__(self, out: BinaryIO, rows: int, columns: int, command: list[str] | None) -> None:
@@ -45,16 +45,16 @@ class PagedOutput(io.RawIOBase):
         self._room = max(1, rows - 2)
         self._columns = max(1, columns)
         self._command = command
-        self._held: list[bytes] = []
+        self._buffered: list[bytes] = []
         self._lines = 0
         self._pager: subprocess.Popen[bytes] | None = None
 
     def writable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
-        """Takes bytes of whole lines.
+        """Writes the bytes of whole lines.
 
         Raises:
             BrokenPipeError: The user has left the pager.
@@ -64,7 +64,7 @@ class PagedOutput(io.RawIOBase):
         elif self._command is None:
             self._out.write(data)
         else:
-            self._held.append(bytes(data))
+            self._buffered.append(bytes(data))
             self._lines += self._height(bytes(data))
             if self._lines > self._room:
                 self._start(self._command)
@@ -72,14 +72,14 @@ class PagedOutput(io.RawIOBase):
 
     @property
     def is_paging(self) -> bool:
-        """Whether a pager has the terminal."""
+        """Whether a pager controls the terminal."""
         return self._pager is not None and self._pager.poll() is None
 
     def finish(self) -> None:
-        """Shows what was kept, or waits until the user leaves the pager; Ctrl-C is the pager's meanwhile."""
-        for data in self._held:
+        """Shows the buffered output, or waits until the user leaves the pager, which handles Ctrl-C meanwhile."""
+        for data in self._buffered:
             self._out.write(data)
-        self._held = []
+        self._buffered = []
         self._out.flush()
         pager = self._pager
         if pager is None or pager.stdin is None:
@@ -105,10 +105,10 @@ class PagedOutput(io.RawIOBase):
         try:
             self._pager = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
         except OSError:
-            # No such program: all goes to the terminal.
+            # No such program: everything goes to the terminal.
             self._command = None
-        held, self._held = self._held, []
-        for data in held:
+        buffered, self._buffered = self._buffered, []
+        for data in buffered:
             self.write(data)
 
     def _feed(self, data: bytes) -> None:

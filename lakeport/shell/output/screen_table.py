@@ -1,4 +1,4 @@
-"""A table that fits the screen: long texts are cut, and what still does not fit is shown one column on each line."""
+"""A table that fits the screen: long texts are cut, and rows that are still too wide get one line per column."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from lakeport.shell.output.tables import (
 __all__ = ["ScreenTable", "fitted_widths"]
 
 _LEAST_TEXT = 10
-"""Texts are cut to no less than this; numbers, times and names of columns never are."""
+"""Minimum width of cut texts; numbers, times and column names are never cut."""
 
 
 def fitted_widths(widths: list[int], least: list[int], available: int) -> list[int] | None:
     """The widths of columns so that a line takes at most ``available``: the widest are cut first.
 
     Args:
-        widths: What the values need.
-        least: What each column must have, at most its width.
+        widths: Widths of the values.
+        least: Minimum width of each column, at most its width.
         available: Columns of the screen.
 
     Returns:
-        A width for each column; ``None`` where even the least do not fit.
+        A width for each column; ``None`` if even the minimum widths do not fit.
     """
     room = available - 3 * len(widths) + 1
     if sum(widths) <= room:
@@ -58,9 +58,9 @@ class ScreenTable:
 
     Attributes:
         width: Columns of the screen; ``None`` is no screen, and nothing is cut.
-        settings: What NULL looks like, and whether rows are shown one column on each line.
-        left_out: After writing: columns that had no room.
-        is_cut: After writing: some value was cut.
+        settings: How to show NULL, and whether rows are shown one column on each line.
+        left_out: After writing: number of columns that did not fit.
+        is_cut: After writing: whether a value was cut.
     """
 
     width: int | None
@@ -89,7 +89,8 @@ class ScreenTable:
                 return write_vertical_rows(schema, _with_first(first, portions), out)
             if fitting is None:
                 fitting = self._as_many_as_fit(least, self.width)
-        return self._write_aligned(schema, head, widths, fitting or widths, _with_first(first, portions), out)
+        layout = _Layout(head, widths, fitting or widths)
+        return self._write_aligned(schema, layout, _with_first(first, portions), out)
 
     def _as_many_as_fit(self, least: list[int], available: int) -> list[int]:
         shown = 1
@@ -99,14 +100,9 @@ class ScreenTable:
         return least[:shown]
 
     def _write_aligned(
-        self,
-        schema: pa.Schema,
-        head: list[str],
-        widths: list[int],
-        fitting: list[int],
-        portions: Iterator[list[tuple[str, ...]]],
-        out: BinaryIO,
+        self, schema: pa.Schema, layout: _Layout, portions: Iterator[list[tuple[str, ...]]], out: BinaryIO
     ) -> int:
+        head, widths, fitting = layout.head, layout.widths, layout.fitting
         shown = len(fitting)
         limits = [fit if fit < width else None for fit, width in zip(fitting, widths, strict=False)]
         self.is_cut = any(limit is not None for limit in limits)
@@ -122,8 +118,17 @@ class ScreenTable:
         return count
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Printable names of the columns, the widths of their values, and the widths that fit the screen."""
+
+    head: list[str]
+    widths: list[int]
+    fitting: list[int]
+
+
 def _cut_row(row: Sequence[str], limits: list[int | None]) -> tuple[str, ...]:
-    """The cells that have room, each cut where it has a limit."""
+    """The cells that fit, each cut to its limit."""
     return tuple(cell if limit is None else cut(cell, limit) for cell, limit in zip(row, limits, strict=False))
 
 
@@ -133,6 +138,6 @@ def _with_first(first: list[tuple[str, ...]], rest: Iterator[list[tuple[str, ...
 
 
 def _may_be_cut(data_type: pa.DataType) -> bool:
-    """A number or a time that is cut would be another one."""
+    """Whether values may be cut: a cut number or time would be a different value."""
     types = pa.types
     return bool(types.is_string(data_type) or types.is_binary(data_type) or types.is_nested(data_type))

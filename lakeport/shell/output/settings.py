@@ -1,4 +1,4 @@
-r"""How the shell shows results: what ``\pset`` and its short forms change."""
+r"""The shell's display settings, which ``\pset`` and its short forms change."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class ShellSettings:
 
     Attributes:
         format: A name of ``FORMATS``.
-        expanded: ``on`` shows one column on each line, ``off`` never does, ``auto`` where a row is wider than the
-            screen even with its values cut.
-        null: What NULL looks like in tables.
-        pager: ``on`` uses a pager for what exceeds the screen, ``off`` never does.
-        timing: Whether the footer tells the time and what was read.
-        progress: Whether a line shows how far a query is.
+        expanded: ``on`` shows one column on each line, ``off`` never does, ``auto`` if a row is wider than the screen
+            even with cut values.
+        null: Text of NULL in tables.
+        pager: ``on`` uses a pager for output longer than the screen, ``off`` never does.
+        timing: Whether the footer shows the time and the bytes read.
+        progress: Whether to show a progress line.
     """
 
     format: str = "aligned"
@@ -39,11 +39,11 @@ class ShellSettings:
         """The settings with another value.
 
         Args:
-            name: Of an attribute.
-            value: As the user writes it; empty switches what is ``on`` or ``off`` to the other.
+            name: Name of an attribute.
+            value: The value as text; an empty one toggles between ``on`` and ``off``.
 
         Raises:
-            InvalidArgumentError: There is no such setting, or it has no such value; says what there is.
+            InvalidArgumentError: The setting or the value does not exist; the message lists those that do.
         """
         given = _as_mapping(self)
         if name not in given:

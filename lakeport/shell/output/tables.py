@@ -25,14 +25,14 @@ __all__ = [
 ]
 
 LAID_OUT_ROWS = 1000
-"""The rows that decide the widths of a table; longer cells further down push their line apart."""
+"""Number of rows that determine the widths of a table; longer cells after them misalign their line."""
 
 _TEXTS = frozenset({"plan", "createtab_stmt"})
-"""The columns of EXPLAIN and SHOW CREATE TABLE, each one text of many lines."""
+"""Columns of EXPLAIN and SHOW CREATE TABLE, each a single text of many lines."""
 
 
 def write_aligned(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
-    """A table with a header and the number of rows; numbers are flush right, control characters are escaped."""
+    """A table with a header and the number of rows; numbers are right-aligned, control characters are escaped."""
     if is_one_text(schema):
         return write_texts(batches, out)
     widths: list[int] = []
@@ -78,7 +78,7 @@ def write_markdown(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: Bi
 
 
 def is_one_text(schema: pa.Schema) -> bool:
-    """Whether a result is a text of many lines, such as a plan, and no table."""
+    """Whether a result is a single text of many lines, such as a plan."""
     return len(schema) == 1 and schema.names[0] in _TEXTS
 
 
@@ -96,7 +96,7 @@ def write_texts(batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
 def cell_rows(
     schema: pa.Schema, batches: Iterator[pa.RecordBatch], null: str = "NULL"
 ) -> Iterator[list[tuple[str, ...]]]:
-    """Rows of printable cells, in portions: at least one, the first with the rows that decide the widths."""
+    """Rows of printable cells, in portions: at least one; the first has the rows that determine the widths."""
     portion: list[tuple[str, ...]] = []
     is_first = True
     for batch in batches:
@@ -110,7 +110,7 @@ def cell_rows(
 
 
 def sides(schema: pa.Schema) -> list[str]:
-    """Where the values of each column are set flush: ``>`` or ``<``."""
+    """The alignment of each column: ``>`` or ``<``."""
     return [">" if is_number(field.type) else "<" for field in schema]
 
 

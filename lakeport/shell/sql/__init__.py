@@ -1,1 +1,1 @@
-"""The text of statements: where they end, what the cursor is in, which names are in scope."""
+"""Analysis of SQL text: where statements end, what the cursor is in, which names are in scope."""

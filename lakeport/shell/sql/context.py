@@ -1,4 +1,4 @@
-"""What can stand at the cursor of an unfinished SQL statement."""
+"""What is expected at the cursor of an unfinished SQL statement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCHEMA_FOLLOWS = frozenset({"TABLES", "VIEWS", "SCHEMAS", "NAMESPACES", "PROCED
 
 
 class Expected(Enum):
-    """What kind of name stands at the cursor."""
+    """The kind of name that is expected at the cursor."""
 
     NOTHING = "inside of a text or a comment"
     KEYWORD = "the next clause"
@@ -37,13 +37,13 @@ class Expected(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SqlContext:
-    """The place of the cursor.
+    """The context of the cursor.
 
     Attributes:
-        expected: What stands there.
-        before: Parts of the name before the one that is typed, in lower case.
-        word: The part that is typed, in lower case, without its backtick.
-        written: The same as it stands before the cursor.
+        expected: The expected kind of name.
+        before: Parts of the name before the one being typed, in lower case.
+        word: The part being typed, in lower case, without its backtick.
+        written: The same as written before the cursor.
         scope: Tables and other queries that can be named there.
     """
 
@@ -55,11 +55,11 @@ class SqlContext:
 
 
 def sql_context(text: str, cursor: int) -> SqlContext:
-    """Looks at the statement around the cursor.
+    """The context of the cursor in a statement.
 
     Args:
-        text: All that is typed.
-        cursor: The position in it.
+        text: The whole input.
+        cursor: Position of the cursor in it.
     """
     written = _name_before(text[:cursor])
     head = text[: cursor - len(written)]
@@ -69,14 +69,14 @@ def sql_context(text: str, cursor: int) -> SqlContext:
     parts = [name or bare for name, bare, dot in _PART.findall(written) if not dot]
     last = "" if not written or written.endswith(".") else parts.pop()
     before = tuple(part.lower() for part in parts)
-    # The name at the cursor is none of the statement's tables yet.
+    # The name at the cursor is not yet one of the statement's tables.
     rest, _ = pieces_of(_REST_OF_NAME.sub("", text[cursor:], count=1), stop_at_end=True)
     scope = scope_at_cursor([*pieces, CURSOR, *rest])
     return SqlContext(_expected(pieces), before, last.lower(), written[_last_dot(written) + 1 :], scope)
 
 
 def _name_before(text: str) -> str:
-    """The name that ends with a text, as far as it is typed; its last part may be open."""
+    """The name at the end of a text, as far as typed; its last part may have an open quote."""
     start: int | None = None
     for token in tokens(text):
         piece = text[token.start : token.stop]
@@ -139,7 +139,7 @@ def _expected_of_show(words: Sequence[str], follows: bool) -> Expected:
 
 
 def _same_level(pieces: Sequence[Piece]) -> list[str]:
-    """The words up to here without what stands in closed parentheses; from the last subquery that is open."""
+    """The words before the cursor without closed parentheses, starting at the innermost open subquery."""
     levels: list[list[str]] = [[]]
     for piece in pieces:
         if piece.text == "(":
@@ -150,7 +150,7 @@ def _same_level(pieces: Sequence[Piece]) -> list[str]:
             levels[-1].append(")")
         else:
             levels[-1].append(piece.text)
-    # Inside of the parentheses of a function the clause of the query around it counts.
+    # Within the parentheses of a function, the clause of the surrounding query counts.
     words = levels.pop()
     while levels and not any(word in ("SELECT", "WITH") for word in words):
         words = [*levels.pop(), "(", *words]

@@ -1,4 +1,4 @@
-"""How the statements of SQL are written that one meets most, for ``\\h``."""
+"""The syntax of common SQL statements, for ``\\h``."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ END;""",
 
 
 def sql_help(topic: str) -> str:
-    """The form of a statement, or the list of those that are told.
+    """The syntax of a statement, or the list of statements with help.
 
     Raises:
-        InvalidArgumentError: There is no help on it; says what is close.
+        InvalidArgumentError: There is no help on it; the message names similar ones.
     """
     wanted = " ".join(topic.upper().split())
     if not wanted:

@@ -1,4 +1,4 @@
-"""Pieces of a statement in their parentheses."""
+"""The pieces of a statement, nested by parentheses."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from lakeport.shell.sql.pieces import Piece, is_name, may_be_alias
 __all__ = ["Item", "is_name_at", "is_query", "may_be_alias_at", "nested", "split_at_commas", "word_at"]
 
 Item: TypeAlias = "Piece | tuple[Item, ...]"
-"""A piece, or what stands in parentheses."""
+"""A piece, or the items in parentheses."""
 
 _QUERIES = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE"})
 _DEEPEST = 50
-"""Parentheses inside of each other that are told apart."""
+"""Most levels of parentheses that are nested; deeper ones are flattened."""
 
 
 def nested(pieces: Sequence[Piece]) -> tuple[Item, ...]:
-    """Pieces with what stands in parentheses put together.
+    """Nests pieces by their parentheses.
 
-    Parentheses that are not closed at the end hold nothing of their own, unless it is a query.
+    Parentheses that are still open at the end are flattened, unless they hold a query.
     """
     levels: list[list[Item]] = [[]]
     too_deep = 0
@@ -38,14 +38,14 @@ def nested(pieces: Sequence[Piece]) -> tuple[Item, ...]:
         else:
             levels[-1].append(piece)
     while len(levels) > 1:
-        # What follows the cursor is not in parentheses that are still to be closed, unless they hold a query.
+        # The text after the cursor is not in parentheses that are still open, unless they hold a query.
         rest = levels.pop()
         levels[-1] += [tuple(rest)] if is_query(rest) else rest
     return tuple(levels[0])
 
 
 def split_at_commas(items: Sequence[Item]) -> list[list[Item]]:
-    """What stands between the commas; one empty part where there is nothing."""
+    """The parts between the commas; one empty part if there are no items."""
     found: list[list[Item]] = [[]]
     for item in items:
         if isinstance(item, Piece) and item.text == ",":
@@ -56,24 +56,24 @@ def split_at_commas(items: Sequence[Item]) -> list[list[Item]]:
 
 
 def is_query(items: Sequence[Item]) -> bool:
-    """Whether a query stands there, and no condition or list."""
+    """Whether items are a query, and not a condition or list."""
     first = items[0] if items else None
     return is_query(first) if isinstance(first, tuple) else first is not None and first.text in _QUERIES
 
 
 def word_at(items: Sequence[Item], at: int) -> str:
-    """The text of a piece; empty for parentheses and where nothing is."""
+    """The text of a piece; empty for parentheses and past the end."""
     item = items[at] if 0 <= at < len(items) else None
     return item.text if isinstance(item, Piece) else ""
 
 
 def is_name_at(items: Sequence[Item], at: int) -> bool:
-    """Whether a name stands at a place."""
+    """Whether the item at a position is a name."""
     item = items[at] if at < len(items) else None
     return isinstance(item, Piece) and is_name(item)
 
 
 def may_be_alias_at(items: Sequence[Item], at: int) -> bool:
-    """Whether a name stands at a place that can be an alias without AS."""
+    """Whether the item at a position is a name that can be an alias without AS."""
     item = items[at] if at < len(items) else None
     return isinstance(item, Piece) and may_be_alias(item)

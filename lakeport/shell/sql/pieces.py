@@ -1,4 +1,4 @@
-"""An unfinished statement as pieces: words, names, signs."""
+"""An unfinished statement as pieces: words, names and other tokens."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Piece:
     """A piece of a statement.
 
     Attributes:
-        text: A word in capitals, a quoted name with its quotes, a literal or a sign.
-        written: The same as it is written.
+        text: A word in upper case, a quoted name with its quotes, a literal or another token.
+        written: The same as written.
     """
 
     text: str
@@ -37,7 +37,7 @@ class Piece:
 
 
 CURSOR = Piece("", "")
-"""Where the cursor is."""
+"""Marks the position of the cursor."""
 
 
 def pieces_of(text: str, *, stop_at_end: bool = False) -> tuple[list[Piece], bool]:
@@ -45,7 +45,7 @@ def pieces_of(text: str, *, stop_at_end: bool = False) -> tuple[list[Piece], boo
 
     Args:
         text: Statements; the last one may be unfinished.
-        stop_at_end: Gives the first statement instead.
+        stop_at_end: Return the first statement instead.
     """
     found: list[Piece] = []
     for token in tokens(text):
@@ -58,7 +58,7 @@ def pieces_of(text: str, *, stop_at_end: bool = False) -> tuple[list[Piece], boo
         elif token.kind not in ("blank", "comment"):
             written = text[token.start : token.stop]
             found.append(Piece(written.upper() if token.kind == "word" else written, written))
-    # A line comment that has not ended yet is a blank.
+    # An unfinished line comment is a blank.
     line = text.rsplit("\n", 1)[-1]
     return found, "--" in line and not stop_at_end and _ends_in_line_comment(text)
 
@@ -69,7 +69,7 @@ def is_name(piece: Piece) -> bool:
 
 
 def may_be_alias(piece: Piece) -> bool:
-    """Whether it is a name that needs no AS before it to be another name."""
+    """Whether it is a name that can be an alias without AS."""
     return is_name(piece) and piece.text not in _NO_ALIAS
 
 

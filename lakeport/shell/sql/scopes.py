@@ -1,6 +1,6 @@
-"""Which tables, and results of other queries, an expression at the cursor can name columns of.
+"""The tables and queries whose columns an expression at the cursor can name.
 
-Only what is certain from the text alone: aliases, lists of columns, and what ``*`` stands for.
+Uses only what the text alone determines: aliases, lists of columns, and the expansion of ``*``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lakeport.shell.sql.pieces import CURSOR, Piece, is_name, may_be_alias
 __all__ = ["TABLE_FOLLOWS", "Query", "Relation", "Scope", "is_called", "scope_at_cursor"]
 
 TABLE_FOLLOWS = frozenset({"FROM", "JOIN", "INTO", "TABLE", "DESCRIBE", "DESC", "VIEW", "CHANGES"})
-"""Words that a table's name follows."""
+"""Words before a table's name."""
 
 _FUNCTION_FOLLOWS = frozenset({"FROM", "JOIN", "VIEW", ","})
 _FROM_ENDS = frozenset({"SELECT", "WHERE", "ON", "HAVING", "BY", "SET", "LIMIT", "WITH", "VALUES", "USING", "WINDOW"})
@@ -35,11 +35,11 @@ _VERSIONS = frozenset({"VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME"})
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Columns of a query's result, as far as they have a name.
+    """The named columns of a query's result.
 
     Attributes:
-        names: As written.
-        stars: What ``*`` stands for: all columns of these, hidden ones left out.
+        names: Names as written.
+        stars: Relations whose visible columns ``*`` includes.
     """
 
     names: tuple[str, ...]
@@ -48,12 +48,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a query reads.
+    """A table, subquery or function that a query reads.
 
     Attributes:
-        name: Its parts as written, in lower case; none of a subquery.
-        alias: What it is called in the query; ``None`` for its own name.
-        query: Of a subquery, a name of WITH, or a function; ``None`` is a table of a catalog.
+        name: Parts of its name in lower case; empty for a subquery.
+        alias: Its alias in the query; ``None`` without one.
+        query: The result of a subquery, a name of WITH, or a function; ``None`` for a table of a catalog.
     """
 
     name: tuple[str, ...]
@@ -63,11 +63,11 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What can be named at the cursor.
+    """The names that can be used at the cursor.
 
     Attributes:
-        relations: Of the query, and behind them those of the queries around it.
-        queries: Names that WITH defines.
+        relations: Relations of the query, followed by those of surrounding queries.
+        queries: Names defined by WITH.
     """
 
     relations: tuple[Relation, ...] = ()
@@ -75,10 +75,10 @@ class Scope:
 
 
 def scope_at_cursor(pieces: Sequence[Piece]) -> Scope:
-    """The scope of an unfinished statement's cursor.
+    """The scope at the cursor of an unfinished statement.
 
     Args:
-        pieces: The statement, with ``CURSOR`` instead of the name that is typed.
+        pieces: The statement, with ``CURSOR`` in place of the name being typed.
     """
     reader = _Reader()
     reader.query(nested(pieces), {}, ())
@@ -86,20 +86,20 @@ def scope_at_cursor(pieces: Sequence[Piece]) -> Scope:
 
 
 def is_called(relation: Relation, name: tuple[str, ...]) -> bool:
-    """Whether a name in lower case, or the end of one, means the relation."""
+    """Whether a name in lower case refers to the relation; it may omit catalog and schema."""
     if relation.alias is not None:
         return name == (relation.alias,)
     return bool(name) and relation.name[-len(name) :] == name
 
 
 class _Reader:
-    """Looks through queries from the outside in; ``scope`` is known when it has met the cursor."""
+    """Reads queries from the outside in; sets ``scope`` when it reaches the cursor."""
 
     def __init__(self) -> None:
         self.scope = Scope()
 
     def query(self, items: Sequence[Item], known: Mapping[str, Query], outer: tuple[Relation, ...]) -> Query:
-        """The result of a query that knows names of WITH and can name columns of queries around it."""
+        """The result of a query, given names of WITH and the relations of surrounding queries."""
         items, known = self._definitions(items, known)
         first, *_ = [self._select(branch, known, outer) for branch in _branches(items)]
         return first
@@ -107,7 +107,7 @@ class _Reader:
     def _definitions(
         self, items: Sequence[Item], known: Mapping[str, Query]
     ) -> tuple[Sequence[Item], Mapping[str, Query]]:
-        """Reads the WITH of a query; gives the query without it."""
+        """Reads the WITH of a query; returns the query without it, and the known names."""
         begin = next((at for at in range(len(items)) if word_at(items, at) == "WITH"), None)
         if begin is None:
             return items, known
@@ -146,7 +146,7 @@ class _Reader:
                     self._look_into(item, known, seen)
 
     def _relations(self, items: Sequence[Item], known: Mapping[str, Query]) -> tuple[tuple[Relation, ...], set[int]]:
-        """What a query reads, and the places of the subqueries among it."""
+        """The relations that a query reads, and the positions of the subqueries among them."""
         found: list[Relation] = []
         tables: set[int] = set()
         at, in_from = 0, False
@@ -174,7 +174,7 @@ class _Reader:
         inner = items[at]
         assert isinstance(inner, tuple)
         if not is_query(inner):
-            # Joined tables; conditions among them belong to the query around them.
+            # Joined tables; conditions among them belong to the surrounding query.
             return self._relations((Piece("FROM", "FROM"), *inner), known)[0], at + 1
         tables.add(at)
         result = self.query(inner, known, ())
@@ -184,12 +184,12 @@ class _Reader:
 
 
 def _branches(items: Sequence[Item]) -> list[Sequence[Item]]:
-    """The queries that UNION and its like put together."""
+    """The queries that UNION and other set operations combine."""
     found: list[Sequence[Item]] = []
     begin = 0
     for at in range(len(items)):
         follows = items[at + 1] if at + 1 < len(items) else None
-        # The EXCEPT of ``* EXCEPT (a, b)`` is another one.
+        # The EXCEPT of ``* EXCEPT (a, b)`` is not a set operation.
         if word_at(items, at) in _SET_OPERATIONS and (not isinstance(follows, tuple) or is_query(follows)):
             found.append(items[begin:at])
             begin = at + 1
@@ -211,7 +211,7 @@ def _named(
     query = known.get(parts[0]) if len(parts) == 1 else None
     if may_be_function and at < len(items) and isinstance(items[at], tuple):
         query, at = Query(()), at + 1
-    alias, at = _alias(items, _behind_version(items, at))
+    alias, at = _alias(items, _after_version(items, at))
     columns = _columns_in(items, at) if alias is not None and may_be_function else ()
     return Relation(tuple(parts), alias, Query(columns) if columns else query), at
 
@@ -224,10 +224,10 @@ def _alias(items: Sequence[Item], at: int) -> tuple[str | None, int]:
     return None, at
 
 
-def _behind_version(items: Sequence[Item], at: int) -> int:
-    """Behind ``VERSION AS OF 5``."""
+def _after_version(items: Sequence[Item], at: int) -> int:
+    """The position after ``VERSION AS OF 5``, if that is next."""
     begin = at + 1 if word_at(items, at) == "FOR" else at
-    words = [word_at(items, place) for place in range(begin, begin + 3)]
+    words = [word_at(items, index) for index in range(begin, begin + 3)]
     return begin + 4 if words[0] in _VERSIONS and words[1:] == ["AS", "OF"] else at
 
 
@@ -273,7 +273,7 @@ def _is_literal(piece: Piece) -> bool:
 
 
 def _columns_in(items: Sequence[Item], at: int) -> tuple[str, ...]:
-    """The names of ``(a, b)``; none where something else stands."""
+    """The names of ``(a, b)``; empty for anything else."""
     inner = items[at] if at < len(items) else None
     if not isinstance(inner, tuple) or is_query(inner):
         return ()

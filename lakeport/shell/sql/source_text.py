@@ -1,4 +1,4 @@
-"""SQL text that errors point into: offsets, lines, columns, and the excerpt with a caret."""
+"""SQL text with positions of errors: offsets, lines, columns, and the excerpt with a caret."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Excerpt", "SourceText", "Span"]
 _TAB = "    "
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SHOWN_WIDTH = 120
-"""Longer lines are shown around the spot."""
+"""Longer lines are cut around the position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Span:
     """A piece of a statement.
 
     Attributes:
-        start: Offset of its first character from the start of the statement.
-        stop: Offset behind its last one.
+        start: Offset of its first character in the statement.
+        stop: Offset after its last character.
     """
 
     start: int
@@ -34,10 +34,10 @@ class Excerpt:
 
     Attributes:
         number: The line's number in the whole text, from 1.
-        column: Of the span's first character, from 1, in characters.
+        column: Column of the span's first character, from 1, in characters.
         line: The line, or the part around the span; tabs are blanks, control characters are escaped.
-        indent: Blanks before the caret.
-        carets: How many.
+        indent: Number of blanks before the first caret.
+        carets: Number of carets.
     """
 
     number: int
@@ -49,13 +49,13 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """One statement inside of the text that the user gave.
+    """One statement within the user's text.
 
     Attributes:
         text: The whole text, of one or more statements.
-        start: Where the statement begins in it.
+        start: Offset of the statement in it.
         statement: The statement's own text.
-        name: What the text is called, such as a file; ``None`` where there is nothing to say.
+        name: Name of the text, such as a file; ``None`` without one.
     """
 
     text: str
@@ -69,7 +69,7 @@ class SourceText:
         return cls(statement, 0, statement)
 
     def span_at(self, line: int, column: int) -> Span:
-        """The word at a line, from 1, and a column of the statement, from 0; a single place where there is no word."""
+        """The word at a line, from 1, and a column, from 0, of the statement; a single character if there is none."""
         lines = self.statement.split("\n")
         before = sum(len(one) + 1 for one in lines[: line - 1])
         start = min(before + column, len(self.statement))

@@ -1,4 +1,4 @@
-"""Cutting SQL text into statements at semicolons outside of quotes, comments and scripts (``BEGIN ... END``)."""
+"""Splits SQL text into statements at semicolons outside quotes, comments and scripts (``BEGIN ... END``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 
 __all__ = ["InputPart", "PartKind", "SplitText", "Token", "split_input", "split_statements", "tokens"]
 
-# Spark's lexer: strings know backslash escapes unless an r stands before them, comments between /* and */ nest.
+# As in Spark's lexer: strings have backslash escapes unless prefixed with r; comments between /* and */ nest.
 _TOKEN = re.compile(
     r"""
     (?P<blank>\s+|--[^\n]*)
@@ -33,10 +33,10 @@ class Token:
     """A piece of SQL text.
 
     Attributes:
-        kind: ``blank``, ``comment``, ``end`` (a semicolon), ``text`` (quoted), ``open`` (a quote or comment that is not
-            closed), ``command`` (a backslash and the rest of its line), ``word`` or ``other``.
-        start: Its first character.
-        stop: Behind its last one.
+        kind: ``blank``, ``comment``, ``end`` (a semicolon), ``text`` (quoted), ``open`` (an unclosed quote or
+            comment), ``command`` (a backslash and the rest of its line), ``word`` or ``other``.
+        start: Offset of its first character.
+        stop: Offset after its last character.
     """
 
     kind: str
@@ -46,12 +46,12 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class SplitText:
-    """Text cut into statements.
+    """Text split into statements.
 
     Attributes:
-        statements: Each with text before its semicolon, blanks at the ends dropped; none is only comments.
-        rest: What follows the last semicolon; empty where that is only blanks and comments.
-        is_open: The rest ends inside of a quote or a comment.
+        statements: Texts of the statements, stripped, without semicolons; none is only comments.
+        rest: The text after the last semicolon; empty if it is only blanks and comments.
+        is_open: Whether the rest ends within a quote or a comment.
     """
 
     statements: tuple[str, ...]
@@ -60,7 +60,7 @@ class SplitText:
 
 
 class PartKind(Enum):
-    """What a part of the shell's input is."""
+    """Kinds of parts of the shell's input."""
 
     STATEMENT = "statement"
     VERTICAL = "statement whose rows are shown one column on each line"
@@ -73,8 +73,8 @@ class InputPart:
     """A part of the shell's input.
 
     Attributes:
-        kind: What it is.
-        text: With no blanks at its ends and no terminator; a command begins with its backslash.
+        kind: Kind of the part.
+        text: Stripped text without a terminator; a command begins with its backslash.
     """
 
     kind: PartKind
@@ -82,7 +82,7 @@ class InputPart:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The pieces of a text, in order; after one that is ``open`` there is none."""
+    """The tokens of a text, in order; an ``open`` one is the last."""
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -98,67 +98,67 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def split_statements(text: str) -> SplitText:
-    """Cuts SQL text into statements; a script, ``BEGIN ... END``, is one."""
+    """Splits SQL text into statements; a script, ``BEGIN ... END``, is one."""
     statements: list[str] = []
     start = 0
-    says_something = False
+    has_content = False
     script = _Script()
     for token in tokens(text):
         if token.kind == "open":
             return SplitText(tuple(statements), text[start:].strip(), True)
         if token.kind == "end" and not script.is_inside:
-            if says_something:
+            if has_content:
                 statements.append(text[start : token.start].strip())
-            start, says_something, script = token.stop, False, _Script()
+            start, has_content, script = token.stop, False, _Script()
         elif token.kind not in ("blank", "comment"):
-            says_something = True
+            has_content = True
             script.meet(text, token)
-    return SplitText(tuple(statements), text[start:].strip() if says_something else "", False)
+    return SplitText(tuple(statements), text[start:].strip() if has_content else "", False)
 
 
 def split_input(text: str) -> list[InputPart]:
-    r"""Cuts what is typed into the shell, or read by ``\i``, into statements and commands.
+    r"""Splits input typed into the shell, or read by ``\i``, into statements and commands.
 
-    A command goes from its backslash to the end of the line, also behind a statement, which it then ends:
+    A command extends from its backslash to the end of the line; after a statement, it also ends the statement:
     ``SELECT 1 \watch 2``. ``\g`` and ``\G`` end a statement, too.
     """
     parts: list[InputPart] = []
     start = 0
-    says_something = False
+    has_content = False
     script = _Script()
 
     def finish(kind: PartKind, stop: int) -> None:
-        if says_something:
+        if has_content:
             parts.append(InputPart(kind, text[start:stop].strip()))
 
     for token in tokens(text):
         if token.kind == "open":
-            says_something = True
+            has_content = True
             break
         if token.kind == "command":
             go = _GO.match(text, token.start)
             if go is not None:
                 finish(PartKind.VERTICAL if go.group("how") == "G" else PartKind.STATEMENT, token.start)
-                # What follows on the line is the next input.
+                # The rest of the line is the next input.
                 return parts + split_input(text[go.end() :])
             finish(PartKind.STATEMENT, token.start)
             parts.append(InputPart(PartKind.COMMAND, text[token.start : token.stop].strip()))
-            start, says_something, script = token.stop, False, _Script()
+            start, has_content, script = token.stop, False, _Script()
         elif token.kind == "end" and not script.is_inside:
             finish(PartKind.STATEMENT, token.start)
-            start, says_something, script = token.stop, False, _Script()
+            start, has_content, script = token.stop, False, _Script()
         elif token.kind not in ("blank", "comment"):
-            says_something = True
+            has_content = True
             script.meet(text, token)
     finish(PartKind.UNFINISHED, len(text))
     return parts
 
 
 class _Script:
-    """How deep the blocks of a script are open, as far as its words were met.
+    """Counts the open blocks of a script while its words are read.
 
     ``BEGIN`` and ``CASE`` are closed by ``END``; the other compound statements end in two words, such as ``END IF``,
-    and need no count. A statement that does not begin with ``BEGIN``, or a label before it, is no script.
+    and are not counted. Only a statement that begins with ``BEGIN``, or a label before it, is a script.
     """
 
     def __init__(self) -> None:
@@ -172,7 +172,7 @@ class _Script:
         return bool(self._is_script) and self._depth > 0
 
     def meet(self, text: str, token: Token) -> None:
-        """Goes one piece on."""
+        """Reads the next token."""
         if self._is_script is False:
             return
         before = self._words[-1] if self._words else ""
@@ -205,7 +205,7 @@ def _begins_script(words: list[str]) -> bool | None:
 
 
 def _end_of_comment(text: str, position: int) -> int:
-    """The position behind a comment that begins before ``position``; negative where it does not end."""
+    """The position after a comment that begins before ``position``; negative if it does not end."""
     depth = 1
     while depth:
         edge = _COMMENT_EDGE.search(text, position)

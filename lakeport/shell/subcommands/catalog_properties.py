@@ -1,4 +1,4 @@
-"""The properties of a catalog as they were written, secrets hidden."""
+"""The properties of a catalog as written, with secrets hidden."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def catalog_lines(config: CatalogConfig | BrokenCatalog, plugins: PluginSet, *, 
 
     Args:
         config: The catalog.
-        plugins: Tell which properties are secrets.
-        defaults: Whether the properties that are not set are shown, too.
+        plugins: The connectors, whose descriptors mark secrets.
+        defaults: Whether to include properties that are not set.
 
     Raises:
-        ConnectorError: The file is broken, or the connector is not installed.
+        ConnectorError: The file cannot be read, or the connector is not installed.
     """
     if isinstance(config, BrokenCatalog):
         raise config.error
@@ -45,13 +45,13 @@ def catalog_lines(config: CatalogConfig | BrokenCatalog, plugins: PluginSet, *, 
 
 
 def plain_secrets(config: CatalogConfig, descriptors: Sequence[PropertyMetadata[object]]) -> list[str]:
-    """Keys of secrets whose values are written down as they are."""
+    """Keys of secrets whose values are written in clear text."""
     secret = {name for prop in descriptors if prop.sensitive for name in (prop.name, *prop.aliases)}
     return [one.key for one in config.properties if one.key in secret and not _PLACEHOLDER.search(one.text)]
 
 
 def _shown(given: CatalogProperty, prop: PropertyMetadata[object] | None) -> str:
-    # A placeholder is no secret; what is around it may be, and so may the value of a key that nobody knows.
+    # A placeholder is not a secret; text around it may be, and so may the value of an unknown key.
     if _PLACEHOLDER.fullmatch(given.text):
         return given.text
     return _HIDDEN if prop is None or prop.sensitive else given.text

@@ -1,4 +1,4 @@
-"""``lakeport catalogs check | show | add``: what there is, can it be reached, and new ones. Needs no Spark."""
+"""``lakeport catalogs check | show | add``: checks, shows and adds catalogs. Needs no Spark."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = ["SupportsDiagnosis", "add_catalogs_command"]
 
 @runtime_checkable
 class SupportsDiagnosis(Protocol):
-    """A connector that can tell what it is connected to."""
+    """A connector that can describe the systems that it is connected to."""
 
     def describe(self) -> Mapping[str, str]:
-        """Such as ``metastore: thrift 2.3.10 at host:9083``; asks the server. Raises ConnectorError."""
+        """Facts such as ``metastore: thrift 2.3.10 at host:9083``; calls the server. Raises ConnectorError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,14 @@ class _Report:
 
 def add_catalogs_command(commands: Commands) -> None:
     """Declares the command."""
-    command = commands.add_parser("catalogs", help="check, show and add catalogs", description="Looks after catalogs.")
+    command = commands.add_parser(
+        "catalogs", help="check, show and add catalogs", description="Checks, shows and adds catalogs."
+    )
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = actions.add_parser(
         "check",
-        help="say of each catalog whether it can be reached, and what is wrong",
-        description="Builds each catalog and lists its schemas. Exit code 0 when all can be reached.",
+        help="check that each catalog can be reached, and report its error",
+        description="Builds each catalog and lists its schemas. Exit code 0 if all can be reached.",
     )
     add_catalogs_option(check)
     check.set_defaults(run=_check)
@@ -64,12 +66,12 @@ def add_catalogs_command(commands: Commands) -> None:
         "add",
         help="write the file of a new catalog",
         description="Checks the properties of a new catalog, and writes its file. A secret is best given as "
-        "'${ENV:NAME}', which is filled from the environment when the catalog is used.",
+        "'${ENV:NAME}', which is read from the environment when the catalog is used.",
     )
     add.add_argument("name", metavar="NAME", help="name of the catalog")
     add.add_argument("connector", metavar="CONNECTOR", help="its connector, such as hive")
     add.add_argument("properties", nargs="*", metavar="KEY=VALUE", help="its properties")
-    add.add_argument("--replace", action="store_true", help="write the file anew where there is one")
+    add.add_argument("--replace", action="store_true", help="overwrite an existing file")
     add_catalogs_option(add)
     add.set_defaults(run=_add)
 
@@ -79,7 +81,7 @@ def _check(arguments: argparse.Namespace) -> int:
     try:
         for failure in registry.plugins.failures:
             report(InternalError(str(failure)), prefix="warning: ")
-        reports = [_look_at(registry, check) for check in registry.check()]
+        reports = [_diagnose(registry, check) for check in registry.check()]
     finally:
         registry.shutdown()
     if not reports:
@@ -88,12 +90,12 @@ def _check(arguments: argparse.Namespace) -> int:
     kind_width = max((len(one.check.connector_name or "?") for one in reports), default=0)
     for one in reports:
         kind = (one.check.connector_name or "?").ljust(kind_width)
-        said = headline(one.error) if one.error is not None else ", ".join(one.facts)
-        print(f"{one.check.name.ljust(name_width)}  {kind}  {'ok    ' if one.error is None else 'FAILED'}  {said}")
+        text = headline(one.error) if one.error is not None else ", ".join(one.facts)
+        print(f"{one.check.name.ljust(name_width)}  {kind}  {'ok    ' if one.error is None else 'FAILED'}  {text}")
     return max((exit_code(one.error) for one in reports if one.error is not None), default=0)
 
 
-def _look_at(registry: CatalogRegistry, check: CatalogCheck) -> _Report:
+def _diagnose(registry: CatalogRegistry, check: CatalogCheck) -> _Report:
     if check.error is not None:
         return _Report(check, error=check.error)
     statement = plain_statement(registry)
@@ -149,6 +151,6 @@ def _add(arguments: argparse.Namespace) -> int:
     file = write_catalog_file(folder, arguments.name, arguments.connector, properties, replace=arguments.replace)
     for key in plain_secrets(config, factory.config_properties):
         variable = re.sub(r"\W", "_", f"{arguments.name}.{key}").upper()
-        print(f"warning: {key} is a secret, and stands in {file}; better: {key}=${{ENV:{variable}}}", file=sys.stderr)
+        print(f"warning: {key} is a secret in clear text in {file}; better: {key}=${{ENV:{variable}}}", file=sys.stderr)
     print(f"wrote {file}")
     return 0

@@ -35,7 +35,7 @@ def add_demo_command(commands: Commands) -> None:
         "demo",
         help="unpack a sample warehouse, and run a tour in SQL through it",
         description="Unpacks a few tables that real Hive and real Hudi wrote, registers them in an embedded metastore, "
-        "and runs a tour in SQL. It may be repeated.",
+        "and runs a tour in SQL. It can be repeated.",
     )
     command.add_argument(
         "--warehouse",
@@ -49,7 +49,7 @@ def add_demo_command(commands: Commands) -> None:
 
 def write_scans(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
     """The scans of an EXPLAIN, one fact on each line; a result format of the shell."""
-    # A scan that a runtime filter asks too stands in the plan once more.
+    # A scan that also feeds a runtime filter is in the plan twice.
     scans: dict[str, None] = {}
     for batch in batches:
         for plan in batch.column(0).to_pylist():
@@ -61,12 +61,12 @@ def write_scans(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: Binar
 def _scan_text(scan: re.Match[str]) -> str:
     name, *facts = _PART.split(scan.group("what"))
     if scan.group("runtime"):
-        facts.append("filtered again while it runs, by the other side of the join")
+        facts.append("filtered again at run time, by the other side of the join")
     return "".join([f" {name}\n", *(f"   {fact}\n" for fact in facts)])
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    # What unpacks tables knows metastores; no other command should load it.
+    # Unpacking the tables loads the metastores; no other command needs them here.
     from lakeport.demo.sample_warehouse import prepare
     from lakeport.demo.tour import tour
 
@@ -88,7 +88,7 @@ def _run(arguments: argparse.Namespace) -> int:
     program = Path(sys.argv[0])
     shell = program if program.name == "lakeport" else "lakeport"
     command = f"{shell} shell --catalogs {_short(warehouse.catalogs)}"
-    out.write(f"That was the tour. Go on by yourself:\n  {command}\n".encode())
+    out.write(f"That was the tour. Continue on your own:\n  {command}\n".encode())
     return 0
 
 

@@ -24,7 +24,7 @@ def add_shell_command(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     if not sys.stdin.isatty():
         return run_statements(arguments, sys.stdin.read(), sys.stdout.buffer)
-    # Not needed by the other commands, and half of their start.
+    # Not needed by the other commands, and half of their start time.
     from lakeport.shell.interactive import run_shell
 
     return run_shell(arguments)

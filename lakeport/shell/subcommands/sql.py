@@ -25,7 +25,7 @@ def add_sql_command(commands: Commands) -> None:
         "sql",
         help="run SQL statements and print their results",
         description="Runs SQL statements, separated by semicolons, and prints their results to the standard output. "
-        "The first error ends the run. Exit code: 0, 1 for an error of the user, 2 for one outside, 3 for a defect.",
+        "The first error ends the run. Exit code: 0, 1 for a user error, 2 for an external error, 3 for a defect.",
     )
     command.add_argument("text", nargs="?", help="the statements; without it and -f the standard input is read")
     command.add_argument("-f", "--file", metavar="FILE", help="a file with statements; - is the standard input")
@@ -43,20 +43,20 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO, *, n
     """Runs all statements of a text until one fails, which is reported to the standard error.
 
     Args:
-        arguments: Of the command line.
+        arguments: The arguments of the command line.
         text: The statements.
-        out: Takes the results.
-        name_of_text: What errors call the text, such as its file.
+        out: Receives the results.
+        name_of_text: Name of the text in errors, such as its file.
 
     Returns:
         The exit code.
 
     Raises:
-        ConnectorError: Before the first statement: its settings, the catalogs, or Spark's start.
+        ConnectorError: The settings or catalogs are invalid, or Spark does not start.
     """
     split = split_statements(text)
     if split.is_open:
-        raise InvalidArgumentError("the text ends inside of a quote or a comment; close it")
+        raise InvalidArgumentError("the text ends within a quote or a comment; close it")
     statements = [*split.statements, *([split.rest] if split.rest else [])]
     if not statements:
         raise InvalidArgumentError("there is no statement to run; give one such as: lakeport sql 'SHOW CATALOGS'")
@@ -78,7 +78,7 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO, *, n
             runner.run(use, None)
         for index, source in enumerate(_sources(text, statements, name_of_text)):
             is_last = index == len(statements) - 1
-            # What may have an effect is run; the rows that no file could hold beside the last result are dropped.
+            # Every statement runs, since it may have effects; a binary format holds only the rows of the last one.
             write = FORMATS[name if is_last or name not in BINARY_FORMATS else "null"]
             try:
                 runner.run(source.statement, write)
@@ -91,7 +91,7 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO, *, n
 
 
 def _sources(text: str, statements: list[str], name: str | None) -> Iterator[SourceText]:
-    """Where each statement stands in the text; they were cut from it in this order."""
+    """The statements with their offsets in the text, in order."""
     position = 0
     for statement in statements:
         start = text.find(statement, position)

@@ -32,7 +32,7 @@ def test_options_end_where_sql_begins(line: str, cell: str | None, expected: Mag
         ("--format panda SELECT 1", "did you mean '?pandas"),
         ("-o 1a SELECT 1", "the name of a variable"),
         ("--rows few SELECT 1", "a whole number"),
-        ("-o", "wants a value"),
+        ("-o", "needs a value"),
     ],
 )
 def test_options_that_are_wrong(line: str, says: str) -> None:

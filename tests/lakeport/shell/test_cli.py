@@ -183,7 +183,7 @@ def test_catalogs_add_and_show(tmp_path: Path) -> None:
     done = lakeport(*arguments, *secrets, "--catalogs", folder, env={"LAKE_KEY": "hush-2"})
     assert (done.returncode, done.stdout.decode()) == (0, f"wrote {folder / 'lake.properties'}\n")
     assert done.stderr.decode() == (
-        f"warning: s3.aws-secret-key is a secret, and stands in {folder / 'lake.properties'}; "
+        f"warning: s3.aws-secret-key is a secret in clear text in {folder / 'lake.properties'}; "
         "better: s3.aws-secret-key=${ENV:LAKE_S3_AWS_SECRET_KEY}\n"
     )
     again = lakeport(*arguments, "--catalogs", folder)

@@ -110,7 +110,7 @@ def test_what_is_wrong_is_named(file: Path, text: str, flags: dict[str, object],
 
 
 def test_a_profile_without_a_file() -> None:
-    with pytest.raises(InvalidPropertyError, match="there is no profile 'prod'"):
+    with pytest.raises(InvalidPropertyError, match="no profile 'prod'"):
         applied(profile="prod")
 
 

@@ -55,8 +55,8 @@ def test_what_there_is(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.Ca
 
 
 def test_a_schema_has_to_be_known(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no schema is chosen" in said(shell, "\\dt", capsys)
-    assert "no catalog is chosen" in said(shell, "\\dn", capsys)
+    assert "no schema is selected" in said(shell, "\\dt", capsys)
+    assert "no catalog is selected" in said(shell, "\\dn", capsys)
     assert "names no catalog" in said(shell, "\\d trips", capsys)
 
 

@@ -128,7 +128,7 @@ def test_a_view_of_hive_that_spark_does_not_understand(lake: Lake) -> None:
         lake.rows("SELECT * FROM hive.shop.v")
     with pytest.raises(ConnectorError, match=r"HIVE_VIEW.*Spark"):
         Session(lake.registry).arrow("hive.shop.v")
-    with pytest.raises(Exception, match="no older states"):
+    with pytest.raises(Exception, match="no older versions"):
         lake.rows("SELECT * FROM hive.shop.v VERSION AS OF 1")
     with pytest.raises(Exception, match="READ_ONLY_CATALOG"):
         lake.rows("INSERT INTO hive.shop.v VALUES (1)")
@@ -182,7 +182,7 @@ def test_a_view_of_trino(lake: Lake, sql: str, columns: dict[str, str], expected
         ("SELECT id FROM orders WHERE avg(price) OVER () > 1", "AVG"),
         ("SELECT id FROM orders TABLESAMPLE BERNOULLI (50)", "TABLESAMPLE"),
         ("SELECT x FROM UNNEST(ARRAY[1, 2]) AS t(x)", "UNNEST"),
-        ("SELECT FROM WHERE", "not understood"),
+        ("SELECT FROM WHERE", "not valid"),
     ],
 )
 def test_a_view_of_trino_that_may_mean_something_else(lake: Lake, sql: str, part: str) -> None:

@@ -206,7 +206,7 @@ def test_options_that_are_refused(streams: Streams, options: dict[str, str], wor
 
 def test_what_is_refused(streams: Streams) -> None:
     streams.memory.create_table(NAME, rows(1), ["p"])
-    with pytest.raises(Exception, match=r"only spark\.readStream knows"):
+    with pytest.raises(Exception, match=r"only spark\.readStream supports"):
         streams.spark.read.option("maxFilesPerTrigger", "1").table("mem.s.t").collect()
     streams.memory.insert(NAME, rows(2))
     streams.run()
