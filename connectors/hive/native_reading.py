@@ -36,11 +36,11 @@ class PlainFiles:
 
     The footers of the first files are read; the files after them are taken to be like those of their format, since the
     engine's reader fails rather than errs where a type differs. It could err with dates and timestamps, for the
-    calendar before 1582 and the zone are up to each writer, and where columns are found by their places, for it goes
+    calendar before 1582 and the zone are up to each writer, and where columns are found by position, for it goes
     by the names in each file. There every file's footer is read, and a scan is not plain that has a small file after
     the first ones, or so many files that the footers would take too long.
 
-    Where columns are found by place, a file is plain whose columns at these places have the table's names.
+    Where columns are found by position, a file is plain whose columns there have the table's names.
 
     The engine takes the number of a timestamp as it stands in a file for a time of UTC. That is the table's value where
     a Parquet file's times are wall-clock times, or instants that are shown in UTC, and where an ORC file was written in
@@ -50,8 +50,8 @@ class PlainFiles:
         files: Storage.
         table: The table.
         columns: Columns that are read.
-        orc_by_name: Columns of ORC files are found by name; else by place.
-        parquet_by_name: Columns of Parquet files are found by name; else by place.
+        orc_by_name: Columns of ORC files are found by name; else by position.
+        parquet_by_name: Columns of Parquet files are found by name; else by position.
         parquet_zone: Zone in which instants of Parquet files are shown where the file names none.
     """
 
@@ -150,14 +150,14 @@ class PlainFiles:
 
 
 def _named_alike(schema: pa.Schema, found: Sequence[tuple[ColumnHandle, int | None]], file_format: str) -> bool:
-    """Whether columns that were found by place are where their names are; fields of Parquet are not looked into."""
+    """Whether columns that were found by position are where their names are; fields of Parquet are not looked into."""
     if file_format == "parquet" and any(_holds(column.type, pa.types.is_struct) for column, _ in found):
         return False
     return all(find_column(schema, column.name) == position for column, position in found)
 
 
 def _may_tell_no_names(lowered: Sequence[str]) -> bool:
-    """Whether Spark's reader finds columns by their places, since all names begin so (``OrcUtils``)."""
+    """Whether Spark's reader finds columns by position, since all names begin so (``OrcUtils``)."""
     return bool(lowered) and all(name.startswith("_col") for name in lowered)
 
 

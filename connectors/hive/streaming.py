@@ -1,7 +1,7 @@
-"""Places in the history of a transactional table, and the rows between them. Driver side.
+"""Offsets in the history of a transactional table, and the rows between them. Driver side.
 
-Write ids are given out when a writer begins and committed when it ends, so a high watermark alone is no place: a write
-id below it may commit later. A place holds the list of those that were open, and each comes once it is committed.
+Write ids are given out when a writer begins and committed when it ends, so a high watermark alone is no offset: a write
+id below it may commit later. An offset holds the list of those that were open, and each comes once it is committed.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class StreamedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A place: what was open then, of the write ids up to the highest."""
+class _Offset:
+    """An offset: what was open then, of the write ids up to the highest."""
 
     high_watermark: int
     open: tuple[int, ...] = ()
@@ -60,16 +60,16 @@ def initial_offset(name: SchemaTableName, ids: ValidIds, start: StreamStart) -> 
         NotSupportedError: It is a time.
     """
     if start.latest:
-        return _Place(ids.high_watermark, ids.open).text
+        return _Offset(ids.high_watermark, ids.open).text
     if start.version is None:
-        return _Place(BEFORE_ALL).text
+        return _Offset(BEFORE_ALL).text
     write_id = version_write_id(name, start.version)
     if write_id > ids.high_watermark + start.inclusive:
         raise InvalidArgumentError(
             f"{name} has no version {write_id}: expected a write id from 0 to {ids.high_watermark}, or the next one"
         )
     # Write ids before it are not asked for, also those that are open now.
-    return _Place(write_id - start.inclusive).text
+    return _Offset(write_id - start.inclusive).text
 
 
 def latest_offset(
@@ -82,17 +82,17 @@ def latest_offset(
         ids: Its write ids as they are now.
         offset: Where the batch begins.
         max_versions: Most write ids of the batch; the first batch of a stream is the whole table.
-        until: A place not to go beyond.
+        until: An offset not to go beyond.
 
     Raises:
         InvalidArgumentError: The offset is none of this table.
     """
-    begin = _place(name, offset, ids)
+    begin = _offset(name, offset, ids)
     if until is not None:
-        last = _place(name, until, ids)
+        last = _offset(name, until, ids)
         ids = replace(ids.up_to(last.high_watermark), open=(*ids.open, *last.open))
     if begin.high_watermark == BEFORE_ALL:
-        return _Place(ids.high_watermark, ids.open).text
+        return _Offset(ids.high_watermark, ids.open).text
     late = [one for one in begin.open if ids.is_valid(one)]
     later = ids.range_validity(begin.high_watermark + 1, ids.high_watermark)
     has_later = ids.high_watermark > begin.high_watermark and later is not RangeValidity.NONE
@@ -105,7 +105,7 @@ def latest_offset(
     # Of the write ids up to the begin only those count that were waited for there.
     waited = [one for one in begin.open if one not in late and not ids.is_aborted(one)]
     running = [one for one in ids.open if begin.high_watermark < one <= high_watermark]
-    return _Place(high_watermark, tuple(sorted([*waited, *running]))).text
+    return _Offset(high_watermark, tuple(sorted([*waited, *running]))).text
 
 
 def streamed_rows(
@@ -121,10 +121,10 @@ def streamed_rows(
         changes: Whether changes are asked for, or rows that were inserted.
 
     Raises:
-        InvalidArgumentError: A place is none of this table.
+        InvalidArgumentError: An offset is none of this table.
     """
     ids = snapshot.write_ids
-    begin, last = (_place(name, place, ids) for place in (start, end))
+    begin, last = (_offset(name, text, ids) for text in (start, end))
     # What has committed since does not belong to the batch, though it does to the table.
     hidden = tuple(one for one in last.open if ids.is_valid(one))
     then = replace(snapshot, hidden=hidden)
@@ -137,17 +137,17 @@ def streamed_rows(
     return StreamedRows(then, ChangeSpan(after, high_watermark, begin.high_watermark, late, inserts_only=not changes))
 
 
-def _place(name: SchemaTableName, text: str, ids: ValidIds) -> _Place:
+def _offset(name: SchemaTableName, text: str, ids: ValidIds) -> _Offset:
     fields = offset_fields(name, text, _FIELDS)
     high_watermark, running = fields["high_watermark"], fields["open"]
     assert isinstance(high_watermark, int)
     assert isinstance(running, list)
     if high_watermark > ids.high_watermark or not all(type(one) is int for one in running):
         raise InvalidArgumentError(
-            f"{text!r:.200} is no place in a stream of table {name}, whose newest write id is {ids.high_watermark}: "
+            f"{text!r:.200} is no offset of a stream of table {name}, whose newest write id is {ids.high_watermark}: "
             "the table was made anew, or the checkpoint is of another one; start the query with a new checkpoint"
         )
-    return _Place(high_watermark, tuple(running))
+    return _Offset(high_watermark, tuple(running))
 
 
 def _valid_ids(ids: ValidIds, after: int, most: int) -> Iterator[int]:

@@ -28,7 +28,7 @@ class KeyRuns:
     Attributes:
         write_ids: Of each run.
         buckets: Bucket property of each run, as the file has it: versions are not distinguished.
-        starts: Place of each run's first row, and the number of rows at the end.
+        starts: Position of each run's first row, and the number of rows at the end.
         row_ids: Of each row.
     """
 

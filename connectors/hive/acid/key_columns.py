@@ -29,9 +29,9 @@ __all__ = [
 ]
 
 OPERATION, CURRENT_TRANSACTION, ROW = 0, 4, 5
-"""Places of columns in an ACID file."""
+"""Positions of columns in an ACID file."""
 KEY = (1, 2, 3)
-"""Places of originalTransaction, bucket and rowId, by which rows are known and in whose order they are."""
+"""Positions of originalTransaction, bucket and rowId, by which rows are known and in whose order they are."""
 
 ROW_ID = "$row_id"
 BUCKET = "$bucket"

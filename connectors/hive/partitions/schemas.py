@@ -41,7 +41,7 @@ def check_unions(partition: Partition, table: Table, name: str, asked: Collectio
         if column in asked and _unlike(parse_hive_type(mine.type), parse_hive_type(field.type)):
             raise NotSupportedError(
                 f"column '{column}' of partition {name} of {table.database}.{table.name} is {mine.type}; "
-                f"expected {field.type} as in the table, or a type with unions in the same places: leave the column "
+                f"expected {field.type} as in the table, or a type with unions in the same positions: leave the column "
                 "out, or write the partition again",
                 error_codes.HIVE_UNSUPPORTED_TYPE,
             )

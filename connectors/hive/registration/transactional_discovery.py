@@ -91,7 +91,7 @@ def transaction_folders(location: str, listed: Iterable[FileInfo]) -> Transactio
 
 
 def table_schema(schema: pa.Schema, path: str) -> tuple[pa.Schema, bool]:
-    """The table's own columns in a file, by their places.
+    """The table's own columns in a file, by position.
 
     Returns:
         The columns, and whether the file has the ACID columns around them.
