@@ -20,13 +20,18 @@ def read_varint(data: bytes, at: int, most_bits: int = _MOST_BITS) -> tuple[int,
     Raises:
         ValueError: The data ends in it, or it is too long.
     """
-    number = shift = 0
-    for byte in data[at : at + most_bits // 7]:
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return number, at + shift // 7
-    raise ValueError(f"a number at byte {at} of {len(data)} does not end")
+    number, shift, start = 0, 0, at
+    try:
+        while shift < most_bits:
+            byte = data[at]
+            at += 1
+            if byte < 0x80:
+                return number | byte << shift, at
+            number |= (byte & 0x7F) << shift
+            shift += 7
+    except IndexError:
+        pass
+    raise ValueError(f"a number at byte {start} of {len(data)} does not end")
 
 
 def unzigzag(number: int) -> int:

@@ -73,7 +73,7 @@ def asked_unions(footer: OrcFooter, columns: Iterable[int]) -> dict[int, int]:
 
     Args:
         footer: The file's.
-        columns: Places of columns among those at the top.
+        columns: Positions of columns among those at the top.
     """
     if not any(one.kind == _UNION for one in footer.types):
         return {}

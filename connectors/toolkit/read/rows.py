@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ class FileRows:
 
     def with_arrays(self, arrays: Mapping[str, pa.Array]) -> FileRows:
         """The same rows with more columns, or with columns in another form."""
-        return replace(self, arrays={**self.arrays, **arrays})
+        return FileRows(self.part, self.start, self.count, {**self.arrays, **arrays}, self.kept)
 
     def slice(self, offset: int, count: int) -> FileRows:
         """At most ``count`` rows from the one at ``offset``."""
@@ -42,7 +42,7 @@ class FileRows:
             return self
         arrays = {name: array.slice(offset, count) for name, array in self.arrays.items()}
         kept = None if self.kept is None else self.kept.slice(offset, count)
-        return replace(self, start=self.start + offset, count=count, arrays=arrays, kept=kept)
+        return FileRows(self.part, self.start + offset, count, arrays, kept)
 
     def take(self, positions: npt.NDArray[np.int64]) -> FileRows:
         """The rows at these positions, which ascend; what is kept of them is not asked."""
@@ -50,16 +50,16 @@ class FileRows:
             return self
         indices = pa.array(positions)
         arrays = {name: array.take(indices) for name, array in self.arrays.items()}
-        return replace(self, count=len(positions), arrays=arrays)
+        return FileRows(self.part, self.start, len(positions), arrays)
 
     def filter(self, mask: pa.BooleanArray) -> FileRows:
         """The rows for which the mask is true; it holds no NULL."""
         count = mask.true_count
         if count == self.count:
-            return replace(self, kept=None)
+            return FileRows(self.part, self.start, count, self.arrays)
         if not self.arrays:
-            return replace(self, count=count, kept=None)
+            return FileRows(self.part, self.start, count)
         # A batch looks through the mask once for all of its columns.
         batch = pa.RecordBatch.from_arrays(list(self.arrays.values()), names=list(self.arrays)).filter(mask)
         arrays = dict(zip(self.arrays, batch.columns, strict=True))
-        return replace(self, count=count, arrays=arrays, kept=None)
+        return FileRows(self.part, self.start, count, arrays)

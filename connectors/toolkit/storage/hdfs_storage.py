@@ -91,7 +91,7 @@ def hdfs_place(scheme: str, authority: str, settings: Mapping[str, object]) -> H
     if user is not None and hadoop.get(_AUTHENTICATION, _SIMPLE) != _SIMPLE:
         raise InvalidPropertyError(
             f"a cluster with Kerberos is read by a principal, not by {user}: leave out hdfs.user, or set "
-            "hdfs.kerberos-principal in its place"
+            "hdfs.kerberos-principal instead"
         )
     mounts: tuple[str, ...] = ()
     if scheme == "viewfs":

@@ -8,7 +8,6 @@ be of the stripe; where nothing is read at all, rows are counted by the footer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -61,7 +60,8 @@ def _with_keys(file: OpenAcidFile, part: FileRows) -> Iterator[FileRows]:
         if known.dropped.all():
             return
         kept = pa.array(~known.dropped)
-    yield replace(part, arrays={**stripe.columns, **file.hidden_arrays(known)}, kept=kept)
+    arrays = {**stripe.columns, **file.hidden_arrays(known)}
+    yield FileRows(part.part, part.start, part.count, arrays, kept)
 
 
 _STAGES: tuple[Stage[OpenAcidFile], ...] = (prune, _load_deletes, _decode_with_keys, adapt, mask, project)
