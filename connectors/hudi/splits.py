@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -73,8 +73,7 @@ class HudiSplitManager(SplitManager):
         check_readable(snapshot, table, plan)
         if FILE_MODIFIED_TIME in {column.name for column in (*columns, *dict(constraint.domains or {}))}:
             plan = with_modified_times(snapshot, plan, self._pool)
-        schemas = self._written_schemas(snapshot, plan)
-        slices = SliceSplits(table, schemas, bootstrap_sources(snapshot, plan))
+        slices, schemas = self._slice_splits(snapshot, table, plan)
         is_possible = not transaction.files.has_settings(table.location)
         native = NativeReading(table, columns, schemas, is_possible=is_possible)
         max_size = session.get(MAX_SPLIT_SIZE)
@@ -94,8 +93,7 @@ class HudiSplitManager(SplitManager):
             tuple(PartitionSlices(change.partition, both) for change, both in zip(found, sides, strict=True)), None
         )
         check_readable(snapshot, changes.table, plan)
-        schemas = self._written_schemas(snapshot, plan)
-        slices = SliceSplits(changes.table, schemas, bootstrap_sources(snapshot, plan))
+        slices, _ = self._slice_splits(snapshot, changes.table, plan)
         splits = [
             HudiChangeSplit(
                 change.write,
@@ -107,10 +105,16 @@ class HudiSplitManager(SplitManager):
         ]
         return ListSplitSource(splits, ScanSummary(snapshot=changes.words, files_kept=len(splits)))
 
-    def _written_schemas(self, snapshot: HudiSnapshot, plan: FileSlicePlan) -> dict[str, pa.Schema | None]:
+    def _slice_splits(
+        self, snapshot: HudiSnapshot, table: HudiTableHandle, plan: FileSlicePlan
+    ) -> tuple[SliceSplits, Mapping[str, pa.Schema | None]]:
+        """What makes splits of the slices, and the user columns of base files, by the write that made them."""
+        # First: a skeleton file without its original is refused by name, before any footer is read.
+        sources = bootstrap_sources(snapshot, plan)
         samples = {file.name.instant: file.path for file in plan.base_files}
-        schemas = self._pool.map(lambda item: snapshot.written_schema(*item), samples.items())
-        return dict(zip(samples, schemas, strict=True))
+        found = self._pool.map(lambda item: snapshot.written_schema(*item), samples.items())
+        schemas = dict(zip(samples, found, strict=True))
+        return SliceSplits(table, schemas, sources), schemas
 
 
 class HudiSplitSource(SplitSource):
