@@ -1,4 +1,4 @@
-"""What every metastore does, whatever it is made of."""
+"""What every metastore answers, whatever it is made of."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.factory import Metastore
-from catalog.metastore.testing import MetastoreConformance
+from catalog.metastore.testing import ReadingChecks
 from catalog.metastore.testing.objects import add_partitions, new_table
 from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
 from tests.hms import HiveMetastoreServer
 
 
-class TestThrift(MetastoreConformance):
+class TestThrift(ReadingChecks):
     @pytest.fixture
     def metastore(self, thrift_metastore: Metastore) -> Metastore:
         return thrift_metastore
@@ -22,7 +22,7 @@ class TestThrift(MetastoreConformance):
         return not hive_metastore_server.release.startswith("4.")
 
 
-class TestEmbedded(MetastoreConformance):
+class TestEmbedded(ReadingChecks):
     @pytest.fixture
     def metastore(self, embedded_metastore: Metastore) -> Metastore:
         return embedded_metastore

@@ -1,4 +1,4 @@
-"""Changes of what a metastore holds, as an independent client of Hive sees them; and catalogs that refuse them."""
+"""Changes of what a metastore holds: by every kind, as an independent client sees them, and where they are refused."""
 
 from __future__ import annotations
 
@@ -13,10 +13,23 @@ from hmsclient import HMSClient
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Database, Table
+from catalog.metastore.testing import WritingChecks
 from catalog.metastore.testing.objects import STORAGE, add_partitions, new_table
 from connector_spi.errors import NotSupportedError
 from connector_spi.properties import parse_properties
 from tests.hms import HiveMetastoreServer
+
+
+class TestThrift(WritingChecks):
+    @pytest.fixture
+    def metastore(self, thrift_metastore: Metastore) -> Metastore:
+        return thrift_metastore
+
+
+class TestEmbedded(WritingChecks):
+    @pytest.fixture
+    def metastore(self, embedded_metastore: Metastore) -> Metastore:
+        return embedded_metastore
 
 
 def test_hmsclient_sees_what_was_changed(
