@@ -1,7 +1,8 @@
 """What ``make test`` runs of what ``make test-all`` runs.
 
-- Of a test over the cases of the corpus: ``SAMPLE`` cases at equal distances, in the order of its cases, the first
-  of which depends on the test's name, so that other tests read other cases. The rest is ``slow``. No chance is in it.
+- Of a test with the mark ``corpus`` or ``spark``: ``SAMPLE`` cases at equal distances, in the order of its cases, the
+  first of which depends on the test's name, so that other tests read other cases. The rest is ``slow``. No chance is
+  in it.
 - Of a property test: a tenth of its examples, by Hypothesis's profile: ``small``, which is the default, or ``large``.
 - Not the tests that carry the mark ``slow``.
 """
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 __all__ = ["SAMPLE", "examples", "mark_left_out", "register_profiles", "sampled"]
 
-SAMPLE = 8
+SAMPLE = 5
 _LARGE = 100
 _SMALL = 10
 
@@ -44,10 +45,10 @@ def sampled(name: str, count: int) -> frozenset[int]:
 
 
 def mark_left_out(items: Sequence[pytest.Item]) -> None:
-    """Gives the mark ``slow`` to the cases of the corpus that are not in the sample."""
+    """Gives the mark ``slow`` to the cases that are not in the sample."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("corpus") is not None:
+        if any(mark.name in ("corpus", "spark") for mark in item.iter_markers()):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for name, ones in cases.items():
         chosen = sampled(name, len(ones))

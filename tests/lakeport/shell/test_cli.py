@@ -38,6 +38,7 @@ def lakeport(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_statements_from_standard_input_until_the_first_error(catalogs: Path, tmp_path: Path) -> None:
     text = """

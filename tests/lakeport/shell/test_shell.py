@@ -23,6 +23,7 @@ def shell() -> Iterator[Terminal]:
         yield started
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize("name", SCREENS)
 def test_the_screens_of_the_page_are_what_the_shell_shows(shell: Terminal, name: str) -> None:
@@ -31,6 +32,7 @@ def test_the_screens_of_the_page_are_what_the_shell_shows(shell: Terminal, name:
     assert played(name, shell) == shown_screens()[name]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_what_was_copied_is_there(shell: Terminal) -> None:
     folder = Path(shell.process.cwd)
@@ -38,6 +40,7 @@ def test_what_was_copied_is_there(shell: Terminal) -> None:
     assert [file.name for file in folder.glob("*.part")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_table_fits_the_screen_that_was_made_narrow(shell: Terminal) -> None:
     shell.resize(40, 26)
@@ -48,6 +51,7 @@ def test_a_table_fits_the_screen_that_was_made_narrow(shell: Terminal) -> None:
     assert len(row) <= 40
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_files_of_statements_output_and_editor(shell: Terminal) -> None:
     folder = Path(shell.process.cwd)
@@ -69,6 +73,7 @@ def test_files_of_statements_output_and_editor(shell: Terminal) -> None:
     shell.wait_for(r" second\n")
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_ctrl_c_drops_what_is_typed_and_ctrl_d_leaves(shell: Terminal) -> None:
     shell.clear()

@@ -121,6 +121,7 @@ def test_a_join_prunes_partitions_while_it_runs(lake: Lake) -> None:
     assert lake.rows(ours) == lake.rows(text.format(e="plain_everything", s="plain_small"))
 
 
+@pytest.mark.slow
 def test_ten_threads_at_once(lake: Lake) -> None:
     answers: dict[int, object] = {}
 

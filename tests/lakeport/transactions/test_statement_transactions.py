@@ -371,6 +371,7 @@ def test_a_block_keeps_its_snapshot_rather_than_read_again(
         session.arrow("mem.s.t", threads=threads).read_all()
 
 
+@pytest.mark.slow
 def test_the_shell_runs_a_statement_once_more_where_files_were_cleaned_away(
     spark: SparkSession, cleaned: tuple[Session, Callable[[int], None]]
 ) -> None:

@@ -107,6 +107,7 @@ def test_a_batch_that_was_not_committed_comes_again_as_it_was(streams: Streams) 
     assert numbers == [0, 1, 1, 2], "the sink can tell that the first batch came again"
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_parquet_sink_after_kills(streams: Streams, tmp_path: Path) -> None:
     streams.memory.create_table(NAME, rows(0), ["p"])
     expected = [0]
@@ -125,6 +126,7 @@ def test_the_rows_of_a_parquet_sink_after_kills(streams: Streams, tmp_path: Path
     assert Counter(tuple(row) for row in found) == Counter(told(*expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "value", "sizes"),
     [
@@ -144,6 +146,7 @@ def test_limits(streams: Streams, option: str, value: str, sizes: list[int]) -> 
     assert sorted((row for batch in met for row in batch), key=repr) == told(1, 2, 3, 4, 5)
 
 
+@pytest.mark.slow
 def test_where_a_stream_begins(streams: Streams) -> None:
     streams.memory.create_table(NAME, rows(1), ["p"])
     for number in (2, 3):
@@ -162,6 +165,7 @@ def test_where_a_stream_begins(streams: Streams) -> None:
         assert sorted(row for batch in streams.run(**options) for row in batch) == sorted(told(*expected)), options
 
 
+@pytest.mark.slow
 def test_a_running_query_reads_on_and_lets_go_of_each_batch(streams: Streams) -> None:
     streams.memory.create_table(NAME, rows(0), ["p"])
     query = streams.start({}, once=False)

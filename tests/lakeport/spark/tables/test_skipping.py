@@ -58,6 +58,7 @@ def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     warehouse.registry.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["orc", "parquet"])
 def test_filters_over_indexes_of_spark_give_sparks_rows(warehouse: Warehouse, kind: str) -> None:
     warehouse.native_reader("hive", on=False)
