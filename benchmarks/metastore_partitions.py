@@ -38,7 +38,7 @@ _KEYS = (FieldSchema("ds", "string"), FieldSchema("hour", "int"))
 _COLUMNS = tuple(FieldSchema(f"c{number}", kind) for number, kind in enumerate(["bigint", "string", "double", "date"]))
 _PARQUET = "org.apache.hadoop.hive.ql.io.parquet"
 _KEPT = "2000-01-03"
-# With all three told, the metastore does not list the folder of each partition that is added.
+# With all three given, the metastore does not list the folder of each partition that is added.
 _EMPTY = Parameters.of({"numFiles": "0", "numRows": "0", "totalSize": "0"})
 
 

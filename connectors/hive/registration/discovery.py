@@ -88,7 +88,14 @@ def discover_table(files: FileSystem, location: str, *, transactional: bool = Fa
     values = [[partition[1][index] for partition in partitions] for index in range(len(keys))]
     typed = tuple(FieldSchema(key, _guess_type(texts)) for key, texts in zip(keys, values, strict=True))
     insert_only = transactional and not acid and not folders.has_deletes
-    return DiscoveredTable(file_format, columns, typed, partitions if keys else (), transactional, insert_only)
+    return DiscoveredTable(
+        format=file_format,
+        columns=columns,
+        partition_keys=typed,
+        partitions=partitions if keys else (),
+        transactional=transactional,
+        insert_only=insert_only,
+    )
 
 
 def discover_partitions(
