@@ -37,7 +37,9 @@ def measure(size: Size, folder: Path) -> list[Figure]:
             timings = alternate(contenders, size.of(7, 1), size.of(3, 1))
             note = f"medians {timings.median('acid'):.2f} s, Spark {timings.median('spark'):.2f} s"
             ratio = timings.ratio("acid", "spark")
-            figures.append(Figure(_GROUP, f"{name}, {what}: of Spark's own", ratio, "x", aim, note))
+            figures.append(
+                Figure(_GROUP, f"{name}, {what}: of Spark's own", value=ratio, unit="x", at_most=aim, note=note)
+            )
         figures += _memory(lake)
     return figures
 

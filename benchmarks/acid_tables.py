@@ -69,7 +69,7 @@ def write_acid(folder: Path, plain: Path, shape: AcidShape, compression: str = "
         # The delete that takes a row; -1 for those that stay.
         taker = random.integers(0, shape.delete_deltas, rows.num_rows)
         taker[random.random(rows.num_rows) >= shape.deleted] = -1
-        _write_bucket(folder, bucket, rows, taker, shape, compression)
+        _write_bucket(folder, bucket, rows=rows, taker=taker, shape=shape, compression=compression)
         kept = rows.filter(pa.array(taker < 0))
         orc.write_table(kept, str(plain / f"{bucket:06}_0"), compression=compression)
         left += kept.num_rows
@@ -98,7 +98,9 @@ def create_acid_table(lake: Lake, name: str, folder: Path) -> None:
         columns, folder.as_uri(), _ORC + "OrcInputFormat", _ORC + "OrcOutputFormat", serde=serde
     )
     parameters = Parameters.of({"transactional": "true", "transactional_properties": "default"})
-    writes.create_table(Table("bench", name, storage, (), parameters, "MANAGED_TABLE"))
+    writes.create_table(
+        Table("bench", name, storage=storage, partition_keys=(), parameters=parameters, table_type="MANAGED_TABLE")
+    )
 
 
 def _write_bucket(

@@ -70,7 +70,9 @@ def _register(lake: Lake, folder: Path, schema: pa.Schema) -> None:
         serde=SerDeInfo("org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe", Parameters.of({"field.delim": "|"})),
     )
     lake.hive.metastore.writes.create_database(Database("bench"))
-    lake.hive.metastore.writes.create_table(Table("bench", "text", storage, (), Parameters(), "EXTERNAL_TABLE"))
+    lake.hive.metastore.writes.create_table(
+        Table("bench", "text", storage=storage, partition_keys=(), parameters=Parameters(), table_type="EXTERNAL_TABLE")
+    )
 
 
 def _ours(lake: Lake, most: str) -> Callable[[], list[tuple[object, ...]]]:

@@ -141,7 +141,9 @@ def _write(lake: Lake, place: Path, name: str, kind: _Format) -> None:
         kind.input_format,
         serde=SerDeInfo(kind.serde, Parameters.of(kind.properties)),
     )
-    lake.hive.metastore.writes.create_table(Table("bench", name, storage, (), Parameters(), "EXTERNAL_TABLE"))
+    lake.hive.metastore.writes.create_table(
+        Table("bench", name, storage=storage, partition_keys=(), parameters=Parameters(), table_type="EXTERNAL_TABLE")
+    )
 
 
 def _contenders(lake: Lake, name: str, rows: int) -> tuple[dict[str, Run], dict[str, Run], dict[str, Run]]:

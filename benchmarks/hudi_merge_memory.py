@@ -30,7 +30,7 @@ _TIMES = 10
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a process of its own told.
+    """The result of a separate process.
 
     Attributes:
         sums: Of the columns.

@@ -152,8 +152,8 @@ def _other(python: str, engine: str, table: Path, rounds: int) -> Sums:
     # PySpark looks for the Python of its tasks there.
     environment = {**os.environ, "PYSPARK_PYTHON": python}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
-    told = json.loads(done.stdout.decode().strip().rpartition("\n")[2])
-    return Taken(told["seconds"][1:], told["cpu"][1:], [told["answer"]])
+    result = json.loads(done.stdout.decode().strip().rpartition("\n")[2])
+    return Taken(result["seconds"][1:], result["cpu"][1:], [result["answer"]])
 
 
 if __name__ == "__main__":

@@ -110,16 +110,16 @@ def _complete(timeline: Path, instant: str, files: Sequence[str]) -> None:
 def _positions(chosen: np.ndarray, shape: MergedShape) -> dict[str, str]:
     if not shape.positions:
         return {}
-    told = {"RECORD_POSITIONS": encoded_positions(chosen)}
-    return {**told, "BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS": FIRST_INSTANT}
+    positions = {"RECORD_POSITIONS": encoded_positions(chosen)}
+    return {**positions, "BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS": FIRST_INSTANT}
 
 
 def _of_version_6(table: Path) -> Path:
     """Makes a copy-on-write table one of merge on read; returns its timeline."""
     properties = table / ".hoodie" / "hoodie.properties"
-    told = properties.read_text().replace("COPY_ON_WRITE", "MERGE_ON_READ")
+    text = properties.read_text().replace("COPY_ON_WRITE", "MERGE_ON_READ")
     payload = "org.apache.hudi.common.model.DefaultHoodieRecordPayload"
-    properties.write_text(f"{told}hoodie.table.precombine.field=id\nhoodie.compaction.payload.class={payload}\n")
+    properties.write_text(f"{text}hoodie.table.precombine.field=id\nhoodie.compaction.payload.class={payload}\n")
     return properties.parent
 
 

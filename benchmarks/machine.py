@@ -31,8 +31,8 @@ def resident_megabytes(pid: int) -> float:
     if status.exists():
         [line] = [line for line in status.read_text().splitlines() if line.startswith("VmRSS:")]
         return int(line.split()[1]) / 1024
-    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
-    return int(told.stdout) / 1024
+    done = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
+    return int(done.stdout) / 1024
 
 
 def _java() -> str:
@@ -40,5 +40,5 @@ def _java() -> str:
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if java is None:
         return "no Java"
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
-    return (told.stderr or told.stdout).splitlines()[0].replace('"', "").replace(" version", "")
+    done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    return (done.stderr or done.stdout).splitlines()[0].replace('"', "").replace(" version", "")

@@ -62,10 +62,24 @@ def measure(size: Size, folder: Path) -> list[Figure]:
     )
     return [
         Figure(_GROUP, f"{name}: mean of a query", spent / queries * 1000, "ms"),
-        Figure(_GROUP, f"{name}: proxies left", after.proxies - before.proxies, "proxies", _MOST_LEFT, pool),
-        Figure(_GROUP, f"{name}: threads left", after.threads - before.threads, "threads", _MOST_LEFT, threads),
-        Figure(_GROUP, f"{name}: driver's Python grew by", python, "MB", _MOST_MEGABYTES, warm),
-        Figure(_GROUP, f"{name}: Java's heap grew by", heap, "MB", _MOST_MEGABYTES, warm),
+        Figure(
+            _GROUP,
+            f"{name}: proxies left",
+            value=after.proxies - before.proxies,
+            unit="proxies",
+            at_most=_MOST_LEFT,
+            note=pool,
+        ),
+        Figure(
+            _GROUP,
+            f"{name}: threads left",
+            value=after.threads - before.threads,
+            unit="threads",
+            at_most=_MOST_LEFT,
+            note=threads,
+        ),
+        Figure(_GROUP, f"{name}: driver's Python grew by", value=python, unit="MB", at_most=_MOST_MEGABYTES, note=warm),
+        Figure(_GROUP, f"{name}: Java's heap grew by", value=heap, unit="MB", at_most=_MOST_MEGABYTES, note=warm),
         Figure(_GROUP, f"{name}: Java's process grew by", java, "MB", note="resident, with free heap"),
     ]
 

@@ -38,7 +38,7 @@ _KEYS = (FieldSchema("ds", "string"), FieldSchema("hour", "int"))
 _COLUMNS = tuple(FieldSchema(f"c{number}", kind) for number, kind in enumerate(["bigint", "string", "double", "date"]))
 _PARQUET = "org.apache.hadoop.hive.ql.io.parquet"
 _KEPT = "2000-01-03"
-# With all three told, the metastore does not list the folder of each partition that is added.
+# With all three given, the metastore does not list the folder of each partition that is added.
 _EMPTY = Parameters.of({"numFiles": "0", "numRows": "0", "totalSize": "0"})
 
 
@@ -70,30 +70,42 @@ def _alone(size: Size, uri: str) -> list[Figure]:
         Figure(
             _GROUP,
             "query of 10 partitions: of the time of fetching all",
-            keep_seconds / naive_seconds,
-            "x",
-            0.05,
-            f"{keep_seconds * 1000:.0f} ms, {keep.calls} calls; naive {naive_seconds:.2f} s, {naive.calls} call",
+            value=keep_seconds / naive_seconds,
+            unit="x",
+            at_most=0.05,
+            note=f"{keep_seconds * 1000:.0f} ms, {keep.calls} calls; naive {naive_seconds:.2f} s, {naive.calls} call",
         ),
-        Figure(_GROUP, "query of 10 partitions: memory", keep.megabytes, "MB", None, f"naive {naive.megabytes:.0f} MB"),
+        Figure(
+            _GROUP,
+            "query of 10 partitions: memory",
+            value=keep.megabytes,
+            unit="MB",
+            at_most=None,
+            note=f"naive {naive.megabytes:.0f} MB",
+        ),
         Figure(
             _GROUP,
             "query of all partitions: of the time of fetching all",
-            every.seconds / naive_seconds,
-            "x",
-            None,
-            f"{every.seconds:.2f} s, {every.calls} calls, folders listed, too",
+            value=every.seconds / naive_seconds,
+            unit="x",
+            at_most=None,
+            note=f"{every.seconds:.2f} s, {every.calls} calls, folders listed, too",
         ),
         Figure(
-            _GROUP, "query of all partitions: memory", every.megabytes, "MB", None, f"naive {naive.megabytes:.0f} MB"
+            _GROUP,
+            "query of all partitions: memory",
+            value=every.megabytes,
+            unit="MB",
+            at_most=None,
+            note=f"naive {naive.megabytes:.0f} MB",
         ),
         Figure(
             _GROUP,
             "values of all partitions: of the time of fetching all",
-            listed.seconds / naive_seconds,
-            "x",
-            None,
-            f"{listed.seconds * 1000:.0f} ms, {listed.calls} calls, {listed.megabytes:.0f} MB",
+            value=listed.seconds / naive_seconds,
+            unit="x",
+            at_most=None,
+            note=f"{listed.seconds * 1000:.0f} ms, {listed.calls} calls, {listed.megabytes:.0f} MB",
         ),
     ]
 
@@ -113,7 +125,16 @@ def _with_spark(size: Size, session: Session, count: int) -> list[Figure]:
         }
         timings = alternate(contenders, size.of(rounds, 1), 1)
         note = f"medians {timings.median('lakeport'):.2f} s, Spark {timings.median('spark'):.2f} s"
-        figures.append(Figure(_GROUP, f"{what}: of Spark's own", timings.ratio("lakeport", "spark"), "x", aim, note))
+        figures.append(
+            Figure(
+                _GROUP,
+                f"{what}: of Spark's own",
+                value=timings.ratio("lakeport", "spark"),
+                unit="x",
+                at_most=aim,
+                note=note,
+            )
+        )
     shown = [
         _collect(session, f"SHOW PARTITIONS {catalog}.{_DATABASE}.{_TABLE}") for catalog in ("hive", "spark_catalog")
     ]
@@ -162,7 +183,14 @@ def _fill(uri: str, folder: Path, count: int) -> None:
     )
     metastore = connect_thrift(ThriftConfig(uri=uri, read_timeout=3600))
     metastore.writes.create_database(Database(_DATABASE, location=f"{root}.db"))
-    table = Table(_DATABASE, _TABLE, storage, _KEYS, Parameters.of({"EXTERNAL": "TRUE"}), "EXTERNAL_TABLE")
+    table = Table(
+        _DATABASE,
+        _TABLE,
+        storage=storage,
+        partition_keys=_KEYS,
+        parameters=Parameters.of({"EXTERNAL": "TRUE"}),
+        table_type="EXTERNAL_TABLE",
+    )
     metastore.writes.create_table(table)
     first = date(2000, 1, 1)
     values = [((first + timedelta(n // _HOURS)).isoformat(), str(n % _HOURS)) for n in range(count)]

@@ -1,4 +1,4 @@
-"""Reads from a metastore in a process of its own, so that its memory is told apart: the naive way, and Lakeport's.
+"""Reads from a metastore in a separate process, to measure its memory: the naive way, and Lakeport's.
 
 ``python -m benchmarks.metastore_reader naive|keep|all|list URI DATABASE TABLE VALUE`` prints one line of JSON:
 seconds, megabytes above what the process held before, and calls.

@@ -1,4 +1,4 @@
-"""Many ORC files whose columns are found by place, against by name: planning of splits, and a query through Spark."""
+"""ORC files with columns found by position, against by name: planning of splits, and a query through Spark."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _create_table(lake: Lake, folder: Path, name: str, count: int) -> None:
 
 def _planning(lake: Lake, count: int, size: Size) -> list[Figure]:
     figures, contenders = [], {}
-    for way, connector in (("by place", lake.hive), ("by name", lake.others["by_name"])):
+    for way, connector in (("by position", lake.hive), ("by name", lake.others["by_name"])):
         contenders[way] = partial(_plan, connector)
         with counted_opens() as opens:
             contenders[way]()
@@ -51,7 +51,7 @@ def _planning(lake: Lake, count: int, size: Size) -> list[Figure]:
     timings = alternate(contenders, size.of(9, 1), size.of(2, 1))
     for way in contenders:
         figures.append(Figure(_GROUP, f"{count:,} files {way}: splits planned", timings.median(way) * 1000, "ms"))
-    return [*figures, Figure(_GROUP, "planning by place, of by name", timings.ratio("by place", "by name"), "x")]
+    return [*figures, Figure(_GROUP, "planning by position, of by name", timings.ratio("by position", "by name"), "x")]
 
 
 def _plan(connector: HiveConnector) -> None:
@@ -62,16 +62,16 @@ def _plan(connector: HiveConnector) -> None:
 def _query(lake: Lake, count: int, size: Size) -> list[Figure]:
     # All columns of all rows go into Spark, since tasks do not know the function.
     asked = f"max(hash({', '.join(_COLUMNS)}))"
-    readers = {"by place": ("hive", True), "by name": ("by_name", True), "by place in tasks": ("hive", False)}
+    readers = {"by position": ("hive", True), "by name": ("by_name", True), "by position in tasks": ("hive", False)}
     contenders = {
         reader: partial(lake.collect, f"SELECT {asked} FROM {catalog}.bench.queried", native)
         for reader, (catalog, native) in readers.items()
     }
     timings = alternate(contenders, size.of(7, 1), size.of(2, 1))
     figures = [Figure(_GROUP, f"{count} files {name}: query", timings.median(name) * 1000, "ms") for name in readers]
-    for other in ("by name", "by place in tasks"):
-        ratio = timings.ratio("by place", other)
-        figures.append(Figure(_GROUP, f"query by place, of {other}", ratio, "x"))
+    for other in ("by name", "by position in tasks"):
+        ratio = timings.ratio("by position", other)
+        figures.append(Figure(_GROUP, f"query by position, of {other}", ratio, "x"))
     return figures
 
 

@@ -76,7 +76,11 @@ def _create_table(lake: Lake, folder: Path, count: int) -> None:
     external = Parameters.of({"EXTERNAL": "TRUE"})
     keys = (FieldSchema("ds", "int"),)
     writes = lake.hive.metastore.writes
-    writes.create_table(Table("bench", f"t{count}", storage, keys, external, "EXTERNAL_TABLE"))
+    writes.create_table(
+        Table(
+            "bench", f"t{count}", storage=storage, partition_keys=keys, parameters=external, table_type="EXTERNAL_TABLE"
+        )
+    )
     partitions = [
         Partition(
             "bench",

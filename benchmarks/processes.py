@@ -10,7 +10,7 @@ __all__ = ["forget_peaks", "peak_of_python_tasks"]
 
 
 def peak_of_python_tasks() -> float | None:
-    """The most memory that a living Python process below this one has held, megabytes; ``None`` where none is told.
+    """Peak memory of the largest living child Python process, megabytes; ``None`` where it is unknown.
 
     Workers are used again, so those of the last query still live. What they share with the process that they were
     forked from is counted.

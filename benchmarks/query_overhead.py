@@ -31,10 +31,15 @@ def measure(size: Size, folder: Path) -> list[Figure]:
             for name, path in tables.items():
                 lake.register(catalog, name, path)
                 lake.view(name, path)
-            figures += _small(catalog, _race(lake, _SMALL_QUERY, catalog, small, size.of(30, 2), size.of(15, 1)))
-            timings = _race(lake, _LARGE_QUERY, catalog, large, size.of(9, 1), size.of(3, 1))
+            figures += _small(
+                catalog,
+                _race(lake, _SMALL_QUERY, catalog=catalog, name=small, rounds=size.of(30, 2), warm_up=size.of(15, 1)),
+            )
+            timings = _race(
+                lake, _LARGE_QUERY, catalog=catalog, name=large, rounds=size.of(9, 1), warm_up=size.of(3, 1)
+            )
             figures += _large(f"{catalog}, {rows:,} rows", timings)
-            timings = _race(lake, _ROWS_QUERY, catalog, large, size.of(9, 1), size.of(3, 1))
+            timings = _race(lake, _ROWS_QUERY, catalog=catalog, name=large, rounds=size.of(9, 1), warm_up=size.of(3, 1))
             figures.append(_rows(f"{catalog}, {rows:,} rows", timings))
     return figures
 
@@ -70,10 +75,10 @@ def _small(catalog: str, timings: Timings) -> list[Figure]:
         Figure(
             "query_overhead",
             f"{catalog}, 1 small file, {reader}: above Spark's own",
-            timings.difference(reader, "spark") * 1000,
-            "ms",
-            _SMALL_AIM_MS,
-            f"medians {timings.median(reader) * 1000:.0f} ms, Spark {base * 1000:.0f} ms",
+            value=timings.difference(reader, "spark") * 1000,
+            unit="ms",
+            at_most=_SMALL_AIM_MS,
+            note=f"medians {timings.median(reader) * 1000:.0f} ms, Spark {base * 1000:.0f} ms",
         )
         for reader in ("native", "python")
     ]
@@ -85,10 +90,10 @@ def _large(table: str, timings: Timings) -> list[Figure]:
         Figure(
             "query_overhead",
             f"{table}, 3 of 10 columns, {reader}: of Spark's own",
-            timings.ratio(reader, "spark"),
-            "x",
-            aim,
-            f"medians {timings.median(reader):.2f} s, Spark {base:.2f} s",
+            value=timings.ratio(reader, "spark"),
+            unit="x",
+            at_most=aim,
+            note=f"medians {timings.median(reader):.2f} s, Spark {base:.2f} s",
         )
         for reader, aim in (("native", _NATIVE_AIM), ("python", _PYTHON_AIM))
     ]

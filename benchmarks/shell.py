@@ -113,7 +113,14 @@ def _fill(uri: str, folder: Path, count: int) -> None:
     metastore.writes.create_database(Database(_SCHEMA, location=f"file://{folder}.db"))
     for number in range(count):
         parameters = Parameters.of({"EXTERNAL": "TRUE"})
-        table = Table(_SCHEMA, f"table_{number:05}", storage, (), parameters, "EXTERNAL_TABLE")
+        table = Table(
+            _SCHEMA,
+            f"table_{number:05}",
+            storage=storage,
+            partition_keys=(),
+            parameters=parameters,
+            table_type="EXTERNAL_TABLE",
+        )
         metastore.writes.create_table(table)
     metastore.close()
 

@@ -59,11 +59,11 @@ def check_version(
     start = 0 if state.base is None else state.base.last
     # Write id 0 belongs to files older than the transactions: no directory records whether there were any.
     complete = state.base is not None or (origin_known and snapshot.version > 0)
-    counted = [one for one in found if one.kind is DirectoryKind.BASE or not (mergeable and one.visibility)]
+    separate = [one for one in found if one.kind is DirectoryKind.BASE or not (mergeable and one.visibility)]
     if not complete or first_gap(found, start, snapshot.version, snapshot.write_ids) is not None:
         left = ", ".join(
             f"{first} and later" if last is None else str(first) if first == last else f"{first} to {last}"
-            for first, last in readable_versions(counted, compacted, snapshot, origin_known)
+            for first, last in readable_versions(separate, compacted, snapshot, origin_known)
         )
         raise InvalidArgumentError(
             f"version {snapshot.version} of {location} can no longer be read: {newer[-1].name} has replaced what was "

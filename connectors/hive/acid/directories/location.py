@@ -79,7 +79,14 @@ def list_acid_location(files: FileSystem, location: str, snapshot: AcidSnapshot,
         check_merged(merged, directories, snapshot, state, location)
         _check_whole(state, snapshot.visible, location)
         state = replace(state, unread=(*state.unread, *(UnreadDirectory(one, UnreadReason.LATER) for one in merged)))
-    return AcidLocation(location, insert_only, snapshot, listing, compacted, state)
+    return AcidLocation(
+        location,
+        insert_only=insert_only,
+        snapshot=snapshot,
+        listing=listing,
+        compacted=compacted,
+        state=state,
+    )
 
 
 def acid_files(files: FileSystem, listed: AcidLocation, *, row_ids_needed: bool) -> list[AcidFile]:

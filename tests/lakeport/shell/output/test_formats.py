@@ -122,7 +122,7 @@ def test_arrow_and_parquet_hold_the_rows() -> None:
 def test_same_names_are_refused_where_a_value_would_be_lost() -> None:
     batch = pa.RecordBatch.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     for name in ("json", "parquet"):
-        with pytest.raises(InvalidArgumentError, match="two columns are called 'a'"):
+        with pytest.raises(InvalidArgumentError, match="two columns are named 'a'"):
             written(name, batch)
     assert written("csv", batch) == b"a,a\n1,2\n"
 
