@@ -214,7 +214,14 @@ class TableStream:
                 columns = self._columns(access, table)
             everything = TupleDomain[ColumnHandle].all()
             plan = ScanPlan(access, table, columns, everything, everything).with_columns(columns)
-            return PlannedBatch(start, end, access, plan.table, plan.columns, plan_splits(plan))
+            return PlannedBatch(
+                start=start,
+                end=end,
+                access=access,
+                table=plan.table,
+                columns=plan.columns,
+                planned=plan_splits(plan),
+            )
 
     def _columns(self, access: CatalogAccess, table: TableHandle) -> tuple[ColumnHandle, ...]:
         """The columns of a batch, which have to be those that the query was started with."""

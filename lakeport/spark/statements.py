@@ -72,7 +72,7 @@ def new_statement(
 
     zone = str(conf.sessionLocalTimeZone())
     on_read = None if ended_by_maker else lambda lease: query_reads(jvm, lease)
-    return Statement(registry, process_user(), zone, properties, lease, on_read)
+    return Statement(registry, process_user(), zone, properties, lease=lease, on_read=on_read)
 
 
 def _statement_of_analysis(jvm: Jvm, registry: CatalogRegistry) -> Statement:
