@@ -57,8 +57,15 @@ def _floor_to_micros(source: pa.DataType) -> ArrayFunction:
     target = pa.timestamp("us", source.tz)
     if source.unit != "ns":
         return lambda array: array.cast(target)
-    # A plain cast cuts towards zero, which moves times before 1970 forward.
-    return lambda array: floor_divide(array.view(pa.int64()), 1000).view(target)
+
+    def floored(array: pa.Array) -> pa.Array:
+        # A stripe with times out of reach of nanoseconds comes in microseconds, whatever the file's type.
+        if array.type.unit != "ns":
+            return array.cast(target)
+        # A plain cast cuts towards zero, which moves times before 1970 forward.
+        return floor_divide(array.view(pa.int64()), 1000).view(target)
+
+    return floored
 
 
 def _all_of(*functions: ArrayFunction | None) -> ArrayFunction | None:
