@@ -114,7 +114,7 @@ def test_a_reader_that_has_enough(catalogs: Path) -> None:
     ("arguments", "env", "code", "says"),
     [
         (["sql", "SELECT 1"], {"JAVA_HOME": "/nowhere"}, 2, "JAVA_HOME is /nowhere"),
-        (["sql", "SELECT 'a"], {}, 1, "inside of a quote"),
+        (["sql", "SELECT 'a"], {}, 1, "within a quote"),
         (["sql", " ; -- nothing"], {}, 1, "no statement"),
         (["sql", "-f", "/nowhere.sql"], {}, 1, "cannot read /nowhere.sql: No such file"),
         (["sql", "SELECT 1", "-f", "x"], {}, 1, "give one of them"),

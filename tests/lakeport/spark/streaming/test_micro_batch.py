@@ -216,7 +216,7 @@ def test_what_is_refused(streams: Streams) -> None:
     streams.run()
     streams.memory.drop_table(NAME)
     streams.memory.create_table(NAME, rows(1), ["p"])
-    with pytest.raises(Exception, match="the table was made anew; start the query with a new checkpoint"):
+    with pytest.raises(Exception, match="the table was made again; start the query with a new checkpoint"):
         streams.run()
 
 

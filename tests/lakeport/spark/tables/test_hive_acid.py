@@ -78,7 +78,7 @@ def test_versions(warehouse: Warehouse) -> None:
         warehouse.rows("SELECT * FROM hive.acid.acid_flat VERSION AS OF 6")
     with pytest.raises(Exception, match=r"as of a time.*VERSION AS OF"):
         warehouse.rows("SELECT * FROM hive.acid.acid_flat TIMESTAMP AS OF '2024-01-01'")
-    with pytest.raises(Exception, match="cannot be read any more"):
+    with pytest.raises(Exception, match="can no longer be read"):
         warehouse.rows("SELECT * FROM hive.acid.acid_major_clean VERSION AS OF 2")
 
 
