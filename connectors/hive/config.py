@@ -17,7 +17,7 @@ from connector_spi.properties import (
     integer_property,
     string_list_property,
 )
-from connectors.hive.acid.read.deletes import MAX_DELETE_MEMORY
+from connectors.hive.acid.delete_set import MAX_DELETE_MEMORY
 from connectors.hive.buckets.layout import BUCKET_EXECUTION, VALIDATE_BUCKETING
 from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.listing.cache import LISTING_PROPERTIES

@@ -14,11 +14,11 @@ from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connectors.hive.acid.changes import CHANGE_COLUMNS, RowChanges
+from connectors.hive.acid.delete_set import MAX_DELETE_MEMORY
 from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.acid.read.acid_file import HIDDEN_NAMES, AcidRead
 from connectors.hive.acid.read.change_page_source import ChangeRead, change_page_source
-from connectors.hive.acid.read.deletes import MAX_DELETE_MEMORY
 from connectors.hive.acid.read.page_source import acid_page_source
 from connectors.hive.acid.valid_ids import AcidSnapshot
 from connectors.hive.buckets.layout import BucketCheck

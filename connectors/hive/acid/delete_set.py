@@ -8,9 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from connector_spi.properties import data_size_property
 from connectors.hive.acid.key_range import Key, KeyRange
 
-__all__ = ["EVENT_BYTES", "DeleteSet", "Int64s", "KeyRuns", "Mask"]
+__all__ = ["EVENT_BYTES", "MAX_DELETE_MEMORY", "DeleteSet", "Int64s", "KeyRuns", "Mask"]
+
+MAX_DELETE_MEMORY = data_size_property(
+    "hive.max-delete-memory",
+    "Most bytes of keys of deleted rows that a process keeps; more of them are read again for each stripe.",
+    256 << 20,
+    minimum=1,
+    session="max_delete_memory",
+)
+"""Most bytes of keys of deleted rows that a process keeps."""
+
 
 EVENT_BYTES = 24
 """Peak bytes per event while a set is built; the finished set takes 8."""

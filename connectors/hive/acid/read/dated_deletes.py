@@ -8,11 +8,10 @@ from typing import cast
 import numpy as np
 
 from connector_spi.errors import ResourceError
-from connectors.hive.acid.delete_set import EVENT_BYTES, DeleteSet, Int64s, KeyRuns
+from connectors.hive.acid.delete_set import EVENT_BYTES, MAX_DELETE_MEMORY, DeleteSet, Int64s, KeyRuns
 from connectors.hive.acid.file import DeleteFile
 from connectors.hive.acid.read.delete_cache import DELETE_CACHE, DeleteCache
 from connectors.hive.acid.read.delete_files import open_delete_file
-from connectors.hive.acid.read.deletes import MAX_DELETE_MEMORY
 from connectors.hive.acid.valid_ids import MAX_ID, ValidIds
 from connectors.toolkit.storage.filesystem import FileSystem
 

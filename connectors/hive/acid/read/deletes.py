@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from connector_spi.properties import data_size_property
 from connectors.hive.acid.delete_set import EVENT_BYTES, DeleteSet, KeyRuns, Mask
 from connectors.hive.acid.file import DeleteFile
 from connectors.hive.acid.key_range import ALL_KEYS, KeyRange
@@ -18,16 +17,7 @@ from connectors.hive.acid.read.delete_files import open_delete_file
 from connectors.hive.acid.valid_ids import ValidIds
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["MAX_DELETE_MEMORY", "Deletes", "find_deletes"]
-
-MAX_DELETE_MEMORY = data_size_property(
-    "hive.max-delete-memory",
-    "Most bytes of keys of deleted rows that a process keeps; more of them are read again for each stripe.",
-    256 << 20,
-    minimum=1,
-    session="max_delete_memory",
-)
-"""Most bytes of keys of deleted rows that a process keeps."""
+__all__ = ["Deletes", "find_deletes"]
 
 _THREADS = 8
 _FEWEST_EVENTS = 1024

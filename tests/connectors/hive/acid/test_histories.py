@@ -20,7 +20,7 @@ from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.predicate import Constraint, Domain, Range, TupleDomain, Value, ValueSet
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
-from connectors.hive.acid.read.deletes import MAX_DELETE_MEMORY
+from connectors.hive.acid.delete_set import MAX_DELETE_MEMORY
 from connectors.hive.config import MAX_SPLIT_SIZE
 from connectors.hive.connector import HiveConnector
 from connectors.hive.handles import HiveTableHandle
