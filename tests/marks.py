@@ -44,6 +44,9 @@ def add_marks(item: pytest.Item) -> None:
     """Adds ``spark``, ``process`` and ``corpus`` to a test that needs them."""
     marks = set[str]().union(*(_needs(function) for function in _functions(item)))
     marks |= set[str]().union(*(_own_needs(value) for value in _parameters(item)))
+    if item.get_closest_marker("integration"):
+        # Their servers are Java's, and so is what they ask them with.
+        marks.add("spark")
     if "spark" in marks or item.get_closest_marker("spark"):
         marks.add("process")
     for name in sorted(marks):
