@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.lakeport.spark.processes.smoke import ask
@@ -25,6 +26,7 @@ def answers(master: str, environment: Mapping[str, str] | None = None) -> dict[s
     return found
 
 
+@pytest.mark.slow
 def test_local_cluster(spark: SparkSession, tmp_path: Path) -> None:
     met = answers("local-cluster[2,1,1024]")
     assert met["SELECT count(*) FROM hive.s.parquet_table -- native true"] == [[12]]

@@ -159,6 +159,7 @@ def statements() -> st.SearchStrategy[str]:
     return st.builds(text, aggregates, keys, st.none() | filters())
 
 
+@pytest.mark.slow
 # A smaller failing example costs minutes of Spark.
 @settings(
     max_examples=examples(8),
