@@ -48,8 +48,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Marks come before ``-m`` selects by them."""
     for item in items:
         add_marks(item)
-        if config.pluginmanager.hasplugin("xdist"):
-            item.add_marker(pytest.mark.xdist_group(_group(item)))
     mark_left_out(items)
 
 
@@ -61,9 +59,3 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     return explain_rows(left, right) if op == "==" else None
-
-
-def _group(item: pytest.Item) -> str:
-    """Tests of a group run in one process: those that share Spark or a metastore, else those of a module."""
-    shared = {"spark", "hive_metastore_server", "metastore"} & set(getattr(item, "fixturenames", ()))
-    return "java" if shared else item.nodeid.partition("::")[0]

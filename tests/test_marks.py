@@ -13,7 +13,7 @@ from tests.paths import CORPUS
 
 
 def marks(request: pytest.FixtureRequest) -> set[str]:
-    return {mark.name for mark in request.node.iter_markers()} - {"xdist_group", "slow"}
+    return {mark.name for mark in request.node.iter_markers()} - {"slow"}
 
 
 @pytest.fixture

@@ -17,6 +17,9 @@ from tests.lakeport.demo.answers import Row, hive_row_ids, hive_rows, hudi_rows
 from tests.lakeport.demo.command import outputs, rows, run_lakeport
 from tests.lakeport.demo.conftest import TourRun
 
+# ``make demo`` runs the same tour for a newcomer.
+pytestmark = pytest.mark.slow
+
 
 def output(run: TourRun, start: str) -> list[str]:
     [found] = [lines for statement, lines in outputs(run.text).items() if statement.startswith(start)]
