@@ -1,8 +1,8 @@
 """What ``make test`` runs of what ``make test-all`` runs.
 
-- Of a test with the mark ``corpus`` or ``spark``: ``SAMPLE`` cases at equal distances, in the order of its cases, the
-  first of which depends on the test's name, so that other tests read other cases. The rest is ``slow``. No chance is
-  in it.
+- Of a test with the mark ``corpus`` ``SAMPLE`` cases, of one with the mark ``process`` (and so with ``spark``)
+  ``PROCESS_SAMPLE``: at equal distances, in the order of its cases, the first of which depends on the test's name, so
+  that other tests read other cases. The rest is ``slow``. No chance is in it.
 - Of a property test: a tenth of its examples, by Hypothesis's profile: ``small``, which is the default, or ``large``.
 - Not the tests that carry the mark ``slow``.
 """
@@ -15,9 +15,10 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
-__all__ = ["SAMPLE", "examples", "mark_left_out", "register_profiles", "sampled"]
+__all__ = ["PROCESS_SAMPLE", "SAMPLE", "examples", "mark_left_out", "register_profiles", "sampled"]
 
 SAMPLE = 5
+PROCESS_SAMPLE = 2
 _LARGE = 100
 _SMALL = 10
 
@@ -36,22 +37,22 @@ def examples(large: int) -> int:
     return max(min(large, 3), large * profile.max_examples // _LARGE)
 
 
-def sampled(name: str, count: int) -> frozenset[int]:
-    """Positions of the cases of a test that ``make test`` runs, of ``count`` cases."""
-    if count <= SAMPLE:
+def sampled(name: str, count: int, sample: int = SAMPLE) -> frozenset[int]:
+    """Positions of the cases of a test that ``make test`` runs: at most ``sample`` of ``count``."""
+    if count <= sample:
         return frozenset(range(count))
     first = crc32(name.encode()) % count
-    return frozenset((first + n * count // SAMPLE) % count for n in range(SAMPLE))
+    return frozenset((first + n * count // sample) % count for n in range(sample))
 
 
 def mark_left_out(items: Sequence[pytest.Item]) -> None:
     """Gives the mark ``slow`` to the cases that are not in the sample."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if any(mark.name in ("corpus", "spark") for mark in item.iter_markers()):
+        if any(mark.name in ("corpus", "process") for mark in item.iter_markers()):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for name, ones in cases.items():
-        chosen = sampled(name, len(ones))
+        chosen = sampled(name, len(ones), PROCESS_SAMPLE if ones[0].get_closest_marker("process") else SAMPLE)
         for position, item in enumerate(ones):
             if position not in chosen:
                 item.add_marker(pytest.mark.slow)

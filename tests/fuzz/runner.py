@@ -91,9 +91,10 @@ def _process(first: int, last: int, step: int, findings: Findings) -> int:
             else:
                 findings.add(current, begun, told)
                 current += step
+        # Read to their end before the streams are closed: a closed stream would never say that it ended.
+        words = "".join(iter(complaints.get, None))[-1500:]
         process.wait()
     if process.returncode:
-        words = "".join(iter(complaints.get, None))[-1500:]
         findings.wrong.append(f"{current} ({begun}): the process ended with {process.returncode}: {words}")
         return current + step
     return last

@@ -177,6 +177,7 @@ def test_catalogs_check(catalogs: Path, tmp_path: Path) -> None:
     assert "ok" in lines["mem"]
 
 
+@pytest.mark.slow
 def test_catalogs_add_and_show(tmp_path: Path) -> None:
     folder = tmp_path / "new"
     arguments = ("catalogs", "add", "lake", "hive", "hive.metastore.uri=thrift://h:9083")

@@ -96,6 +96,7 @@ def _add_keys(warehouse: Warehouse, folder: Path) -> None:
     warehouse.spark.sql("ALTER TABLE own_keys RECOVER PARTITIONS")
 
 
+@pytest.mark.slow
 def test_chars_are_compared_as_those_of_sparks_own_tables(warehouse: Warehouse) -> None:
     for at, query in enumerate(_QUERIES):
         warehouse.native_reader("hive", at % 2 == 0)
@@ -105,6 +106,7 @@ def test_chars_are_compared_as_those_of_sparks_own_tables(warehouse: Warehouse) 
         assert found, query
 
 
+@pytest.mark.slow
 def test_partitions_are_chosen_by_chars_and_varchars(warehouse: Warehouse) -> None:
     warehouse.native_reader("hive", True)
     own = _by_query(warehouse.rows(_all_queries("own_keys")))
