@@ -21,7 +21,7 @@ check: $(INSTALLED_DEV) ## lint, format, types, import rules
 	$(BIN)/lint-imports --no-cache
 
 test: java $(INSTALLED_DEV) ## every package in minutes: a sample of what test-all runs
-	$(BIN)/pytest --ignore=tests/integration -m "not slow" --numprocesses=2 --dist=loadfile
+	$(BIN)/pytest --ignore=tests/integration -m "not slow" --numprocesses=2 --dist=loadscope
 
 test-all: java $(INSTALLED_DEV) ## all tests that need pip and Java only, with the large profile of Hypothesis
 	$(BIN)/pytest --ignore=tests/integration --hypothesis-profile=large

@@ -11,11 +11,13 @@ import pytest
 
 from tests.hms import hive_metastore_server as hive_metastore_server
 from tests.marks import add_marks, held_to_its_marks, watch_processes
+from tests.processes import SharedServers
 from tests.rows import explain_rows
 from tests.sampling import mark_left_out, register_profiles
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
 
 register_profiles()
 watch_processes()
@@ -55,6 +57,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     with held_to_its_marks(item):
         return (yield)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedServers:
+    return SharedServers(config, log)
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:

@@ -48,6 +48,7 @@ def registry(tmp_path: Path) -> Iterator[CatalogRegistry]:
     found.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_the_page(spark: SparkSession, registry: CatalogRegistry, tmp_path: Path) -> None:
     session = spark.newSession()

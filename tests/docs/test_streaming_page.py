@@ -15,6 +15,7 @@ from tests.lakeport.spark.tables.warehouse import Warehouse
 _PAGE = Path(__file__).parents[2] / "docs" / "streaming.md"
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_the_page(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = Warehouse(spark, tmp_path)

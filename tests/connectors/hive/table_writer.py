@@ -42,8 +42,9 @@ PARQUET_CLASSES = (
 _CLASSES = {"orc": ORC_CLASSES, "parquet": PARQUET_CLASSES}
 
 
-def write_file(path: Path, data: pa.Table, file_format: str, group_rows: int = 5) -> None:
-    """Writes a data file of several small row groups or stripes."""
+def write_file(path: Path, data: pa.Table, file_format: str, group_rows: int = 0) -> None:
+    """Writes a data file of several row groups or stripes: of ``group_rows`` rows, or a hundred at most."""
+    group_rows = group_rows or max(5, len(data) // 100)
     path.parent.mkdir(parents=True, exist_ok=True)
     if file_format == "parquet":
         pq.write_table(data, path, row_group_size=group_rows, store_schema=False)

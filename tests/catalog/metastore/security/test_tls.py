@@ -76,6 +76,7 @@ def trusting(path: Path, password: str = "") -> SecuritySettings:
     return SecuritySettings(tls=True, tls_trust=str(path), tls_trust_password=password)
 
 
+@pytest.mark.slow
 def test_trust(stores: Stores) -> None:
     with server(stores) as port:
         assert talk(port, trusting(stores.certificate)) == "nobody"

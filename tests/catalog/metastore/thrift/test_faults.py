@@ -101,6 +101,7 @@ def test_many_failures_use_up_no_connection() -> None:
         assert metastore.reads.get_databases() == ["only"]
 
 
+@pytest.mark.slow
 def test_one_byte_at_a_time_is_not_waited_for_forever() -> None:
     with (
         serving(speak_thrift(SmallMetastore())) as backend,

@@ -16,6 +16,7 @@ COUNT = int(os.environ.get("LAKEPORT_FUZZ_COUNT", "1500"))
 MEGABYTES = 100
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="bounds the address space as Linux does")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_changed_answers_end_in_a_result_or_an_error_of_ours(

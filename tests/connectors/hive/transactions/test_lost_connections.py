@@ -63,6 +63,7 @@ def holders(healthy: Metastore, table: SchemaTableName) -> list[str]:
     return [lock.user for lock in healthy.transactions.show_locks(table.schema, table.table)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
 @pytest.mark.parametrize("lost", ["request", "answer"])
 def test_the_end_of_a_statement_lets_locks_go_over_another_connection(

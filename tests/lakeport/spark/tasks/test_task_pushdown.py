@@ -254,6 +254,7 @@ def test_aggregations_of_one_table_are_distinguished(tables: Tables) -> None:
     tables.agree("SELECT (SELECT max(id) FROM {t} WHERE flag), (SELECT max(id) FROM {t}), (SELECT min(id) FROM {t})")
 
 
+@pytest.mark.slow
 def test_a_join_with_groups(tables: Tables) -> None:
     """Keys that a join learns while it runs leave out rows, and never groups by halves."""
     tables.agree(

@@ -1,0 +1,37 @@
+"""Which of the processes of ``make test`` runs which tests.
+
+A Spark and a metastore take seconds to start and to warm up, so that the tests of each stay in one process. The other
+tests go to whichever process is free, file by file. A file that needs Spark and is missing here costs time, no more.
+"""
+
+from __future__ import annotations
+
+from xdist.scheduler import LoadScopeScheduling
+
+__all__ = ["SharedServers"]
+
+_SPARK = (
+    "tests/connectors/hudi/test_native_files_in_spark.py",
+    "tests/docs/",
+    "tests/lakeport/shell/test_diagnosis.py",
+    "tests/lakeport/shell/test_problems.py",
+    "tests/lakeport/spark/",
+    "tests/lakeport/test_s",
+    "tests/lakeport/transactions/",
+    "tests/lakeport/trino/",
+)
+_METASTORE = (
+    "tests/catalog/metastore/",
+    "tests/connectors/hive/test_thrift_metastore.py",
+    "tests/connectors/hive/transactions/",
+)
+
+
+class SharedServers(LoadScopeScheduling):  # type: ignore[misc]  # no types
+    """Used for ``--dist=loadgroup``, too, whose groups pytest-xdist 3.8 loses with pytest 9.2."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        if file.startswith(_SPARK):
+            return "spark"
+        return "metastore" if file.startswith(_METASTORE) else file
