@@ -109,16 +109,30 @@ class _UnfitPluginError(Exception):
 
 def _factories_of(source: EntryPoint | Plugin | ConnectorFactory) -> dict[str, ConnectorFactory]:
     loaded = source.load() if isinstance(source, EntryPoint) else source
+    if isinstance(loaded, type) and "spi_version" in getattr(loaded, "__abstractmethods__", ()):
+        raise _UnfitPluginError(
+            f"{loaded.__qualname__} does not say for which version of the SPI it was written; expected a line such as "
+            f"'spi_version = {SPI_VERSION}' in the class; install a release of the plugin that has it"
+        )
     plugin = loaded() if isinstance(loaded, type) else loaded
     if not isinstance(plugin, Plugin | ConnectorFactory):
         raise _UnfitPluginError(f"expected a connector_spi.Plugin or ConnectorFactory, met {type(plugin).__qualname__}")
-    if plugin.spi_version != SPI_VERSION:
+    _refuse_other_version(plugin)
+    if isinstance(plugin, ConnectorFactory):
+        factories = [plugin]
+    else:
+        factories = list(plugin.connector_factories())
+        for factory in factories:
+            _refuse_other_version(factory)
+    return {name: factory for factory in factories for name in (factory.name, *factory.aliases)}
+
+
+def _refuse_other_version(written: Plugin | ConnectorFactory) -> None:
+    if written.spi_version != SPI_VERSION:
         raise _UnfitPluginError(
-            f"it was written for version {plugin.spi_version} of the SPI, this is version {SPI_VERSION}; "
+            f"it was written for version {written.spi_version!r} of the SPI, this is version {SPI_VERSION}; "
             "install a release of the plugin for this version"
         )
-    factories = [plugin] if isinstance(plugin, ConnectorFactory) else plugin.connector_factories()
-    return {name: factory for factory in factories for name in (factory.name, *factory.aliases)}
 
 
 def _refuse_taken(brought: Mapping[str, ConnectorFactory], taken: Mapping[str, ConnectorFactory]) -> None:

@@ -65,6 +65,7 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.page_source import (
+    MAX_BATCH_ROWS,
     GeneratorPageSource,
     GeneratorPageSourceProvider,
     PageSource,
@@ -115,6 +116,7 @@ __all__ = [
     "COMMIT_VERSION",
     "DEFAULT_PARTITION",
     "DEFAULT_SIMPLIFY_THRESHOLD",
+    "MAX_BATCH_ROWS",
     "SPI_VERSION",
     "AllOrNoneValueSet",
     "CatalogNotFoundError",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
@@ -19,7 +18,7 @@ from connector_spi.system_tables import SystemTable
 __all__ = ["SPI_VERSION", "Connector", "ConnectorContext", "ConnectorFactory", "Plugin"]
 
 SPI_VERSION = 2
-"""Rises when a plugin that was written for the version before could break."""
+"""Rises when a plugin that was written for the version before could break. A plugin writes the number itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +78,15 @@ class Connector(ABC):
 
 
 class ConnectorFactory(ABC):
-    """Makes connectors of one kind.
+    """Makes connectors of one kind."""
 
-    Attributes:
-        spi_version: As ``Plugin.spi_version``, where an entry point names the factory itself.
-    """
+    @property
+    @abstractmethod
+    def spi_version(self) -> int:
+        """The ``SPI_VERSION`` that the connector was written for, as a number: ``spi_version = 2`` in the class.
 
-    spi_version: ClassVar[int] = SPI_VERSION
+        An engine of another version refuses it. The constant itself would be the engine's version, whatever that is.
+        """
 
     @property
     @abstractmethod
@@ -128,12 +129,12 @@ class Plugin(ABC):
     """What the entry-point group ``connector_spi.plugins`` names: a class with no arguments, or an instance.
 
     A plugin of one connector needs none: the entry point may name the ``ConnectorFactory``.
-
-    Attributes:
-        spi_version: The ``SPI_VERSION`` that the plugin was written for; another one than the engine's is refused.
     """
 
-    spi_version: ClassVar[int] = SPI_VERSION
+    @property
+    @abstractmethod
+    def spi_version(self) -> int:
+        """As ``ConnectorFactory.spi_version``; asked before the factories are."""
 
     @abstractmethod
     def connector_factories(self) -> Iterable[ConnectorFactory]:

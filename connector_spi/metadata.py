@@ -192,7 +192,11 @@ class SupportsLimit(Protocol):
     """Metadata whose tables use a limit."""
 
     def apply_limit(self, session: ConnectorSession, table: TableHandle, limit: int) -> LimitApplication | None:
-        """Offers a limit; ``None`` when nothing changes."""
+        """Offers a limit; ``None`` when nothing changes.
+
+        Offered after filter and columns, and only while the engine has nothing of a filter left to check. So it counts
+        the rows that the handle's own filter lets through, of the whole scan and not of each split.
+        """
 
 
 @runtime_checkable

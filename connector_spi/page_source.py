@@ -15,6 +15,7 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 
 __all__ = [
+    "MAX_BATCH_ROWS",
     "GeneratorPageSource",
     "GeneratorPageSourceProvider",
     "PageSource",
@@ -24,8 +25,12 @@ __all__ = [
 ]
 
 
+MAX_BATCH_ROWS = 1 << 16
+"""Most rows of a batch. Sources of wide rows give fewer: a batch should stay below some 64 MiB."""
+
+
 class PageSource(ABC):
-    """A closable iterator of record batches of bounded size (invariant I5).
+    """A closable iterator of record batches of bounded size (invariant I5): at most ``MAX_BATCH_ROWS`` rows each.
 
     Every batch has the asked columns in the asked order, with the handles' names and types.
     """
@@ -41,6 +46,7 @@ class PageSource(ABC):
         return 0
 
     def __iter__(self) -> PageSource:
+        """The source itself: it is read once."""
         return self
 
     @abstractmethod

@@ -19,7 +19,8 @@ class ColumnMetadata(Serializable):
     Attributes:
         name: As SQL says it, lower case unless the format keeps case.
         type: Arrow type of the values. ``timestamp[us]`` without zone is a wall-clock time, with ``UTC`` an instant.
-        nullable: Whether NULL can occur.
+        nullable: Whether NULL can occur. ``False`` is a promise: engines plan with it, and ``IS NULL`` finds nothing.
+            Where the source does not enforce it, as Arrow and Parquet files do not, leave it ``True``.
         comment: The user's words, or ``None``.
         hidden: Not part of ``SELECT *``, such as ``$path``.
         declared_type: The catalog's own words where Arrow has no type for them, such as ``varchar(10)``. Values of a

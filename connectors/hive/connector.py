@@ -8,7 +8,7 @@ from catalog.metastore.cache.policy import cache_policy
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.shared_metastore import SharedMetastore
-from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.optional.procedures import Procedure
@@ -124,6 +124,8 @@ class HiveConnector(Connector):
 class HiveFactory(ConnectorFactory):
     """``connector.name=hive``."""
 
+    spi_version = SPI_VERSION
+
     @property
     def name(self) -> str:
         return "hive"
@@ -142,6 +144,8 @@ class HiveFactory(ConnectorFactory):
 
 class HivePlugin(Plugin):
     """Brings the hive connector."""
+
+    spi_version = SPI_VERSION
 
     def connector_factories(self) -> Iterable[ConnectorFactory]:
         return (HiveFactory(),)

@@ -10,7 +10,7 @@ from catalog.metastore.cache.policy import cache_policy
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.shared_metastore import SharedMetastore
-from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.optional.procedures import Procedure
@@ -100,6 +100,8 @@ class HudiConnector(Connector):
 class HudiFactory(ConnectorFactory):
     """Makes catalogs of ``connector.name=hudi``."""
 
+    spi_version = SPI_VERSION
+
     @property
     def name(self) -> str:
         return "hudi"
@@ -118,6 +120,8 @@ class HudiFactory(ConnectorFactory):
 
 class HudiPlugin(Plugin):
     """Brings the ``hudi`` connector."""
+
+    spi_version = SPI_VERSION
 
     def connector_factories(self) -> Iterable[ConnectorFactory]:
         return (HudiFactory(),)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
-from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError, InvalidArgumentError
 from connector_spi.metadata import ConnectorMetadata
@@ -199,6 +199,8 @@ class MemoryConnector(Connector):
 class MemoryFactory(ConnectorFactory):
     """``connector.name=memory``."""
 
+    spi_version = SPI_VERSION
+
     @property
     def name(self) -> str:
         return "memory"
@@ -213,6 +215,8 @@ class MemoryFactory(ConnectorFactory):
 
 class MemoryPlugin(Plugin):
     """Brings the memory connector."""
+
+    spi_version = SPI_VERSION
 
     def connector_factories(self) -> Iterable[ConnectorFactory]:
         return (MemoryFactory(),)

@@ -107,11 +107,12 @@ def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request:
     constraint = _domain(request, filters)
 
     def read() -> Iterator[pa.RecordBatch]:
-        with access.lock:
+        asked = f"read the system table {resolved.name}"
+        with access.lock.asking(asked):
             batches = table.read(access.session, constraint)
         while True:
             # Not held between batches: who reads may take its time, and the next one in another thread.
-            with access.lock:
+            with access.lock.asking(asked):
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -137,7 +138,7 @@ def _splits(plan: ScanPlan, threads: int, *, ordered: bool) -> Iterator[pa.Recor
     splits = plan_splits(plan, TupleDomain.all()).splits
 
     def open_split(split: Split) -> PageSource:
-        return provider.create_page_source(access.session, split, plan.table, plan.columns, TupleDomain.all())
+        return access.origin.open_split(provider, access.session, split, plan.table, plan.columns)
 
     if min(threads, len(splits)) > 1:
         with closing(ParallelRead(splits, open_split, threads, ordered=ordered)) as batches:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from connector_spi.errors import InternalError
@@ -10,6 +11,7 @@ from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.metadata import SupportsLimit
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.splits import ScanSummary, SplitSource
+from lakeport.plugin_errors import table_words
 from lakeport.transactions.statement import CatalogAccess
 
 __all__ = ["PlannedSplits", "ScanPlan", "needs_connector", "pack_splits", "plan_native_splits", "plan_splits"]
@@ -56,7 +58,7 @@ class ScanPlan:
         constraint = Constraint(offered, constraint.remaining)
         remaining = offered
         for _ in range(_MAX_ROUNDS):
-            with self.access.lock:
+            with self.access.lock.asking(f"take a filter for table {table_words(plan.table)}"):
                 taken = self.access.metadata.apply_filter(self.access.session, plan.table, constraint)
             if taken is None:
                 remaining = remaining.intersect(_widened(asked, offered))
@@ -71,7 +73,7 @@ class ScanPlan:
         """Offers the columns to read."""
         plan = replace(self, columns=columns)
         for _ in range(_MAX_ROUNDS):
-            with self.access.lock:
+            with self.access.lock.asking(f"take the columns of table {table_words(plan.table)}"):
                 taken = self.access.metadata.apply_projection(self.access.session, plan.table, columns)
             if taken is None:
                 return plan
@@ -89,7 +91,7 @@ class ScanPlan:
         if not isinstance(metadata, SupportsLimit):
             return plan
         for _ in range(_MAX_ROUNDS):
-            with self.access.lock:
+            with self.access.lock.asking(f"take a limit for table {table_words(plan.table)}"):
                 taken = metadata.apply_limit(self.access.session, plan.table, limit)
             if taken is None:
                 return plan
@@ -180,11 +182,14 @@ def _widened(asked: TupleDomain[ColumnHandle], offered: TupleDomain[ColumnHandle
     return TupleDomain({column: domain for column, domain in asked.domains.items() if met.get(column) != domain})
 
 
-def _split_source(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle]) -> SplitSource:
+@contextmanager
+def _split_source(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle]) -> Iterator[SplitSource]:
     access = plan.access
     access.statement.about_to_read()
-    manager = access.connector.split_manager
-    return manager.get_splits(access.transaction, access.session, plan.table, plan.columns, dynamic_filter)
+    with access.origin.errors(f"plan the splits of table {table_words(plan.table)}"):
+        manager = access.connector.split_manager
+        with manager.get_splits(access.transaction, access.session, plan.table, plan.columns, dynamic_filter) as source:
+            yield source
 
 
 def _loops(method: str, how: str) -> InternalError:

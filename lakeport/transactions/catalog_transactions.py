@@ -13,6 +13,7 @@ from connector_spi.connector_transaction import ConnectorTransaction, Transactio
 from connector_spi.errors import UserError
 from connector_spi.names import SchemaTableName
 from connector_spi.session import ConnectorSession
+from lakeport.plugin_errors import ConnectorOrigin
 from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
 
 __all__ = ["CatalogTransactions", "TransactionKey", "open_transactions"]
@@ -55,9 +56,11 @@ class CatalogTransactions:
                 raise UserError("the transaction of this statement has ended; run the statement again")
             found = self._current.get(key)
             if found is None:
-                transaction = connector.begin_transaction(session)
-                tables = self._tables.setdefault(key, KeptTables())
-                found = BegunTransaction(transaction, connector.get_metadata(transaction), tables)
+                tables = self._tables.get(key) or KeptTables(self._origin(key, connector))
+                with tables.lock.origin.errors("begin a transaction"):
+                    transaction = connector.begin_transaction(session)
+                    found = BegunTransaction(transaction, connector.get_metadata(transaction), tables)
+                self._tables[key] = tables
                 self._current[key] = found
                 self._begun.append(found)
                 _open.add(self)
@@ -103,6 +106,7 @@ class CatalogTransactions:
                 return
             with ExitStack() as stack:  # an error of one keeps none of the others from its turn
                 for begun in self._begun:
+                    stack.enter_context(begun.tables.lock.origin.errors("release what it had locked"))
                     stack.callback(begun.transaction.release, failed=failed)
 
     def commit(self) -> None:
@@ -130,7 +134,17 @@ class CatalogTransactions:
         with ExitStack() as stack:
             for one in begun:
                 if one.transaction.state is TransactionState.OPEN:
+                    stack.enter_context(one.tables.lock.origin.errors("end a transaction"))
                     stack.callback(how, one.transaction)
+
+    def _origin(self, key: TransactionKey, connector: Connector) -> ConnectorOrigin:
+        catalog, redirection = key
+        if isinstance(redirection, tuple):
+            return ConnectorOrigin.of(catalog, str(redirection[0]), connector)
+        try:
+            return ConnectorOrigin.of(catalog, self.registry.connector_name(catalog), connector)
+        except UserError:  # dropped just now
+            return ConnectorOrigin.of(catalog, None, connector)
 
 
 def open_transactions() -> list[CatalogTransactions]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -20,6 +19,8 @@ from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemT
 from connector_spi.optional.changes import ChangeRange, TableChanges
 from connector_spi.optional.definitions import SupportsViews, ViewDefinition
 from connector_spi.session import ConnectorSession
+from lakeport.plugin_errors import ConnectorOrigin
+from lakeport.transactions.metadata_lock import MetadataLock
 
 __all__ = ["BegunTransaction", "KeptTables"]
 
@@ -41,7 +42,7 @@ class BegunTransaction:
     tables: KeptTables
 
     @property
-    def lock(self) -> threading.RLock:
+    def lock(self) -> MetadataLock:
         """Held around each call of ``metadata``, which serves one thread at a time."""
         return self.tables.lock
 
@@ -56,12 +57,15 @@ class KeptTables:
     A handle belongs to the transaction that it was made in. Where a definition has made the group begin another one,
     tables that it did not touch are still read in theirs.
 
+    Args:
+        origin: Whose metadata it is.
+
     Attributes:
         lock: Held around each call of metadata.
     """
 
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
+    def __init__(self, origin: ConnectorOrigin) -> None:
+        self.lock = MetadataLock(origin)
         self._tables: _Answers[tuple[BegunTransaction, ResolvedTable | ResolvedSystemTable]] = _Answers()
         self._with_options: _Answers[ResolvedTable] = _Answers()
         self._changes: _Answers[tuple[BegunTransaction, ResolvedTable, TableChanges]] = _Answers()
@@ -83,7 +87,7 @@ class KeptTables:
             name: In any case.
             version: An older state; ``None`` is the newest.
         """
-        with self.lock:
+        with self.lock.asking(f"resolve table {name}"):
             return self._tables.get(
                 _lower(name.schema_table),
                 (version, _settings(session)),
@@ -103,7 +107,7 @@ class KeptTables:
         """
         if not options:
             return resolved
-        with self.lock:
+        with self.lock.asking(f"apply read options to table {resolved.name}"):
             return self._with_options.get(
                 resolved.name.schema_table,
                 (resolved.handle, frozenset(options.items()), _settings(session)),
@@ -118,7 +122,7 @@ class KeptTables:
         change_range: ChangeRange,
     ) -> tuple[BegunTransaction, ResolvedTable, TableChanges]:
         """The changes of a table up to the snapshot at which ``table`` reads it; errors as of ``resolve_changes``."""
-        with self.lock:
+        with self.lock.asking(f"find the changes of table {name}"):
             owner, table = self.table(begun, session, name, None)
             return self._changes.get(
                 _lower(name.schema_table),
@@ -133,7 +137,7 @@ class KeptTables:
         metadata, name = begun.metadata, _lower(name)
         if not isinstance(metadata, SupportsTableRedirection):
             return None
-        with self.lock:
+        with self.lock.asking(f"redirect table {name}"):
             if self._tables.has(name):
                 return None
             return self._redirections.get_some(name, (), lambda: metadata.redirect_table(session, name))
@@ -143,7 +147,7 @@ class KeptTables:
         metadata = begun.metadata
         if not isinstance(metadata, SupportsViews):
             return None
-        with self.lock:
+        with self.lock.asking(f"find view {name}"):
             return self._views.get_some(name, (), lambda: metadata.get_view(session, name))
 
     def forget(self, touched: Callable[[SchemaTableName], bool]) -> set[SchemaTableName]:

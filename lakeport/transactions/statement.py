@@ -16,10 +16,12 @@ from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.properties import boolean_property, parse_properties
 from connector_spi.session import ConnectorSession
+from lakeport.plugin_errors import ConnectorOrigin
 from lakeport.scan_facts import ScanObserver
 from lakeport.transactions.catalog_transactions import TransactionKey
 from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
 from lakeport.transactions.lease import ReadLease
+from lakeport.transactions.metadata_lock import MetadataLock
 
 __all__ = ["ENGINE_PROPERTIES", "NATIVE_READER", "TASK_PUSHDOWN", "CatalogAccess", "Statement", "statement_scope"]
 
@@ -75,9 +77,14 @@ class CatalogAccess:
         return self.begun.metadata
 
     @property
-    def lock(self) -> threading.RLock:
+    def lock(self) -> MetadataLock:
         """Held around each call of ``metadata``, which serves one thread at a time."""
         return self.begun.lock
+
+    @property
+    def origin(self) -> ConnectorOrigin:
+        """Whose code the connector is, for errors in it."""
+        return self.begun.lock.origin
 
     @property
     def tables(self) -> KeptTables:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
-from connector_spi.connector import Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.metadata import ConnectorMetadata
@@ -52,6 +52,8 @@ class CountingConnector(Connector):
 class CountingFactory(ConnectorFactory):
     """Makes CountingConnectors; ``gate`` holds every build back until it is set."""
 
+    spi_version = SPI_VERSION
+
     def __init__(self) -> None:
         self.made: list[CountingConnector] = []
         self.gates: dict[str, threading.Event] = {}
@@ -88,6 +90,8 @@ class CountingFactory(ConnectorFactory):
 class CountingPlugin(Plugin):
     """Brings one factory, which the test keeps."""
 
+    spi_version = SPI_VERSION
+
     def __init__(self) -> None:
         self.factory = CountingFactory()
 
@@ -104,8 +108,39 @@ class OldPlugin(Plugin):
         return (CountingFactory(),)
 
 
+class SilentPlugin(Plugin):
+    """Does not say what it was written for."""
+
+    def connector_factories(self) -> Iterable[ConnectorFactory]:
+        return (CountingFactory(),)
+
+
+class OldFactory(CountingFactory):
+    """Written for an SPI that is no more."""
+
+    spi_version = 0
+
+
+class SilentFactory(ConnectorFactory):
+    """Does not say what it was written for."""
+
+    name = "silent"
+
+    def create(self, catalog: str, properties: PropertyValues, context: ConnectorContext) -> CountingConnector:
+        raise NotImplementedError
+
+
+class OldFactoryPlugin(CountingPlugin):
+    """Says that it is for this SPI, and brings a connector that is not."""
+
+    def connector_factories(self) -> Iterable[ConnectorFactory]:
+        return (OldFactory(),)
+
+
 class ExitingPlugin(Plugin):
     """Ends the process where nobody stops it."""
+
+    spi_version = SPI_VERSION
 
     def __init__(self) -> None:
         raise SystemExit(3)

@@ -34,6 +34,22 @@ def test_one_bad_plugin_does_not_hinder_the_others() -> None:
     assert "expected a connector_spi.Plugin or ConnectorFactory" in reasons["strange"]
 
 
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("OldFactory", f"written for version 0 of the SPI, this is version {SPI_VERSION}"),
+        ("OldFactoryPlugin", f"written for version 0 of the SPI, this is version {SPI_VERSION}"),
+        ("SilentFactory", "SilentFactory does not say for which version of the SPI it was written; expected a line"),
+        ("SilentPlugin", f"expected a line such as 'spi_version = {SPI_VERSION}' in the class"),
+    ],
+)
+def test_a_plugin_says_what_it_was_written_for(target: str, reason: str) -> None:
+    found = discover_plugins([point("it", f"{HERE}:{target}")])
+    assert not found.factories
+    [failure] = found.failures
+    assert reason in failure.reason
+
+
 def test_a_name_is_taken_once_in_a_fixed_order() -> None:
     found = discover_plugins([point("b", f"{HERE}:CountingPlugin"), point("a", f"{HERE}:CountingPlugin")])
     assert [failure.plugin for failure in found.failures] == ["b"]

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
-from connector_spi.connector import ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import TableRedirection, TableVersion
 from connector_spi.names import SchemaTableName
@@ -130,6 +130,8 @@ class UnpinnedFactory(MemoryFactory):
 
 
 class UnpinnedPlugin(Plugin):
+    spi_version = SPI_VERSION
+
     def connector_factories(self) -> Iterable[ConnectorFactory]:
         return (UnpinnedFactory(),)
 

@@ -19,8 +19,14 @@ from catalog.metastore.model import Database, FieldSchema, Parameters, SerDeInfo
 from catalog.metastore.testing import MetastoreConformance
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
-from connector_spi.connector import ConnectorFactory
-from connector_spi.errors import CorruptFileError, InvalidPropertyError, NotSupportedError
+from connector_spi.connector import Connector, ConnectorFactory
+from connector_spi.errors import (
+    CorruptFileError,
+    FileMissingError,
+    InvalidPropertyError,
+    NotSupportedError,
+    StorageError,
+)
 from connector_spi.names import SchemaTableName
 from connector_spi.properties import parse_properties
 from connector_spi.testing import Behaviour, ConnectorConformance, ReferenceQuery, read_table
@@ -56,7 +62,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def write(folder: Path, name: SchemaTableName, data: pa.Table) -> Path:
     path = folder / name.schema / f"{name.table}.arrow"
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     with pa.ipc.new_file(path, data.schema) as writer:
         writer.write_table(data)
     return path
@@ -93,6 +99,91 @@ class TestArrowFilesConformance(ConnectorConformance):
         write(self.folder, name, data)
 
 
+@pytest.fixture
+def files(tmp_path: Path) -> Iterator[Connector]:
+    """A catalog of the plugin over ``tmp_path / "files"``."""
+    (tmp_path / "files").mkdir()
+    registry = CatalogRegistry(discover_plugins(), "0")
+    registry.register("files", "arrow_files", {"arrow-files.folder": str(tmp_path / "files")})
+    yield registry.get("files")
+    registry.shutdown()
+
+
+ROW = pa.table({"id": [1]})
+
+
+@pytest.mark.parametrize(
+    ("schema", "table"),
+    [
+        ("../private", "secret"),
+        ("s", "../../private/secret"),
+        ("..", "private/secret"),
+        (".", "s/t"),
+        ("s/../../private", "secret"),
+        ("s", "*"),
+        ("*", "t"),
+        ("", "t"),
+        ("s\0", "t"),
+    ],
+)
+def test_names_are_no_paths(files: Connector, tmp_path: Path, schema: str, table: str) -> None:
+    write(tmp_path, SchemaTableName("private", "secret"), ROW)
+    write(tmp_path / "files", SchemaTableName("s", "t"), ROW)
+    with ReferenceQuery(files) as query:
+        assert query.metadata.get_table_handle(query.session, SchemaTableName(schema, table)) is None
+        if schema != "s":
+            assert query.metadata.list_tables(query.session, schema) == []
+
+
+def test_what_is_listed_can_be_read(files: Connector, tmp_path: Path) -> None:
+    write(tmp_path / "files", SchemaTableName("Sales", "Orders"), ROW)
+    with ReferenceQuery(files) as query:
+        assert query.metadata.list_schema_names(query.session) == ["sales"]
+        assert query.metadata.list_tables(query.session, "sales") == [SchemaTableName("sales", "orders")]
+    assert read_table(files, SchemaTableName("sales", "orders")).equals(ROW)
+    write(tmp_path / "files", SchemaTableName("Sales", "ORDERS"), ROW)
+    with ReferenceQuery(files) as query:
+        assert query.metadata.list_tables(query.session, "sales") == [SchemaTableName("sales", "orders")]
+    with pytest.raises(NotSupportedError, match=r"sales\.orders may be .*ORDERS\.arrow or .*Orders\.arrow; rename one"):
+        read_table(files, SchemaTableName("sales", "orders"))
+
+
+def test_fields_that_are_not_nullable_may_hold_nulls(files: Connector, tmp_path: Path) -> None:
+    schema = pa.schema([pa.field("id", pa.int64(), nullable=False)])
+    name = SchemaTableName("s", "t")
+    write(tmp_path / "files", name, pa.table([pa.array([1, None])], schema))
+    with ReferenceQuery(files) as query:
+        [column] = query.metadata.get_table_metadata(query.session, query.table(name).table).columns
+    assert column.nullable
+    assert read_table(files, name).to_pydict() == {"id": [1, None]}
+
+
+def test_what_is_wrong_with_files_is_said(files: Connector, tmp_path: Path) -> None:
+    name = SchemaTableName("s", "t")
+    path = write(tmp_path / "files", name, pa.table({"id": ["a", "b"]}))
+    with ReferenceQuery(files) as query:
+        scan = query.table(name)
+        write(tmp_path / "files", name, pa.table({"id": ["c", "d", "e"]}))
+        with pytest.raises(StorageError, match=r"t\.arrow was written again while the query ran"):
+            scan.read()
+        path.unlink()
+        with pytest.raises(FileMissingError, match=r"t\.arrow is not there any more"):
+            scan.read()
+    # Offsets of texts that lead out of their buffer.
+    write(tmp_path / "files", name, pa.table({"id": ["abcd", "efgh"]}))
+    offsets = (0).to_bytes(4, "little") + (4).to_bytes(4, "little") + (8).to_bytes(4, "little")
+    assert offsets in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(offsets, offsets[:8] + (1 << 30).to_bytes(4, "little")))
+    with pytest.raises(CorruptFileError, match=r"t\.arrow is not an Arrow IPC file, or is damaged: .*"):
+        read_table(files, name)
+    write(tmp_path / "files", name, pa.table([[1], [2]], names=["id", "ID"]))
+    with pytest.raises(NotSupportedError, match=r"t\.arrow has columns \['id', 'id'\], some alike"):
+        read_table(files, name)
+    (tmp_path / "files").rename(tmp_path / "moved")
+    with pytest.raises(StorageError, match=r"cannot list .*files, a folder of the catalog: No such file or directory"):
+        read_table(files, name)
+
+
 def test_a_catalog_of_the_plugin_reads_tables(tmp_path: Path) -> None:
     data = pa.table({"id": [1, 2], "name": ["a", None]})
     name = SchemaTableName("s", "t")
@@ -101,7 +192,7 @@ def test_a_catalog_of_the_plugin_reads_tables(tmp_path: Path) -> None:
     registry.register("files", "arrow_files", {"arrow-files.folder": str(tmp_path)})
     assert read_table(registry.get("files"), name).equals(data)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(CorruptFileError, match=r"t\.arrow is not an Arrow IPC file, or is truncated"):
+    with pytest.raises(CorruptFileError, match=r"t\.arrow is not an Arrow IPC file, or is damaged"):
         read_table(registry.get("files"), name)
     with pytest.raises(InvalidPropertyError, match=r"'arrow-files\.folder' is missing: Holds a folder for each schema"):
         registry.register("other", "arrow_files", {})

@@ -68,7 +68,8 @@ class ProcedureProxy(Proxy):
             for index, argument in enumerate(self._procedure.arguments)
         }
         try:
-            result = self._procedure.function(self._access.session, arguments)  # type: ignore[arg-type]
+            with self._access.origin.errors(f"run the procedure {self._procedure.schema}.{self._procedure.name}"):
+                result = self._procedure.function(self._access.session, arguments)  # type: ignore[arg-type]
         finally:
             # Nothing says which tables it is about.
             self._access.statement.lease.redefined(self._access.catalog)

@@ -63,7 +63,7 @@ class SystemTableProxy(Proxy):
         """All rows."""
         metadata = self._system_table.metadata
         schema = pa.schema([(column.name, column.type) for column in metadata.visible_columns()])
-        with self._access.lock:
+        with self._access.lock.asking(f"read the system table {metadata.name}"):
             batches = list(self._system_table.read(self._access.session, TupleDomain.all()))
         # Connectors need not mark the same columns as never NULL.
         return pa.Table.from_batches([spark_batch(batch.select(schema.names), schema) for batch in batches], schema)

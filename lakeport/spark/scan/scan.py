@@ -15,6 +15,7 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
 from lakeport.planning.scan_plan import ScanPlan, pack_splits, plan_splits
+from lakeport.plugin_errors import table_words
 from lakeport.scan_facts import PushdownFacts, ScanDescription, ScanFacts, ScanMetrics
 from lakeport.spark.bridge.proxies import digest
 from lakeport.spark.bridge.types import spark_schema_json, task_schema
@@ -167,7 +168,7 @@ class Scan:
         access = self.asked.plan.access
         known = TableStatistics()
         if isinstance(access.metadata, SupportsStatistics):
-            with access.lock:
+            with access.lock.asking(f"give statistics of table {table_words(self.asked.plan.table)}"):
                 known = access.metadata.get_table_statistics(access.session, self.asked.plan.table)
         return known if known.size_bytes is not None else replace(known, size_bytes=self.planned().splits.size_bytes)
 
@@ -177,7 +178,8 @@ class Scan:
         types = task_schema(output) if work.aggregation is None else pa.schema([])
         others = task_schema(pa.schema([(column.name, column.type) for column in plan.columns[len(types) :]]))
         access = plan.access
-        source = TableSource(access.connector.page_source_provider, access.session, plan.table, plan.columns)
+        provider = access.connector.page_source_provider
+        source = TableSource(provider, access.session, plan.table, plan.columns, access.origin)
         observer = access.statement.observer
         if observer is not None and observer.wants_metrics and self._counters is None:
             self._counters = self._environment.new_counters()

@@ -158,7 +158,7 @@ class MicroBatchStreamProxy(Proxy):
         table = self._table
         access = table.access
         schema = task_schema(arrow_schema(table.schema_json))
-        reader = BatchReader(access.connector.page_source_provider, access.session, schema)
+        reader = BatchReader(access.connector.page_source_provider, access.session, schema, access.origin)
         return batch_reader_factory(self._jvm, reader, self._jvm.data_type(table.schema_json), table.schema_json)
 
     def deserializeOffset(self, text: str) -> JavaObject:

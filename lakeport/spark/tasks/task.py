@@ -11,10 +11,10 @@ import pyarrow as pa
 from connector_spi.errors import ConnectorError, ErrorType
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
-from connector_spi.predicate import TupleDomain
 from connector_spi.scan_counters import count
 from connector_spi.serializable import Serializable
 from connector_spi.session import ConnectorSession
+from lakeport.plugin_errors import ConnectorOrigin
 from lakeport.spark.tasks.counters import TaskCounters, counted
 from lakeport.spark.tasks.partial_aggregate import PartialAggregation, PartialAggregator
 from lakeport.spark.tasks.row_predicate import RowPredicate
@@ -54,17 +54,18 @@ class TableSource:
         session: The query.
         table: The handle.
         columns: What to read; those that Spark wants first.
+        origin: Whose code the provider is.
     """
 
     provider: PageSourceProvider
     session: ConnectorSession
     table: TableHandle
     columns: tuple[ColumnHandle, ...]
+    origin: ConnectorOrigin
 
     def open(self, split: Split) -> PageSource:
-        """The rows of a split. What a runtime filter excludes was not planned; a join of Spark's checks the rows."""
-        everything = TupleDomain[ColumnHandle].all()
-        return self.provider.create_page_source(self.session, split, self.table, self.columns, everything)
+        """The rows of a split."""
+        return self.origin.open_split(self.provider, self.session, split, self.table, self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,17 +147,19 @@ class BatchReader:
         provider: Opens splits.
         session: The query.
         schema: The columns, in the exact Arrow types that Spark wants.
+        origin: Whose code the provider is.
     """
 
     provider: PageSourceProvider
     session: ConnectorSession
     schema: pa.Schema
+    origin: ConnectorOrigin
 
     def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Reads the splits of one task; ``batches`` has a pickled handle, columns and tuple of splits."""
         for pickled in _payloads(batches):
             table, columns, splits = pickle.loads(pickled)
-            source = TableSource(self.provider, self.session, table, columns)
+            source = TableSource(self.provider, self.session, table, columns, self.origin)
             yield from TaskReader(source, self.schema, len(columns), TaskWork()).read_splits(splits)
 
 

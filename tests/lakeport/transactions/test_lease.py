@@ -11,7 +11,7 @@ import pytest
 
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
-from connector_spi.connector import ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import UserError
 from connector_spi.names import SchemaTableName
@@ -81,6 +81,7 @@ class LockingFactory(MemoryFactory):
 
 @dataclass
 class LockingPlugin(Plugin):
+    spi_version = SPI_VERSION
     events: Events
 
     def connector_factories(self) -> Iterable[ConnectorFactory]:

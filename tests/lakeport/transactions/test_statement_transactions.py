@@ -23,7 +23,7 @@ from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.transactions import LockComponent, LockType, ValidWriteIds
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
-from connector_spi.connector import ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.errors import FileMissingError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
@@ -316,6 +316,8 @@ class CleanedFactory(MemoryFactory):
 
 
 class CleanedPlugin(Plugin):
+    spi_version = SPI_VERSION
+
     def connector_factories(self) -> Iterable[ConnectorFactory]:
         return (CleanedFactory(),)
 
