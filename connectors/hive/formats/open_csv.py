@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.formats.lazy.parameters import python_charset, to_utf8
 from connectors.hive.formats.lazy.regular_fields import split_fields
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.hive.formats.text.values import as_strings, real_nulls
@@ -45,13 +46,14 @@ class OpenCsvSerDe(RowSerDe):
     def decoder(self, layout: RowLayout) -> RowDecoder:
         signs = _signs(layout.properties, layout.where)
         odd = _odd_line(signs)
+        charset = python_charset(layout.properties.get("serialization.encoding", ""), layout.where)
         count = len(layout.declared)
 
         def decode(records: pa.Array) -> Sequence[pa.Array]:
             if not layout.wanted:
                 return []
             # Of an empty line not even the first field is there.
-            lines = real_nulls(records, pc.greater(pc.binary_length(records), 0))
+            lines = real_nulls(to_utf8(records, charset), pc.greater(pc.binary_length(records), 0))
             return _decode(lines, signs, odd, count, layout.wanted)
 
         return decode

@@ -303,6 +303,14 @@ def test_all_columns_of_csv_are_strings_whatever_is_declared(hive: HiveConnector
     ]
 
 
+def test_csv_may_be_in_another_encoding(hive: HiveConnector, tmp_path: Path) -> None:
+    """As in Hive's q-test serde_opencsv; its SerDe is an ``AbstractEncodingAwareSerDe``."""
+    told = {"serialization.encoding": "ISO8859_1", "quoteChar": "'"}
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "string", "b": "int"}, _CSV, told))
+    (folder / "f").write_bytes("Müller,1\n'é, è',2\n".encode("latin-1"))
+    assert read_table(hive, "s", "t").to_pylist() == [{"a": "Müller", "b": "1"}, {"a": "é, è", "b": "2"}]
+
+
 def test_texts_of_a_csv_partition_become_the_types_of_its_table(hive: HiveConnector, tmp_path: Path) -> None:
     folder = _create(hive, _storage(tmp_path / "t", {"a": "int", "b": "char(2)"}), key="p")
     (folder / "csv").mkdir()
