@@ -45,6 +45,7 @@ __all__ = [
     "expected_row_ids",
     "register_cases",
     "require_corpus",
+    "value_of_hive",
     "with_null_keys",
 ]
 
@@ -213,7 +214,7 @@ def expected_answer(case: str) -> HiveAnswer:
     columns = tuple((column["name"], column["type"]) for column in told["columns"])
     types = [parse_hive_type(text) for _, text in columns]
     rows = Counter(
-        tuple(_from_hive(text, arrow) for text, arrow in zip(row, types, strict=True)) for row in told["rows"]
+        tuple(value_of_hive(text, arrow) for text, arrow in zip(row, types, strict=True)) for row in told["rows"]
     )
     return HiveAnswer(columns, rows)
 
@@ -244,6 +245,33 @@ def canonical_rows(table: pa.Table) -> Rows:
     return Rows(zip(*columns, strict=True), table.column_names)
 
 
+def value_of_hive(text: str | None, arrow: pa.DataType) -> object:
+    """A value that Hive printed, in the form of ``canonical_rows``; binary values are base64."""
+    if text is None:
+        return None
+    if pa.types.is_nested(arrow):
+        return _from_json(json.loads(text, parse_float=Decimal), arrow)
+    if pa.types.is_date(arrow):
+        return text
+    if pa.types.is_timestamp(arrow):
+        if arrow.tz is not None:
+            text, _, zone = text.rpartition(" ")
+            moment = datetime.fromisoformat(text[:19]).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+            return f"{moment:%Y-%m-%d %H:%M:%S}.{text[20:].ljust(6, '0')[:6]}Z"
+        whole, _, fraction = text.partition(".")
+        # Hive has nanoseconds, our columns microseconds.
+        return f"{whole}.{fraction.ljust(6, '0')[:6]}"
+    if pa.types.is_boolean(arrow):
+        return text == "true"
+    if pa.types.is_integer(arrow):
+        return int(text)
+    if pa.types.is_floating(arrow):
+        return _number(float(text), arrow.bit_width)
+    if pa.types.is_decimal(arrow):
+        return Decimal(text)
+    return base64.b64decode(text) if pa.types.is_binary(arrow) else text
+
+
 def _canonical_column(array: pa.Array) -> list[object]:
     if pa.types.is_temporal(array.type):
         return [value.as_py() for value in array.cast(pa.string())]
@@ -269,32 +297,6 @@ def _number(value: float | None, bits: int) -> object:
     if value is None or value == value:
         return value if bits == 64 or value is None else pa.scalar(value, pa.float32()).as_py()
     return "NaN"
-
-
-def _from_hive(text: str | None, arrow: pa.DataType) -> object:
-    if text is None:
-        return None
-    if pa.types.is_nested(arrow):
-        return _from_json(json.loads(text, parse_float=Decimal), arrow)
-    if pa.types.is_date(arrow):
-        return text
-    if pa.types.is_timestamp(arrow):
-        if arrow.tz is not None:
-            text, _, zone = text.rpartition(" ")
-            moment = datetime.fromisoformat(text[:19]).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
-            return f"{moment:%Y-%m-%d %H:%M:%S}.{text[20:].ljust(6, '0')[:6]}Z"
-        whole, _, fraction = text.partition(".")
-        # Hive has nanoseconds, our columns microseconds.
-        return f"{whole}.{fraction.ljust(6, '0')[:6]}"
-    if pa.types.is_boolean(arrow):
-        return text == "true"
-    if pa.types.is_integer(arrow):
-        return int(text)
-    if pa.types.is_floating(arrow):
-        return _number(float(text), arrow.bit_width)
-    if pa.types.is_decimal(arrow):
-        return Decimal(text)
-    return base64.b64decode(text) if pa.types.is_binary(arrow) else text
 
 
 def _from_json(value: object, arrow: pa.DataType) -> object:

@@ -93,4 +93,4 @@ HIVE_UNSUPPORTED_FORMAT = ErrorCode("HIVE_UNSUPPORTED_FORMAT", ErrorType.USER_ER
 HIVE_UNSUPPORTED_TYPE = ErrorCode("HIVE_UNSUPPORTED_TYPE", ErrorType.USER_ERROR)
 """A column has an unsupported type. Leave the column out, or declare another type."""
 HIVE_VIEW = ErrorCode("HIVE_VIEW", ErrorType.USER_ERROR)
-"""A view cannot be read without Spark. Query it through Spark, or query its tables."""
+"""A view is more than columns of one table, and cannot be read without Spark. Query it there, or query its tables."""

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 import pyarrow as pa
 
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
-from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import ColumnHandle, Split
-from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
+from connector_spi.names import CatalogSchemaTableName, parse_name
 from connector_spi.optional.changes import ChangeRange
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import Constraint, TupleDomain
-from connector_spi.properties import closest
+from lakeport.arrow.column_names import column_finder, wanted_columns
 from lakeport.arrow.filters import RowFilter, parse_where
 from lakeport.arrow.parallel_read import ParallelRead, default_threads
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.arrow.stream import ArrowScan, close_batches
+from lakeport.arrow.view_request import view_request
+from lakeport.error_codes import UNSUPPORTED_VIEW
 from lakeport.planning.redirection import resolve, resolve_with_changes
 from lakeport.planning.scan_plan import ScanPlan, plan_splits
 from lakeport.transactions.statement import CatalogAccess, Statement
@@ -40,13 +42,7 @@ def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
             is close.
         ConnectorError: The catalog or its storage failed.
     """
-    full = _full_name(request.name)
-    access, resolved = resolve(statement.access(full.catalog), full, request.version)
-    if isinstance(resolved, ResolvedSystemTable):
-        if request.options:
-            raise InvalidArgumentError(f"system table {resolved.name} has no read options; leave them out")
-        return _system_table(access, resolved, request)
-    return _table(access, resolved, request)
+    return _open(statement, request, ())
 
 
 def open_changes(statement: Statement, request: ScanRequest, change_range: ChangeRange) -> ArrowScan:
@@ -69,6 +65,21 @@ def open_changes(statement: Statement, request: ScanRequest, change_range: Chang
     return _table(access, resolved, request)
 
 
+def _open(statement: Statement, request: ScanRequest, views: tuple[CatalogSchemaTableName, ...]) -> ArrowScan:
+    full = _full_name(request.name)
+    if full in views:
+        raise NotSupportedError(f"{full} is a view that reads itself; correct its text", UNSUPPORTED_VIEW)
+    view = view_request(statement, full, request)
+    if view is not None:
+        return view.renamed(_open(statement, view.request, (*views, full)))
+    access, resolved = resolve(statement.access(full.catalog), full, request.version)
+    if isinstance(resolved, ResolvedSystemTable):
+        if request.options:
+            raise InvalidArgumentError(f"system table {resolved.name} has no read options; leave them out")
+        return _system_table(access, resolved, request)
+    return _table(access, resolved, request)
+
+
 def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest) -> ArrowScan:
     given = {key.lower(): text for key, text in request.options.items()}
     resolved = access.tables.with_options(access.begun, access.session, resolved, given)
@@ -78,7 +89,7 @@ def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest)
         return handle.name, handle.type
 
     visible = [column.name for column in resolved.table.visible_columns()]
-    wanted = _wanted(visible if request.columns is None else request.columns, find)
+    wanted = wanted_columns(request.columns, visible, find)
     filters = _filters(request, find)
     handles = {handle.name: handle for handle in resolved.columns.values()}
     filtered = [column for rows in filters for column in rows.columns]
@@ -100,9 +111,9 @@ def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest)
 def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request: ScanRequest) -> ArrowScan:
     table = resolved.system_table
     types = {column.name: column.type for column in table.metadata.columns}
-    find = _finder(types, resolved.name)
+    find = column_finder(types, resolved.name)
     visible = [column.name for column in table.metadata.visible_columns()]
-    wanted = _wanted(visible if request.columns is None else request.columns, find)
+    wanted = wanted_columns(request.columns, visible, find)
     filters = _filters(request, find)
     constraint = _domain(request, filters)
 
@@ -179,25 +190,3 @@ def _full_name(name: str) -> CatalogSchemaTableName:
             f"'{name}' has {len(parts)} parts; expected catalog, schema and table, such as hive.sales.orders"
         )
     return CatalogSchemaTableName(parts[0].lower(), parts[1].lower(), parts[2].lower())
-
-
-def _wanted(columns: Sequence[str], find: Callable[[str], tuple[str, pa.DataType]]) -> list[str]:
-    if not columns:
-        raise InvalidArgumentError("columns names no column; expected at least one, or None for all")
-    wanted = [find(column)[0] for column in columns]
-    for column in wanted:
-        if wanted.count(column) > 1:
-            raise InvalidArgumentError(f"column '{column}' is asked for twice; ask for it once")
-    return wanted
-
-
-def _finder(types: Mapping[str, pa.DataType], table: object) -> Callable[[str], tuple[str, pa.DataType]]:
-    def find(written: str) -> tuple[str, pa.DataType]:
-        found = written if written in types else written.lower()
-        if found not in types:
-            raise ColumnNotFoundError(
-                f"no column {quote_identifier(written)} in table {table}{closest(written, types)}"
-            )
-        return found, types[found]
-
-    return find

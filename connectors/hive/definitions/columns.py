@@ -16,6 +16,7 @@ from connectors.hive import error_codes
 from connectors.hive.acid.key_columns import BUCKET
 from connectors.hive.buckets.hashes import VERSIONS
 from connectors.hive.buckets.layout import Bucketing
+from connectors.hive.definitions.read_columns import read_columns
 from connectors.hive.definitions.table_formats import check_readable, is_insert_only, is_transactional, table_location
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveTableHandle
@@ -37,10 +38,11 @@ def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
     """
     file_storage = check_readable(table, files)
     name = SchemaTableName(table.database, table.name)
-    fields = (*table.storage.columns, *table.partition_keys)
+    own = read_columns(table.storage)
+    fields = (*own, *table.partition_keys)
     found = ((field.name, text_rule(field.type)) for field in fields)
     rules = tuple((column, rule) for column, rule in found if rule is not None)
-    columns = tuple(_handle(field, name) for field in table.storage.columns)
+    columns = tuple(_handle(field, name) for field in own)
     declared = pa.schema([(column.name, column.type) for column in columns])
     format_named(file_storage.format).check(file_storage, declared, f"table {name}")
     return HiveTableHandle(
@@ -66,7 +68,7 @@ def bucketed_alike(partition: Partition, table: Table) -> bool:
     if own.bucket_count != of_table.bucket_count or own.stored_as_subdirectories:
         return False
     names = [name.lower() for name in of_table.bucket_columns]
-    types = [{field.name.lower(): field.type.lower() for field in one.columns} for one in (own, of_table)]
+    types = [{field.name.lower(): field.type.lower() for field in read_columns(one)} for one in (own, of_table)]
     same_names = names == [name.lower() for name in own.bucket_columns]
     return same_names and all(types[0].get(name) == types[1].get(name) for name in names)
 
@@ -76,7 +78,9 @@ def make_metadata(table: Table, handle: HiveTableHandle) -> TableMetadata:
     columns = [
         _metadata(field, column)
         for field, column in zip(
-            (*table.storage.columns, *table.partition_keys), (*handle.data_columns, *handle.partition_keys), strict=True
+            (*read_columns(table.storage), *table.partition_keys),
+            (*handle.data_columns, *handle.partition_keys),
+            strict=True,
         )
     ]
     hidden = [

@@ -9,6 +9,7 @@ from catalog.metastore.types import holds_union
 from connector_spi.errors import ErrorCode, MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
+from connectors.hive.definitions.read_columns import read_columns
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.registry import find_format
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
@@ -66,7 +67,7 @@ def check_readable(table: Table, files: FileSystem) -> FileStorage:
     name = SchemaTableName(table.database, table.name)
     if table.is_view:
         raise NotSupportedError(
-            f"{name} is a view, which can only be read with SQL in Spark; query it there, or its tables: {_sql(table)}",
+            f"{name} is a view that only SQL in Spark can read; query it there, or its tables: {_sql(table)}",
             error_codes.HIVE_VIEW,
         )
     if is_hudi(table, files):
@@ -199,7 +200,9 @@ def _has_directory(table: Table, files: FileSystem, name: str) -> bool:
 def _file_storage(storage: StorageDescriptor, properties: Mapping[str, str], where: str) -> FileStorage:
     input_format, serde = storage.input_format or "", storage.serde.serialization_lib
     found = find_format(input_format, serde, where)
-    unions = [] if found.reads_unions(serde) else [field.name for field in storage.columns if holds_union(field.type)]
+    unions = (
+        [] if found.reads_unions(serde) else [field.name for field in read_columns(storage) if holds_union(field.type)]
+    )
     if unions:
         raise NotSupportedError(
             f"column '{unions[0]}' of {where} has the type uniontype, which cannot be read from {found.name} with the "

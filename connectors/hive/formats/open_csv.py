@@ -1,7 +1,7 @@
 """Hive's ``OpenCSVSerde``: every column is text, as opencsv 2.3 cuts each line. Executor side.
 
 A field that is not there is NULL, one that is empty is an empty text; Hive writes NULL as nothing and so reads an
-empty text. Declared types of other kinds are taken for text by Hive, too: such tables are refused.
+empty text. Columns that are declared of other types are strings to Hive, too (``OpenCSVSerde.initialize``).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.formats.lazy.parameters import python_charset, to_utf8
 from connectors.hive.formats.lazy.regular_fields import split_fields
 from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.hive.formats.text.values import as_strings, real_nulls
@@ -40,24 +41,19 @@ class OpenCsvSerDe(RowSerDe):
     """``org.apache.hadoop.hive.serde2.OpenCSVSerde``."""
 
     classes = frozenset({"org.apache.hadoop.hive.serde2.OpenCSVSerde", "com.bizo.hive.serde.csv.CSVSerde"})
+    texts_only = True
 
     def decoder(self, layout: RowLayout) -> RowDecoder:
         signs = _signs(layout.properties, layout.where)
-        for field in layout.declared:
-            if not pa.types.is_string(field.type):
-                raise NotSupportedError(
-                    f"{layout.where} declares column '{field.name}' as {field.type}, and OpenCSVSerde gives texts "
-                    "only; declare it as string, as Hive does by itself",
-                    error_codes.HIVE_UNSUPPORTED_TYPE,
-                )
         odd = _odd_line(signs)
+        charset = python_charset(layout.properties.get("serialization.encoding", ""), layout.where)
         count = len(layout.declared)
 
         def decode(records: pa.Array) -> Sequence[pa.Array]:
             if not layout.wanted:
                 return []
             # Of an empty line not even the first field is there.
-            lines = real_nulls(records, pc.greater(pc.binary_length(records), 0))
+            lines = real_nulls(to_utf8(records, charset), pc.greater(pc.binary_length(records), 0))
             return _decode(lines, signs, odd, count, layout.wanted)
 
         return decode

@@ -48,10 +48,12 @@ class RowSerDe(ABC):
         classes: Java classes that it stands for.
         unions: Columns of ``uniontype`` are read, as structs (``connectors.toolkit.schema.union_structs``); else a
             table that has one is refused.
+        texts_only: It gives texts whatever a table declares, so that all of its columns are strings to Hive.
     """
 
     classes: ClassVar[frozenset[str]]
     unions: ClassVar[bool] = False
+    texts_only: ClassVar[bool] = False
 
     @abstractmethod
     def decoder(self, layout: RowLayout) -> RowDecoder:

@@ -13,7 +13,7 @@ from connectors.hive.formats.plugins import plugin_serdes
 from connectors.hive.formats.regex_serde import RegexSerDe
 from connectors.hive.formats.row_serde import RowSerDe
 
-__all__ = ["find_row_serde", "has_row_serde"]
+__all__ = ["find_row_serde", "gives_texts_only", "has_row_serde"]
 
 _SERDES: tuple[RowSerDe, ...] = (
     LazyBinaryRowSerDe(),
@@ -48,6 +48,12 @@ def find_row_serde(serde: str, where: str) -> RowSerDe:
 def has_row_serde(serde: str) -> bool:
     """Whether the records that a SerDe wrote can be decoded."""
     return _find(serde) is not None
+
+
+def gives_texts_only(serde: str) -> bool:
+    """Whether all columns of a table with this SerDe are strings, whatever the table declares."""
+    found = _find(serde)
+    return found is not None and found.texts_only
 
 
 def _find(serde: str) -> RowSerDe | None:

@@ -10,6 +10,7 @@ from catalog.metastore.model import Partition, Table
 from catalog.metastore.types import holds_union, parse_hive_type
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.definitions.read_columns import read_columns
 from connectors.hive.schema.text_types import TextRule, stored_text_rule
 from connectors.toolkit.schema.union_structs import is_union_struct
 
@@ -33,7 +34,7 @@ def check_unions(partition: Partition, table: Table, name: str, asked: Collectio
     Raises:
         NotSupportedError: One of them is such a column (code ``HIVE_UNSUPPORTED_TYPE``).
     """
-    own, of_table = partition.storage.columns, table.storage.columns
+    own, of_table = read_columns(partition.storage), read_columns(table.storage)
     if own == of_table or not any(holds_union(field.type) for field in (*own, *of_table)):
         return
     names = [field.name.lower() for field in of_table]
@@ -59,7 +60,7 @@ def partition_types(partition: Partition, table: Table, name: str) -> tuple[pa.D
     Raises:
         NotSupportedError: A type is not supported (code ``HIVE_UNSUPPORTED_TYPE``).
     """
-    own, of_table = partition.storage.columns, table.storage.columns
+    own, of_table = read_columns(partition.storage), read_columns(table.storage)
     if [field.type.lower() for field in own] == [field.type.lower() for field in of_table]:
         return None
     try:
@@ -75,7 +76,7 @@ def partition_text_rules(partition: Partition, table: Table) -> tuple[tuple[str,
 
     Empty where the types are the table's. Only files that do not record types need them.
     """
-    own, of_table = partition.storage.columns, table.storage.columns
+    own, of_table = read_columns(partition.storage), read_columns(table.storage)
     if [field.type.lower() for field in own] == [field.type.lower() for field in of_table]:
         return ()
     rules = ((field.name.lower(), stored_text_rule(field.type)) for field in own)

@@ -30,6 +30,7 @@ def timestamp_cast(source: pa.DataType, target: pa.DataType, conventions: TimeCo
     naive_source = source.tz is None
     legacy = conventions.legacy_int96 if int96 else conventions.legacy_instants and not naive_source
     hybrid = conventions.hybrid_int96 if int96 else conventions.hybrid_timestamps or legacy
+    clock_first = legacy or (conventions.hybrid_clock and not int96)
     as_micros: ArrayFunction | None = None
     if int96:
         # The label never reaches the values: the reader gives INT96 without a zone.
@@ -42,7 +43,8 @@ def timestamp_cast(source: pa.DataType, target: pa.DataType, conventions: TimeCo
     else:
         target_zone = target.tz
     if not naive_source and target_zone is None:
-        zone = partial(local_times, zone=conventions.int96_zone if int96 else conventions.zone, legacy=legacy)
+        old_zones = legacy or (conventions.legacy_clock and not int96)
+        zone = partial(local_times, zone=conventions.int96_zone if int96 else conventions.zone, legacy=old_zones)
     elif not naive_source and source.tz != target_zone:
         zone = lambda array: array.cast(pa.timestamp("us", target_zone))  # noqa: E731
     to_target: ArrayFunction | None = None
@@ -50,7 +52,7 @@ def timestamp_cast(source: pa.DataType, target: pa.DataType, conventions: TimeCo
         to_target = lambda array: array.cast(target, safe=False)  # noqa: E731
     rebase = rebase_timestamps if hybrid else None
     # java.text.DateFormat goes to the zone's clock first, and names the day by the hybrid calendar then.
-    return _all_of(as_micros, zone, rebase, to_target) if legacy else _all_of(as_micros, rebase, zone, to_target)
+    return _all_of(as_micros, zone, rebase, to_target) if clock_first else _all_of(as_micros, rebase, zone, to_target)
 
 
 def _floor_to_micros(source: pa.DataType) -> ArrayFunction:

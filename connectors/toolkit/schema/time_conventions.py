@@ -39,6 +39,8 @@ class TimeConventions(Serializable):
         int96_zone: The same for INT96, which does not tell whether it is an instant.
         legacy_int96: INT96 is shown by ``java.util.TimeZone`` and the hybrid calendar, as by old versions of Hive.
         legacy_instants: So are other instants; wall-clock times are not.
+        hybrid_clock: The calendar is that of the zone's clock: other instants go to the clock first.
+        legacy_clock: They do so by ``java.util.TimeZone``, whatever the calendar.
     """
 
     hybrid_dates: bool = False
@@ -48,6 +50,8 @@ class TimeConventions(Serializable):
     int96_zone: str = "UTC"
     legacy_int96: bool = False
     legacy_instants: bool = False
+    hybrid_clock: bool = False
+    legacy_clock: bool = False
 
 
 def parquet_conventions(

@@ -8,6 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
@@ -202,6 +204,27 @@ def test_what_hive_refuses_is_refused_by_column_and_file(
     with pytest.raises(NotSupportedError, match=r"column 'v' of .*/t/f is of type") as caught:
         read_table(hive, "s", "t")
     assert caught.value.code.name == "UNSUPPORTED_COERCION"
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles"])
+def test_times_of_parquet_that_became_texts_are_those_of_the_clock(
+    hive: HiveConnector, tmp_path: Path, zone: str
+) -> None:
+    """The rows of Hive's q-test schema_evol_par_vec_table_dictionary_encoding, and one with no fraction."""
+    shown = ["2018-01-01 13:14:15.123456", "2018-01-02 14:15:16.123456", "2018-01-03 16:17:18", None]
+    times = pa.array([None if text is None else datetime.fromisoformat(text) for text in shown], pa.timestamp("us"))
+    # A file of INT96 whose footer names the zone has instants.
+    instants = pc.assume_timezone(times, zone)
+    data = pa.table({"a": instants.cast(pa.timestamp("us")), "b": instants.cast(pa.timestamp("us"))})
+    (tmp_path / "t").mkdir()
+    with pq.ParquetWriter(tmp_path / "t" / "f", data.schema, use_deprecated_int96_timestamps=True) as out:
+        out.write_table(data)
+        out.add_key_value_metadata({"writer.time.zone": zone, "writer.date.proleptic": "true"})
+    fields = _fields({"a": "string", "b": "varchar(19)"})
+    _table(hive, storage(fields, tmp_path / "t", "parquet"))
+    rows = read_table(hive, "s", "t")
+    assert rows.column("a").to_pylist() == shown
+    assert rows.column("b").to_pylist() == [None if text is None else text[:19] for text in shown]
 
 
 def test_partitions_may_lie_anywhere_and_share_a_place(tmp_path: Path) -> None:

@@ -78,6 +78,16 @@ def test_columns_come_in_the_asked_order_and_hidden_ones_when_asked(opened: tupl
     assert (found[0]["amount"], found[0]["region"]) == (20, "eu")
 
 
+def test_a_table_with_no_columns_has_none_to_read(opened: tuple[Session, MemoryConnector]) -> None:
+    """Such as one over ORC's example file ``version1999.orc``."""
+    session, connector = opened
+    put(connector, "bare", pa.table({}))
+    assert session.arrow("mem.s.bare").read_all() == pa.table({})
+    assert session.scan("mem.s.bare").schema == pa.schema([])
+    with pytest.raises(InvalidArgumentError, match="names no column"):
+        session.arrow("mem.s.bare", columns=[])
+
+
 def test_a_filter_on_a_column_that_is_not_read(opened: tuple[Session, MemoryConnector]) -> None:
     where: Where = [[("ds", "=", "2024-01-01"), ("amount", ">", 10)], [("region", "is null")]]
     found = rows(opened[0].arrow("mem.s.trips", columns=["amount"], where=where))

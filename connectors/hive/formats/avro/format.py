@@ -125,7 +125,16 @@ def _writer_schema(header: AvroHeader, path: str) -> AvroRecordSchema:
 def _conventions(header: AvroHeader, zone: str) -> TimeConventions:
     """Calendar and zone of a file: Hive before 3.1 said nothing of both (``AvroDeserializer.deserializePrimitive``).
 
-    A file that names no zone holds instants, shown in the reader's zone, and its days are of the hybrid calendar.
+    A file that names no zone holds instants, shown in the reader's zone, and its days are of the hybrid calendar. Which
+    of Java's two views of zones holds, Hive 4 says; without a word it is the older one if no zone is named.
     """
+    own_zone = header.text("writer.time.zone")
     hybrid = (header.text("writer.proleptic") or "").lower() != "true"
-    return TimeConventions(hybrid_dates=hybrid, hybrid_timestamps=hybrid, zone=header.text("writer.time.zone") or zone)
+    legacy = header.text("writer.zone.conversion.legacy")
+    return TimeConventions(
+        hybrid_dates=hybrid,
+        hybrid_timestamps=hybrid,
+        zone=own_zone or zone,
+        hybrid_clock=True,
+        legacy_clock=not own_zone if legacy is None else legacy.lower() == "true",
+    )

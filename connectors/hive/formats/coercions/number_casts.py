@@ -19,6 +19,7 @@ from connectors.toolkit.schema.value_casts import decimal_to_integer, narrow_int
 __all__ = [
     "booleans_to_numbers",
     "booleans_to_texts",
+    "bounded_floats",
     "decimals_to_booleans",
     "decimals_to_floats",
     "decimals_to_integers",
@@ -35,6 +36,8 @@ __all__ = [
     "whole_numbers_only",
 ]
 
+_LEAST_FLOAT, _MOST_FLOAT = 2.0**-126, (2 - 2.0**-23) * 2.0**127
+
 
 def booleans_to_numbers(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
     """1 and 0."""
@@ -44,6 +47,24 @@ def booleans_to_numbers(source: pa.DataType, target: pa.DataType) -> ArrayFuncti
 def booleans_to_texts(true: str, false: str) -> ArrayFunction:
     """Two words."""
     return lambda array: pc.if_else(array, true, false)
+
+
+def bounded_floats(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
+    """The nearest number; NULL where a finite one is too large or too small to keep its digits.
+
+    So Hive's readers of Parquet have it, which take 0, NaN and infinity for such, too.
+    """
+    nearest = integers_to_floats(source, target)
+    if source != pa.float64() or target != pa.float32():
+        return nearest
+
+    def cast(array: pa.Array) -> pa.Array:
+        size = pc.abs(array)
+        inside = pc.and_(pc.greater_equal(size, _LEAST_FLOAT), pc.less_equal(size, _MOST_FLOAT))
+        exact = pc.or_(pc.equal(size, 0.0), pc.invert(pc.is_finite(array)))
+        return real_nulls(nearest(array), pc.or_(inside, exact))
+
+    return cast
 
 
 def integers_to_booleans(array: pa.Array) -> pa.Array:

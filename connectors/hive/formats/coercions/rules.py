@@ -133,6 +133,7 @@ _ROWS: _Table = _TO_ALL | {
 }
 _PARQUET: _Table = _COMMON | {
     ("boolean", "text"): lambda source, target: numbers.booleans_to_texts("true", "false"),
+    ("float", "float"): numbers.bounded_floats,
     ("float", "integer"): _whole(numbers.floats_to_integers),
     ("decimal", "integer"): _whole(numbers.decimals_to_integers),
     ("float", "text"): lambda source, target: numbers.floats_to_texts(source, nan=True),
@@ -154,6 +155,9 @@ def _leaf(
         return leaf_cast(source, target, conventions, where)
     if source == target:
         return None
+    if kinds == ("instant", "text") and table is _PARQUET:
+        clock = leaf_cast(source, pa.timestamp("us"), conventions, where)
+        return _chain(clock, times.timestamps_to_texts) if clock else times.timestamps_to_texts
     make = table.get((kinds[0] or "", kinds[1] or ""))
     if make is None:
         raise refused_cast(source, target, where)

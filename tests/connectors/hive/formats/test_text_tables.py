@@ -273,7 +273,6 @@ def _write_linked(folder: Path) -> None:
     [
         ({"input_format": _LINKS, "serde": SerDeInfo("org.apache.hadoop.hive.ql.io.orc.OrcSerde")}, {}, "OrcSerde"),
         ({"serde": SerDeInfo("com.acme.SerDe")}, {}, "com.acme.SerDe"),
-        ({"serde": SerDeInfo(_CSV), "columns": (FieldSchema("a", "int"),)}, {}, "OpenCSVSerde"),
         ({}, {"serialization.encoding": "UTF-16"}, "UTF-16"),
         ({}, {"line.delim": "|"}, r"'\|'"),
         ({}, {"timestamp.formats": "yyyy-MM-dd VV"}, "VV"),
@@ -289,6 +288,37 @@ def test_what_is_not_understood_is_refused(
     _create(hive, known, parameters)
     with pytest.raises(ConnectorError, match=named):
         scan_table(hive, "s", "t")
+
+
+def test_all_columns_of_csv_are_strings_whatever_is_declared(hive: HiveConnector, tmp_path: Path) -> None:
+    """``OpenCSVSerde.initialize``; Hive's DESCRIBE shows them as string, from deserializer."""
+    columns = {"a": "int", "b": "char(2)", "c": "array<int>", "d": "date", "e": "uniontype<int,string>"}
+    folder = _create(hive, _storage(tmp_path / "t", columns, _CSV, {}))
+    (folder / "f").write_text('1,"abc",x,07,0:5\n,,\n')
+    rows = read_table(hive, "s", "t")
+    assert rows.schema.types == [pa.string()] * 5
+    assert rows.to_pylist() == [
+        {"a": "1", "b": "abc", "c": "x", "d": "07", "e": "0:5"},
+        {"a": "", "b": "", "c": "", "d": None, "e": None},
+    ]
+
+
+def test_csv_may_be_in_another_encoding(hive: HiveConnector, tmp_path: Path) -> None:
+    """As in Hive's q-test serde_opencsv; its SerDe is an ``AbstractEncodingAwareSerDe``."""
+    told = {"serialization.encoding": "ISO8859_1", "quoteChar": "'"}
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "string", "b": "int"}, _CSV, told))
+    (folder / "f").write_bytes("Müller,1\n'é, è',2\n".encode("latin-1"))
+    assert read_table(hive, "s", "t").to_pylist() == [{"a": "Müller", "b": "1"}, {"a": "é, è", "b": "2"}]
+
+
+def test_texts_of_a_csv_partition_become_the_types_of_its_table(hive: HiveConnector, tmp_path: Path) -> None:
+    folder = _create(hive, _storage(tmp_path / "t", {"a": "int", "b": "char(2)"}), key="p")
+    (folder / "csv").mkdir()
+    (folder / "csv" / "f").write_text('"7",xyz\nx,\n')
+    own = _storage(folder / "csv", {"a": "int", "b": "char(2)"}, _CSV, {})
+    hive.metastore.writes.add_partitions("s", "t", [Partition("s", "t", ("1",), own)])
+    rows = read_table(hive, "s", "t").to_pylist()
+    assert rows == [{"a": 7, "b": "xy", "p": "1"}, {"a": None, "b": "  ", "p": "1"}]
 
 
 @pytest.mark.parametrize("data", [b'{"a":1', b"\xff{}", b'{"a":{"b":[}', b"[" * 100_000, b'{"a":' * 100_000, b""])

@@ -1,4 +1,4 @@
-"""Old and far times of ORC and Parquet, of writers in many zones, as Hive 4.0.1 or Spark shows them.
+"""Old and far times of ORC, Parquet and Avro, of writers in many zones, as Hive 4.0.1 or Spark shows them.
 
 ``time_answers`` has files, what Hive and Spark showed of them in New York, and what made both (TimeFiles.java,
 spark_times.py).
@@ -21,10 +21,11 @@ from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import Scan, make_session, scan_table
 
 _FOLDER = Path(__file__).parent / "time_answers"
-_FILES = sorted(path for path in _FOLDER.iterdir() if path.suffix in (".orc", ".parquet"))
+_FILES = sorted(path for path in _FOLDER.iterdir() if path.suffix in (".orc", ".parquet", ".avro"))
 _HIVE = "org.apache.hadoop.hive.ql.io."
 _CLASSES = {
     ".orc": (f"{_HIVE}orc.OrcInputFormat", f"{_HIVE}orc.OrcSerde"),
+    ".avro": (f"{_HIVE}avro.AvroContainerInputFormat", "org.apache.hadoop.hive.serde2.avro.AvroSerDe"),
     ".parquet": (f"{_HIVE}parquet.MapredParquetInputFormat", f"{_HIVE}parquet.serde.ParquetHiveSerDe"),
 }
 _COLUMNS = {
@@ -36,13 +37,14 @@ _COLUMNS = {
         ("j", "array<string>"),
         ("s", "struct<x:string>"),
     ),
+    ".avro": (("a", "timestamp"), ("d", "date")),
     "spark": (("id", "int"), ("a", "timestamp"), ("n", "timestamp"), ("d", "date")),
 }
 
 
 @pytest.mark.parametrize("file", _FILES, ids=lambda file: file.name)
 def test_times_are_those_of_hive_and_spark(hive: HiveConnector, tmp_path: Path, file: Path) -> None:
-    expected = [json.loads(line) for line in file.with_suffix(".json").read_text().splitlines()]
+    expected = [json.loads(line) for line in _answers(file).read_text().splitlines()]
     _register(hive, tmp_path, file)
     rows = _read(hive).rows
     assert len(expected) >= 14
@@ -57,6 +59,10 @@ def test_no_time_that_a_filter_wants_is_skipped(hive: HiveConnector, tmp_path: P
     for wanted in (min(times.to_pylist()), max(times.to_pylist())):
         rows = _read(hive, TupleDomain({"a": Domain.single_value(times.type, wanted)})).rows
         assert wanted in rows.column("a").to_pylist()
+
+
+def _answers(file: Path) -> Path:
+    return file.with_name(f"{file.name}.json") if file.suffix == ".avro" else file.with_suffix(".json")
 
 
 def _read(hive: HiveConnector, constraint: TupleDomain[str] | None = None) -> Scan:

@@ -165,7 +165,8 @@ def _on_purpose(kind: str, source: str, target: str, value: str, mine: object, h
         # Hive looks for a fraction, and for an overflow, in a double.
         return "." in value or abs(int(value)) > 1 << 63 or int(value) == 1 << 63
     if kind == "parquet" and target == "float" and hives is None:
-        return mine in ("nan", "inf", "-inf") or float(str(mine)) == 0
+        # Hive takes what is no number of the float's range for an overflow, and so 0, NaN and infinity.
+        return float(value) == 0 or value in ("NaN", "Infinity", "-Infinity")
     if kind == "parquet" and source == "date" and target in _TEXTS:
         return str(mine) == value[: 10 if target == "string" else 6]
     if source == "char(6)" and target == "binary":

@@ -8,18 +8,26 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TimeZone;
+import org.apache.avro.Schema;
+import org.apache.avro.file.DataFileWriter;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.vector.ListColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
 import org.apache.hadoop.hive.ql.io.IOConstants;
+import org.apache.hadoop.hive.ql.io.avro.AvroGenericRecordReader;
 import org.apache.hadoop.hive.ql.io.orc.OrcInputFormat;
 import org.apache.hadoop.hive.ql.io.orc.OrcStruct;
 import org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat;
 import org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe;
 import org.apache.hadoop.hive.serde2.ColumnProjectionUtils;
 import org.apache.hadoop.hive.serde2.SerDeUtils;
+import org.apache.hadoop.hive.serde2.avro.AvroGenericRecordWritable;
+import org.apache.hadoop.hive.serde2.avro.AvroSerDe;
 import org.apache.hadoop.hive.serde2.objectinspector.ObjectInspector;
 import org.apache.hadoop.hive.serde2.typeinfo.TypeInfoUtils;
 import org.apache.hadoop.io.ArrayWritable;
@@ -40,10 +48,11 @@ import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.MessageTypeParser;
 
 /**
- * Writes ORC and Parquet files with old and far times, and what Hive reads in them.
+ * Writes ORC, Parquet and Avro files with old and far times, and what Hive reads in them.
  *
  * <p>Each ORC file is of a writer in another zone, as Hive before 3.1 and Spark write them, once with times that fit into
- * 64 bits of nanoseconds alone. Each Parquet file says other things of INT96 in its footer, and has lists of JSON besides. NAME.json has a row in each line
+ * 64 bits of nanoseconds alone. Each Parquet file says other things of INT96 in its footer, and has lists of JSON besides.
+ * Each Avro file says other things of its writer's zone and calendar. NAME.json has a row in each line
  * (SerDeUtils.getJSONString). Written with hive-exec 4.0.1 in the zone America/New_York: javac -cp JARS TimeFiles.java,
  * java -Duser.timezone=America/New_York --add-opens=java.base/java.net=ALL-UNNAMED -cp JARS:. TimeFiles FOLDER.
  */
@@ -65,6 +74,10 @@ public final class TimeFiles {
           + " (LIST) { repeated group list { optional binary element (JSON); } } optional group s { optional binary x"
           + " (JSON); } }";
 
+  private static final String AVRO =
+      "{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":\"long\",\"logicalType\":"
+          + "\"timestamp-millis\"}},{\"name\":\"d\",\"type\":{\"type\":\"int\",\"logicalType\":\"date\"}}]}";
+
   public static void main(String[] arguments) throws Exception {
     File folder = new File(arguments[0]);
     for (String zone : ZONES) {
@@ -76,6 +89,12 @@ public final class TimeFiles {
     parquet(folder, "paris", "writer.time.zone", "Europe/Paris");
     parquet(folder, "paris_legacy", "writer.time.zone", "Europe/Paris", "writer.zone.conversion.legacy", "true");
     parquet(folder, "sydney", "writer.time.zone", "Australia/Sydney");
+    avro(folder, "silent");
+    avro(folder, "silent_new", "writer.zone.conversion.legacy", "false");
+    avro(folder, "silent_proleptic", "writer.proleptic", "true");
+    avro(folder, "paris", "writer.time.zone", "Europe/Paris", "writer.proleptic", "false");
+    avro(folder, "paris_legacy", "writer.time.zone", "Europe/Paris", "writer.zone.conversion.legacy", "true");
+    avro(folder, "paris_proleptic", "writer.time.zone", "Europe/Paris", "writer.proleptic", "true");
   }
 
   private static String[] both() {
@@ -168,6 +187,38 @@ public final class TimeFiles {
       }
     }
     clean(folder, name + ".parquet");
+  }
+
+  private static void avro(File folder, String name, String... metadata) throws Exception {
+    File file = new File(folder, name + ".avro");
+    Schema schema = new Schema.Parser().parse(AVRO);
+    try (DataFileWriter<GenericRecord> out = new DataFileWriter<>(new GenericDatumWriter<>(schema))) {
+      for (int at = 0; at < metadata.length; at += 2) {
+        out.setMeta(metadata[at], metadata[at + 1]);
+      }
+      out.create(schema, file);
+      for (String time : both()) {
+        LocalDateTime parsed = LocalDateTime.parse(time);
+        GenericRecord row = new GenericData.Record(schema);
+        row.put("a", parsed.toInstant(ZoneOffset.UTC).toEpochMilli());
+        row.put("d", (int) parsed.toLocalDate().toEpochDay());
+        out.append(row);
+      }
+    }
+    JobConf told = new JobConf(new Configuration(false));
+    told.set("fs.file.impl", "org.apache.hadoop.fs.LocalFileSystem");
+    told.set("avro.schema.literal", AVRO);
+    Properties table = new Properties();
+    table.setProperty("avro.schema.literal", AVRO);
+    AvroSerDe serde = new AvroSerDe();
+    serde.initialize(told, table, null);
+    AvroGenericRecordReader reader = new AvroGenericRecordReader(told, split(file), Reporter.NULL);
+    AvroGenericRecordWritable row = reader.createValue();
+    try (PrintStream answers = new PrintStream(new File(folder, name + ".avro.json"), "UTF-8")) {
+      while (reader.next(NullWritable.get(), row)) {
+        answers.print(SerDeUtils.getJSONString(serde.deserialize(row), serde.getObjectInspector()) + "\n");
+      }
+    }
   }
 
   private static JobConf told(String names, String types) {

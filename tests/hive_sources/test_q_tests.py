@@ -1,0 +1,121 @@
+"""Hive's q-tests over its ``data/files``, run here and compared with what Hive printed.
+
+``LAKEPORT_HIVE_SOURCES`` names a checkout of Hive. Nothing of it is copied into the project, so the tests are left out
+where it is not set. With ``-rA`` each q-test says which of its queries were refused or left out, and why.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from catalog.plugins import PluginSet
+from catalog.registry import CatalogRegistry
+from connectors.hive.connector import HivePlugin
+from lakeport.spark.catalog.install import install
+from tests.hive_sources.known import KNOWN
+from tests.hive_sources.q_tests import q_test_names, read_q_test
+from tests.hive_sources.replay import Kind, Replay
+
+_VARIABLE = "LAKEPORT_HIVE_SOURCES"
+_SOURCES = Path(os.environ.get(_VARIABLE, ""))
+_NAMES = q_test_names(_SOURCES) if _VARIABLE in os.environ else []
+
+_OWN_Q = """--! qt:dataset:mine
+set hive.cli.print.header=true;
+-- A comment; with a semicolon.
+create table t (a int, b string, c double) row format delimited fields terminated by '|';
+load data local inpath '../../data/files/t.txt' into table t;
+select * from t;
+select a, concat(b, ';') from t where a > 1;
+select a from t;
+select * from mine;
+insert into t values (3, 'z', 1);
+select * from t;
+set hive.avro.timestamp.skip.conversion=true;
+select a from mine;
+"""
+_OWN_ANSWERS = (
+    ("select * from t", "t.a\tt.b\tt.c\n1\tx\t0.5\n2\tNULL\tNULL\n"),
+    ("select a, concat(b, ';') from t where a > 1", "a\t_c1\n2\tNULL\n"),
+    ("select a from t", "a\n1\n1\n"),
+    ("select * from mine", "mine.a\n7\n"),
+    ("insert into t values (3, 'z', 1)", ""),
+    ("select * from t", "t.a\tt.b\tt.c\n1\tx\t0.5\n2\tNULL\tNULL\n3\tz\t1.0\n"),
+    ("select a from mine", "a\n7\n"),
+)
+
+
+@pytest.fixture
+def session(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
+    registry = CatalogRegistry(PluginSet.of(HivePlugin()), "test")
+    place = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(tmp_path / "metastore.db")}
+    registry.register("hive", "hive", place)
+    made = spark.newSession()
+    install(made, registry)
+    # Hive's build runs its q-tests in this zone, and its arithmetic gives NULL, no errors.
+    made.conf.set("spark.sql.session.timeZone", "America/Los_Angeles")
+    made.conf.set("spark.sql.ansi.enabled", "false")
+    made.sql("CREATE SCHEMA IF NOT EXISTS hive.default")
+    made.sql("USE hive.default")
+    yield made
+    registry.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not _NAMES, reason=f"{_VARIABLE} names no checkout of Hive with q-tests")
+@pytest.mark.parametrize("name", _NAMES or [""])
+def test_answers_are_those_of_hive(
+    session: SparkSession, tmp_path: Path, name: str, request: pytest.FixtureRequest
+) -> None:
+    replay = Replay(session, _SOURCES.resolve(), tmp_path / "tables")
+    for step in read_q_test(_SOURCES, name):
+        replay.run(step)
+    others = [outcome for outcome in replay.outcomes if outcome.kind is not Kind.EQUAL]
+    report = [f"{len(replay.outcomes) - len(others)} equal"]
+    report += [f"{outcome.kind.value}: {outcome.query:.200}\n    {outcome.detail}" for outcome in others]
+    request.node.add_report_section("call", f"q-test {name}", "\n".join(report))
+    different = [outcome for outcome in replay.outcomes if outcome.kind is Kind.DIFFERENT]
+    assert not different or name in KNOWN, f"{name}: {different[0].query}: {different[0].detail}"
+
+
+def test_queries_are_told_apart(session: SparkSession, tmp_path: Path) -> None:
+    sources = _own_sources(tmp_path)
+    assert q_test_names(sources) == ["own"]
+    replay = Replay(session, sources, tmp_path / "tables")
+    for step in read_q_test(sources, "own"):
+        replay.run(step)
+    kinds = [outcome.kind for outcome in replay.outcomes]
+    assert kinds == [Kind.EQUAL, Kind.EQUAL, Kind.DIFFERENT, Kind.EQUAL, Kind.LEFT_OUT, Kind.LEFT_OUT]
+    assert "only Hive [(1,)], only here [(2,)]" in replay.outcomes[2].detail
+    assert replay.outcomes[4].detail == "t: rows are written"
+    assert "hive.avro.timestamp.skip.conversion" in replay.outcomes[5].detail
+
+
+def _own_sources(folder: Path) -> Path:
+    """A checkout with one q-test of ours."""
+    sources = folder / "sources"
+    files, queries = sources / "data" / "files", sources / "ql/src/test/queries/clientpositive"
+    results = sources / "ql/src/test/results/clientpositive/llap"
+    for place in (files / "datasets" / "mine", queries, results):
+        place.mkdir(parents=True)
+    (files / "t.txt").write_text("1|x|0.5\n2|\\N|no\n")
+    (files / "m.txt").write_text("7\n")
+    (files / "datasets" / "mine" / "load.hive.sql").write_text(
+        'CREATE TABLE mine (a int);\nLOAD DATA LOCAL INPATH "${hiveconf:test.data.dir}/m.txt" INTO TABLE mine;\n'
+    )
+    (queries / "own.q").write_text(_OWN_Q)
+    masked = "#### A masked pattern was here ####\n"
+    hooks = "type: QUERY\n{0}: Input: default@t\n"
+    (results / "own.q.out").write_text(
+        "".join(
+            f"PREHOOK: query: {query}\nPREHOOK: {hooks.format('PREHOOK')}{masked}"
+            f"POSTHOOK: query: {query}\nPOSTHOOK: {hooks.format('POSTHOOK')}{masked}{lines}"
+            for query, lines in _OWN_ANSWERS
+        )
+    )
+    return sources
