@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn, TypeAlias
 
+from lakeport.shell.configuration import EXAMPLE
 from lakeport.shell.problems import USER
 from lakeport.sql.dialects import DIALECTS
 
@@ -40,7 +41,7 @@ def add_name_options(command: Parser) -> None:
         "--session",
         metavar="C.P=VALUE",
         action="append",
-        help="a session property of a catalog, such as hive.lock_timeout=30s, or a setting of Spark; may be repeated",
+        help=f"a session property of a catalog, such as {EXAMPLE}, or a setting of Spark; may be repeated",
     )
     command.add_argument(
         "--dialect", choices=DIALECTS, help="SQL dialect of the statements (default: spark); trino is translated"

@@ -25,8 +25,10 @@ from connector_spi.properties import closest
 from lakeport.shell.output.formats import FORMATS
 from lakeport.sql.dialects import DIALECTS
 
-__all__ = ["TEXT_KEYS", "GivenSetting", "apply_configuration", "config_file"]
+__all__ = ["EXAMPLE", "TEXT_KEYS", "GivenSetting", "apply_configuration", "config_file"]
 
+EXAMPLE = "hive.native_reader=false"
+"""A session property, as it is written on the command line."""
 TEXT_KEYS = ("catalogs", "catalog", "schema", "output-format", "dialect")
 """Keys with text values; each has an environment variable, such as ``LAKEPORT_OUTPUT_FORMAT``."""
 
@@ -109,7 +111,7 @@ def _merged(layers: list[Mapping[str, GivenSetting]]) -> dict[str, GivenSetting]
 def _session_flag(text: str) -> GivenSetting:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise InvalidPropertyError(f"--session {text}: expected catalog.property=value, such as hive.lock_timeout=30s")
+        raise InvalidPropertyError(f"--session {text}: expected catalog.property=value, such as {EXAMPLE}")
     return GivenSetting(name.strip(), value, f"--session {name.strip()}")
 
 

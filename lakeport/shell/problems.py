@@ -118,6 +118,8 @@ def render(diagnosis: Diagnosis, source: SourceText, *, colours: bool = False, c
     head = _fitted(f"error{code}: {_bounded(diagnosis.message)}", columns).removeprefix(f"error{code}")
     lines = [f"{red}error{code}{plain}{bold}{head}{plain}"]
     gutter = "  "
+    if diagnosis.span is None and source.name:
+        lines.append(f"{gutter[1:]}{blue}-->{plain} {source.name}:{source.line}")
     if diagnosis.span is not None:
         excerpt = source.excerpt(diagnosis.span)
         number = str(excerpt.number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -12,7 +11,7 @@ from lakeport.session import Session
 from lakeport.shell.configuration import GivenSetting
 from lakeport.shell.runner import Runner
 from lakeport.shell.session_settings import spark_settings
-from lakeport.shell.state import state_directory
+from lakeport.shell.state import spark_log
 from lakeport.spark.bridge.options import SparkOptions
 
 __all__ = ["Runner", "open_session", "use_statement"]
@@ -40,7 +39,7 @@ def open_session(
         InvalidPropertyError: The directory does not exist, or a session property is unknown or invalid.
     """
     catalogs = load_catalogs(directory)
-    log = None if debug else state_directory() / f"spark-{os.getpid()}.log"
+    log = None if debug else spark_log()
     try:
         settings = spark_settings(catalogs, session_properties, spark)
     except BaseException:
@@ -51,10 +50,7 @@ def open_session(
     try:
         yield session
     finally:
-        started = session.is_started
         session.close()
-        if log is not None and started:
-            log.unlink(missing_ok=True)
 
 
 def use_statement(catalog: str | None, schema: str | None) -> str | None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import InvalidPropertyError
-from connector_spi.properties import closest, parse_properties
 from lakeport.shell.configuration import GivenSetting
-from lakeport.transactions.statement import ENGINE_PROPERTIES
+from lakeport.transactions.session_properties import PREFIX, check_session_properties, unknown_catalog
 
 __all__ = ["spark_settings"]
-
-_PREFIX = "spark.lakeport."
 
 
 def spark_settings(
@@ -30,34 +27,23 @@ def spark_settings(
         ConnectorError: The catalog cannot be built.
     """
     settings = {}
-    by_catalog: dict[str, list[GivenSetting]] = {}
+    by_catalog: dict[str, dict[str, GivenSetting]] = {}
     for one in (*spark, *session):
-        name = one.name.removeprefix(_PREFIX)
+        name = one.name.removeprefix(PREFIX)
         if name.startswith("spark."):
             settings[name] = one.text
         else:
-            catalog, dot, _ = name.partition(".")
-            if not dot or catalog not in registry.names():
-                raise _no_catalog(registry, one, catalog, bool(dot))
-            by_catalog.setdefault(catalog, []).append(one)
+            catalog, dot, rest = name.partition(".")
+            if not dot:
+                raise InvalidPropertyError(
+                    f"{one.where}: '{one.name}' names no catalog; expected catalog.property, or a setting of Spark"
+                )
+            if catalog not in registry.names():
+                raise unknown_catalog(registry, one.where, catalog)
+            by_catalog.setdefault(catalog, {})[rest] = one
+            settings[f"{PREFIX}{name}"] = one.text
     for catalog, given in by_catalog.items():
-        settings |= _checked(registry, catalog, given)
+        texts = {name: one.text for name, one in given.items()}
+        places = {name: one.where for name, one in given.items()}
+        check_session_properties(registry, catalog, texts, places.__getitem__)
     return settings
-
-
-def _checked(registry: CatalogRegistry, catalog: str, given: Sequence[GivenSetting]) -> dict[str, str]:
-    by_name = {one.name.removeprefix(_PREFIX).partition(".")[2]: one for one in given}
-    descriptors = [*ENGINE_PROPERTIES, *registry.get(catalog).session_properties]
-    parse_properties(descriptors, {name: one.text for name, one in by_name.items()}, lambda name: by_name[name].where)
-    return {f"{_PREFIX}{catalog}.{name}": one.text for name, one in by_name.items()}
-
-
-def _no_catalog(registry: CatalogRegistry, given: GivenSetting, catalog: str, dotted: bool) -> InvalidPropertyError:
-    names = registry.names()
-    if not dotted:
-        return InvalidPropertyError(
-            f"{given.where}: '{given.name}' names no catalog; expected catalog.property, or a setting of Spark"
-        )
-    return InvalidPropertyError(
-        f"{given.where}: no catalog '{catalog}'{closest(catalog, names)}; there are: {', '.join(names) or 'none'}"
-    )

@@ -87,8 +87,12 @@ class ShellSession:
             self.session.catalogs.connector_name(str(catalog))
         self._catalog, self._schema = catalog, schema or ("default" if catalog is not None else None)
 
-    def run_input(self, text: str) -> bool:
+    def run_input(self, text: str, name: str | None = None) -> bool:
         """Runs statements and commands until one fails; returns whether all succeeded.
+
+        Args:
+            text: The statements and commands.
+            name: Of the file that they are from, for errors; ``None`` where the user typed them.
 
         Raises:
             LeaveShell: The user leaves the shell.
@@ -98,7 +102,7 @@ class ShellSession:
             follows = parts[index + 1].text if index + 1 < len(parts) else ""
             if part.kind is not PartKind.COMMAND and follows.startswith("\\watch"):
                 self.last = part.text
-            elif not self._run_part(part):
+            elif not self._succeeds(part, SourceText(text, part.start, part.text, name)):
                 return False
         return True
 
@@ -149,28 +153,30 @@ class ShellSession:
             raise
         self._move()
 
-    def _run_part(self, part: InputPart) -> bool:
+    def _run_part(self, part: InputPart) -> None:
         if part.kind is PartKind.COMMAND:
-            return self._succeeds(lambda: self._run_command(self, part.text))
-        return self._succeeds(
-            lambda: self.execute(part.text, vertical=part.kind is PartKind.VERTICAL), is_statement=True
-        )
+            self._run_command(self, part.text)
+        else:
+            self.execute(part.text, vertical=part.kind is PartKind.VERTICAL)
 
     def _move(self) -> None:
         engine = self.session.engine
         self._catalog, self._schema = engine.current_catalog(), engine.current_schema()
 
-    def _succeeds(self, run: Callable[[], None], *, is_statement: bool = False) -> bool:
-        """Runs a function and reports its error; returns whether there was none."""
+    def _succeeds(self, part: InputPart, source: SourceText) -> bool:
+        """Runs a part and reports its error; returns whether there was none."""
         try:
-            run()
+            self._run_part(part)
         except LeaveShell:
             raise
         except KeyboardInterrupt:
             print("cancelled", file=sys.stderr, flush=True)
             return False
         except Exception as error:
-            source = SourceText(self._ran, 0, self._ran, None) if is_statement else None
-            report(error, debug=self._debug, source=source)
+            if part.kind is PartKind.COMMAND:
+                place = f"{source.name}:{source.line}: " if source.name else ""
+                report(error, debug=self._debug, prefix=f"{place}error: ")
+            else:
+                report(error, debug=self._debug, source=source.with_statement(self._ran))
             return False
         return True

@@ -8,18 +8,20 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
 from lakeport.spark.catalog.install import Installation, install
-from lakeport.spark.catalog.name_errors import add_suggestion, explain
+from lakeport.spark.catalog.name_errors import add_suggestion, explain, refused
 from lakeport.spark.explain import QueryObserver, explain_query
 from lakeport.spark.queries import stop_listening
 from lakeport.spark.statements import java_statement_scope, new_statement
 from lakeport.sql.explain import ExplainRequest, explained_json, explained_text
 from lakeport.sql.show_stats import stats_table_name, table_stats
 from lakeport.transactions.lease import ReadLease
+from lakeport.transactions.session_properties import check_set_statement
 from lakeport.transactions.statement import Statement, statement_scope
 
 __all__ = ["SparkEngine"]
@@ -60,8 +62,9 @@ class SparkEngine:
             ConnectorError: Ours, where a catalog refused, or a name of one of our catalogs is not there.
             PySparkException: Spark's own, for all else.
         """
+        check_set_statement(self._registry, text)
         given = list(args) if isinstance(args, Sequence) else None if args is None else dict(args)
-        return self._in_statement(lambda statement: self.spark.sql(text, args=given), lease)
+        return self._in_statement(lambda statement: self.spark.sql(text, args=given), lease, text)
 
     def table(self, name: str, lease: ReadLease | None = None) -> DataFrame:
         """A table by its name; raises as ``sql`` does."""
@@ -100,7 +103,7 @@ class SparkEngine:
             return self.spark.createDataFrame(pa.table({"plan": [text]}))
 
         try:
-            return self._in_statement(run, lease)
+            return self._in_statement(run, lease, request.query)
         finally:
             observer.close()
 
@@ -131,7 +134,9 @@ class SparkEngine:
         stop_listening(self._installation.jvm, self.spark)
         self._installation.remove()
 
-    def _in_statement(self, run: Callable[[Statement], DataFrame], lease: ReadLease | None) -> DataFrame:
+    def _in_statement(
+        self, run: Callable[[Statement], DataFrame], lease: ReadLease | None, text: str = ""
+    ) -> DataFrame:
         self._activate()
         statement = new_statement(self._installation.jvm, self._registry, lease)
         try:
@@ -141,11 +146,13 @@ class SparkEngine:
                 # Whoever has the frame may read it any time.
                 statement.lease.acquire_while_alive(frame)
             return frame
-        except PySparkException as error:
+        except (PySparkException, Py4JJavaError) as error:
             current = (self.current_catalog(), self.current_schema())
             ours = explain(error, self._registry, current, self._is_sparks)
+            ours = ours or refused(error, text, self._registry, current)
             if ours is None:
-                add_suggestion(error, self.function_names)
+                if isinstance(error, PySparkException):
+                    add_suggestion(error, self.function_names)
                 raise
             raise ours from error
 

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from connector_spi.errors import ExternalError
+from connector_spi.errors import ConnectorError, ExternalError, InvalidPropertyError
 from lakeport.error_codes import SPARK_DOES_NOT_START
+from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.java import check_java
 from lakeport.spark.bridge.options import SparkOptions
 
@@ -51,16 +53,27 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class LocalSpark:
-    """A Spark session, and whether it was started here and has to be stopped here."""
+    """A Spark session, and whether it was started here and has to be stopped here.
+
+    Attributes:
+        session: The session.
+        started: Whether it was started here.
+        log: Its log, if that is a file.
+    """
 
     session: SparkSession
     started: bool
+    log: Path | None = None
 
     def stop(self) -> None:
-        """Stops Spark if it was started here; its Java ends with the process, as usual in PySpark."""
+        """Stops Spark if it was started here, and removes its log; its Java ends with the process, as in PySpark."""
         if not self.started:
             return
-        self.session.stop()
+        try:
+            self.session.stop()
+        finally:
+            if self.log is not None:
+                self.log.unlink(missing_ok=True)
 
 
 def local_spark(options: SparkOptions) -> LocalSpark:
@@ -76,7 +89,7 @@ def local_spark(options: SparkOptions) -> LocalSpark:
             active = SparkSession.getActiveSession()
             return LocalSpark(active or SparkSession(running), started=False)
         check_java()
-        return LocalSpark(_start(options), started=True)
+        return LocalSpark(_start(options), started=True, log=options.log)
 
 
 def _start(options: SparkOptions) -> SparkSession:
@@ -85,15 +98,27 @@ def _start(options: SparkOptions) -> SparkSession:
     machine = {"spark.driver.memory": _driver_memory(), _WAREHOUSE: _spark_warehouse()}
     for key, value in {**_SETTINGS, **machine, **options.settings}.items():
         conf.set(key, value)
+    context = None
     try:
         with _opened(options.log) as log, _worker_python():
             redirected = {"stderr": log, "stdout": log} if log else None
             gateway = SparkContext._gateway or launch_gateway(conf, redirected)  # type: ignore[no-untyped-call]
             context = SparkContext(conf=conf, gateway=gateway)
         return SparkSession(context)
-    except (PySparkException, OSError, RuntimeError) as error:
-        where = f"; its log is {options.log}" if options.log else ""
-        raise ExternalError(f"Spark did not start: {_first_line(error)}{where}", SPARK_DOES_NOT_START) from error
+    except (PySparkException, Py4JError, OSError, RuntimeError) as error:
+        found = _not_started(error, options)
+        if context is not None:
+            context.stop()
+        raise found from error
+
+
+def _not_started(error: Exception, options: SparkOptions) -> ConnectorError:
+    reason = first_cause(error)
+    at_fault = next((name for name in options.settings if name in reason), None)
+    if at_fault is not None:
+        return InvalidPropertyError(f"Spark does not take the setting {at_fault}: {reason}")
+    where = f"; its log is {options.log}" if options.log else ""
+    return ExternalError(f"Spark did not start: {reason}{where}", SPARK_DOES_NOT_START)
 
 
 @contextmanager
@@ -102,7 +127,9 @@ def _opened(log: Path | None) -> Iterator[IO[bytes] | None]:
         yield None
         return
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as file:
+    # It may show the values of settings and the names of tables.
+    log.unlink(missing_ok=True)
+    with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         yield file
 
 
@@ -128,7 +155,3 @@ def _driver_memory() -> str:
 def _spark_warehouse() -> str:
     """The directory of Spark's own catalog, which Spark creates at start, by default in the current directory."""
     return str(Path(tempfile.gettempdir(), f"lakeport-spark-warehouse-{os.getuid()}"))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -14,11 +14,11 @@ from catalog.registry import CatalogRegistry
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.queries import query_reads
 from lakeport.transactions.lease import ReadLease
+from lakeport.transactions.session_properties import PREFIX
 from lakeport.transactions.statement import Statement
 
 __all__ = ["java_statement_scope", "new_statement", "statement_of_thread"]
 
-_PREFIX = "spark.lakeport."
 _STATEMENT = "lakeport.transactions.statement"
 _ANALYSIS = "org.apache.spark.sql.catalyst.analysis.AnalysisContext"
 _named: WeakValueDictionary[str, Statement] = WeakValueDictionary()
@@ -63,8 +63,8 @@ def new_statement(
     conf = jvm.sql_conf()
     settings = conf.settings()
     # One look at all keys is one round trip; most sessions set none of ours.
-    keys = [key for key in str(settings.keySet().toString()).strip("[]").split(", ") if key.startswith(_PREFIX)]
-    given = {key[len(_PREFIX) :]: str(settings.get(key)) for key in keys}
+    keys = [key for key in str(settings.keySet().toString()).strip("[]").split(", ") if key.startswith(PREFIX)]
+    given = {key[len(PREFIX) :]: str(settings.get(key)) for key in keys}
 
     def properties(catalog: str) -> dict[str, str]:
         prefix = catalog + "."

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from catalog.registry import CatalogRegistry
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.errors import InvalidPropertyError
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.properties import boolean_property, parse_properties
 from connector_spi.session import ConnectorSession
@@ -223,7 +224,11 @@ class Statement:
             # The catalog's own connector has checked the names; the sibling knows some of them.
             known = {descriptor.name for descriptor in descriptors}
             given = {name: text for name, text in given.items() if name in known}
-        values = parse_properties(descriptors, given, where).as_dict()
+        try:
+            values = parse_properties(descriptors, given, where).as_dict()
+        except InvalidPropertyError as error:
+            # spark.sql and Spark's configuration take any text.
+            raise InvalidPropertyError(f"{error.message}; RESET takes a setting back", error.code) from error
         engine = {descriptor.name: bool(values.pop(descriptor.name)) for descriptor in ENGINE_PROPERTIES}
         session = ConnectorSession(self.query_id, self._user, self._time_zone, self._start, tuple(values.items()))
         return session, engine

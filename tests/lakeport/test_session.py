@@ -166,9 +166,28 @@ def test_what_spark_says_best_is_sparks(opened: tuple[Session, MemoryConnector])
 
 def test_session_properties_reach_the_connector(opened: tuple[Session, MemoryConnector]) -> None:
     session, _ = opened
-    session.sql("SET spark.lakeport.mem.max_split_row = 1")
-    with pytest.raises(InvalidPropertyError, match="did you mean 'max_split_rows'"):
+    session.spark.sql("SET spark.lakeport.mem.max_split_row = 1")
+    with pytest.raises(InvalidPropertyError, match=r"did you mean 'max_split_rows'.*RESET"):
         session.sql("SELECT * FROM mem.s.trips")
+    session.sql("RESET spark.lakeport.mem.max_split_row")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("SET spark.lakeport.mem.max_split_row = 1", "did you mean 'max_split_rows'"),
+        ("-- more\nset `spark.lakeport.mem.max_split_rows`=many;", "expects .*met 'many'"),
+        ("SET spark.lakeport.mme.max_split_rows = 1", "no catalog 'mme'; did you mean 'mem'"),
+        ("SET spark.lakeport.max_split_rows = 1", "no catalog 'max_split_rows'"),
+    ],
+)
+def test_a_wrong_session_property_is_not_set(opened: tuple[Session, MemoryConnector], text: str, says: str) -> None:
+    session, _ = opened
+    with pytest.raises(InvalidPropertyError, match=says):
+        session.sql(text)
+    session.sql("SET spark.lakeport.mem.max_split_rows = 1")
+    assert session.sql("SELECT * FROM mem.s.trips").count() > 0
+    session.sql("RESET spark.lakeport.mem.max_split_rows")
 
 
 def test_catalogs_come_and_go(opened: tuple[Session, MemoryConnector]) -> None:

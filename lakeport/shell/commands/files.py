@@ -80,7 +80,7 @@ def include(shell: ShellSession, path: str) -> None:
         raise InvalidArgumentError(f"{file} is the {_MOST_FILES}th nested file; does it include itself?")
     shell.depth += 1
     try:
-        if not shell.run_input(text):
+        if not shell.run_input(text, str(file)):
             raise InvalidArgumentError(f"{file} was not run to its end")
     finally:
         shell.depth -= 1

@@ -68,6 +68,16 @@ class SourceText:
         """A statement that is the whole text."""
         return cls(statement, 0, statement)
 
+    @property
+    def line(self) -> int:
+        """The line of the whole text that the statement begins on, from 1."""
+        return self.text.count("\n", 0, self.start) + 1
+
+    def with_statement(self, statement: str) -> SourceText:
+        """The same place with the statement as it was run, with its variables replaced."""
+        rest = self.text[self.start + len(self.statement) :]
+        return SourceText(f"{self.text[: self.start]}{statement}{rest}", self.start, statement, self.name)
+
     def span_at(self, line: int, column: int) -> Span:
         """The word at a line, from 1, and a column, from 0, of the statement; a single character if there is none."""
         lines = self.statement.split("\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 __all__ = ["InputPart", "PartKind", "SplitText", "Token", "split_input", "split_statements", "tokens"]
@@ -75,10 +75,12 @@ class InputPart:
     Attributes:
         kind: Kind of the part.
         text: Stripped text without a terminator; a command begins with its backslash.
+        start: Offset of its first character in the input.
     """
 
     kind: PartKind
     text: str
+    start: int
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -127,9 +129,13 @@ def split_input(text: str) -> list[InputPart]:
     has_content = False
     script = _Script()
 
+    def add(kind: PartKind, begin: int, stop: int) -> None:
+        blanks = len(text[begin:stop]) - len(text[begin:stop].lstrip())
+        parts.append(InputPart(kind, text[begin:stop].strip(), begin + blanks))
+
     def finish(kind: PartKind, stop: int) -> None:
         if has_content:
-            parts.append(InputPart(kind, text[start:stop].strip()))
+            add(kind, start, stop)
 
     for token in tokens(text):
         if token.kind == "open":
@@ -140,9 +146,10 @@ def split_input(text: str) -> list[InputPart]:
             if go is not None:
                 finish(PartKind.VERTICAL if go.group("how") == "G" else PartKind.STATEMENT, token.start)
                 # The rest of the line is the next input.
-                return parts + split_input(text[go.end() :])
+                follow = split_input(text[go.end() :])
+                return parts + [replace(part, start=part.start + go.end()) for part in follow]
             finish(PartKind.STATEMENT, token.start)
-            parts.append(InputPart(PartKind.COMMAND, text[token.start : token.stop].strip()))
+            add(PartKind.COMMAND, token.start, token.stop)
             start, has_content, script = token.stop, False, _Script()
         elif token.kind == "end" and not script.is_inside:
             finish(PartKind.STATEMENT, token.start)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
+import threading
 from collections.abc import Callable
+from decimal import Decimal
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import InternalError
 from connector_spi.serializable import to_json
-from lakeport.spark.bridge.errors import as_java
+from lakeport.spark.bridge.errors import as_java, declared
 from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = ["Proxy", "digest"]
 
 _numbers = itertools.count(1)
+_answers = threading.local()
 
 
 class Proxy:
@@ -26,7 +29,8 @@ class Proxy:
     A subclass names its interfaces in an inner class ``Java`` with the attribute ``implements``, as py4j requires. Its
     public methods are Java methods: an error in one reaches Spark as a Java exception with Lakeport's message. A method
     that the subclass does not define falls back to the interface's default, so that a new default method of a newer
-    Spark breaks nothing.
+    Spark breaks nothing. Every call of Java goes through ``_guarded``: what is raised past it, py4j turns into a
+    ``Py4JException`` whose only cause is a text.
 
     Args:
         jvm: The JVM.
@@ -41,9 +45,7 @@ class Proxy:
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        for name, value in list(vars(cls).items()):
-            if not name.startswith("_") and callable(value) and name != "Java":
-                setattr(cls, name, _guarded(value))
+        _guard_methods(cls)
 
     def equals(self, other: JavaObject | None) -> bool:
         """Java's equality, based on ``_identity``.
@@ -75,15 +77,19 @@ class Proxy:
         if name.startswith("_"):
             raise AttributeError(name)
 
-        def default(*args: object) -> object:
-            try:
-                return self._jvm.invoke_default(self, type(self).Java.implements, name, args)
-            except AttributeError:
-                # py4j would look the method up repeatedly; name the missing method instead.
-                missing = InternalError(f"Spark calls {type(self).__name__}.{name}, which this version does not have")
-                raise as_java(self._jvm, missing) from None
+        def default(proxy: Proxy, *args: object) -> object:
+            return proxy._invoke_default(name, args)
 
-        return default
+        return functools.partial(_guarded(default), self)
+
+    def _invoke_default(self, name: str, args: tuple[object, ...]) -> object:
+        try:
+            return self._jvm.invoke_default(self, type(self).Java.implements, name, args)
+        except AttributeError:
+            raise InternalError(f"Spark calls {type(self).__name__}.{name}, which this version does not have") from None
+        except Exception as error:
+            # A default method throws only what its interface declares.
+            raise declared(error) or error from error
 
 
 def digest(identity: object) -> str:
@@ -91,12 +97,34 @@ def digest(identity: object) -> str:
     return hashlib.sha256(to_json(identity).encode()).hexdigest()
 
 
+def _guard_methods(cls: type[Proxy]) -> None:
+    for name, value in list(vars(cls).items()):
+        if not name.startswith("_") and callable(value) and name != "Java":
+            setattr(cls, name, _guarded(value))
+
+
 def _guarded(method: Callable[..., object]) -> Callable[..., object]:
     @functools.wraps(method)
     def guarded(self: Proxy, *args: object) -> object:
         try:
-            return method(self, *args)
+            found = method(self, *args)
+            if not _is_java_value(found):
+                returned = f"{type(self).__name__}.{method.__name__} returns a {type(found).__name__}"
+                raise InternalError(f"{returned}, which Java does not have")
         except Exception as error:
-            raise as_java(self._jvm, error) from error
+            thrown = as_java(self._jvm, error)
+            _answers.last = thrown.java_exception
+            raise thrown from error
+        # Only the number of a Java object goes back. py4j may tell Java to drop the object before it is read.
+        _answers.last = found if isinstance(found, JavaObject) else None
+        return found
 
     return guarded
+
+
+def _is_java_value(value: object) -> bool:
+    plain = (bool, int, float, str, bytes, bytearray, Decimal, JavaObject, Proxy)
+    return value is None or isinstance(value, plain)
+
+
+_guard_methods(Proxy)

@@ -12,15 +12,16 @@ from connector_spi.errors import NotSupportedError, ProcedureNotFoundError, Sche
 from connector_spi.names import quote_identifier
 from connector_spi.properties import closest
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
-from lakeport.spark.bridge.errors import as_illegal_argument, no_such_namespace, no_such_table, rows_are_not_written
+from lakeport.spark.bridge.errors import as_illegal_argument, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.catalog import definitions
 from lakeport.spark.catalog.changelog import asked_range, load_changes
-from lakeport.spark.catalog.loading import load_table, loading_options, table_name, table_version, write_privileges
+from lakeport.spark.catalog.loading import load_table, loading_options, table_name, table_version, written_by
 from lakeport.spark.catalog.procedures import ProcedureProxy
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import statement_of_thread
+from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
 
 __all__ = ["CatalogProxy"]
@@ -144,7 +145,7 @@ class CatalogProxy(Proxy):
 
     def loadTable(self, ident: JavaObject, *context: object) -> Proxy | JavaObject:
         """The table at its newest snapshot, or as of the version that the query names."""
-        writes = write_privileges(context)
+        writes = written_by(self._jvm, context)
         if writes:
             raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, writes))
         version = table_version(self._jvm, context)

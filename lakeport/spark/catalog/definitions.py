@@ -20,9 +20,10 @@ from connector_spi.optional.definitions import (
     TableDefinition,
 )
 from connector_spi.schema import ColumnMetadata
-from lakeport.spark.bridge.errors import namespace_exists, read_only
+from lakeport.spark.bridge.errors import namespace_exists
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.types import arrow_type
+from lakeport.sql.unsupported_statements import read_only
 from lakeport.transactions.statement import CatalogAccess
 
 __all__ = [

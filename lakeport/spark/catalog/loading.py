@@ -24,6 +24,7 @@ from lakeport.spark.catalog.system_table import SystemTableProxy
 from lakeport.spark.catalog.table import PartitionedTableProxy, TableProxy
 from lakeport.spark.scan.read_options import given_options
 from lakeport.spark.scan.scan import ScannedTable
+from lakeport.sql.unsupported_statements import write_verb
 from lakeport.transactions.statement import CatalogAccess
 
 __all__ = [
@@ -33,7 +34,7 @@ __all__ = [
     "scanned_table",
     "table_name",
     "table_version",
-    "write_privileges",
+    "written_by",
 ]
 
 
@@ -107,14 +108,19 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
     raise InvalidArgumentError(f"cannot read a table {asked.toString()}: expected VERSION AS OF or TIMESTAMP AS OF")
 
 
-def write_privileges(context: tuple[object, ...]) -> str:
-    """The writes for which a statement loads a table, such as ``INSERT``; empty for a read."""
+def written_by(jvm: Jvm, context: tuple[object, ...]) -> str:
+    """The statement that loads a table to write it, such as ``MERGE``; empty for a read."""
     first = context[0] if context else None
     if not isinstance(first, JavaObject):
         return ""
     # Spark 4.2 and later put the set of privileges next to the time travel.
     privileges = first if len(context) == 1 else first.writePrivileges()
-    return ", ".join(sorted(str(privileges.toString()).strip("[]").split(", "))) if privileges else ""
+    if not privileges:
+        return ""
+    # A MERGE that only updates has the privilege of UPDATE. Programs write without SQL.
+    text = jvm.cls("org.apache.spark.sql.catalyst.trees.CurrentOrigin").get().sqlText()
+    verb = write_verb(str(text.get())) if text.isDefined() else None
+    return verb or " and ".join(sorted(str(privileges.toString()).strip("[]").split(", ")))
 
 
 def loading_options(context: tuple[object, ...]) -> dict[str, str]:

@@ -1,10 +1,10 @@
-"""Better errors for Spark's "not found": which catalog, schema or table is missing, and similar names."""
+"""Better errors than Spark's: which catalog, schema or table is missing, similar names, what to use instead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pyspark.errors import PySparkException
+from pyspark.errors import ParseException, PySparkException
 
 from catalog.registry import CatalogRegistry
 from catalog.resolver import resolve_schema
@@ -19,13 +19,14 @@ from connector_spi.names import CatalogSchemaTableName, parse_name
 from connector_spi.properties import closest
 from lakeport.planning.redirection import resolve
 from lakeport.spark.bridge.errors import original
+from lakeport.sql.unsupported_statements import refused_statement, unsupported_statement
 from lakeport.transactions.plain_statement import plain_statement
 
-__all__ = ["add_suggestion", "explain"]
+__all__ = ["add_suggestion", "explain", "refused"]
 
 
 def explain(
-    error: PySparkException,
+    error: Exception,
     registry: CatalogRegistry,
     current: tuple[str, str],
     is_sparks: Callable[[str], bool],
@@ -41,6 +42,8 @@ def explain(
     found = original(error)
     if found is not None:
         return found
+    if not isinstance(error, PySparkException):
+        return None
     condition, parameters = error.getCondition(), error.getMessageParameters() or {}
     written = {
         "TABLE_OR_VIEW_NOT_FOUND": "relationName",
@@ -63,6 +66,31 @@ def explain(
     except ConnectorError as ours:
         return ours
     return None
+
+
+def refused(error: Exception, text: str, registry: CatalogRegistry, current: tuple[str, str]) -> ConnectorError | None:
+    """A ``ConnectorError`` for a statement that Spark refuses for our catalogs; ``None`` where it is another's.
+
+    Spark refuses each kind in another way, some with an internal error.
+
+    Args:
+        error: Spark's error from the statement, which is not about a name.
+        text: The statement.
+        registry: Lakeport's catalogs.
+        current: Catalog and schema of names without them.
+    """
+    statement = None if isinstance(error, ParseException) else refused_statement(text)
+    if statement is None:
+        return None
+    known = registry.names()
+    statement = statement.within(known, current)
+    if statement.name[0] not in known:
+        return None
+    try:
+        procedures = [procedure.name for procedure in registry.get(statement.name[0]).procedures]
+    except ConnectorError as ours:
+        return ours
+    return unsupported_statement(statement, procedures)
 
 
 def add_suggestion(error: PySparkException, function_names: Callable[[], list[str]]) -> None:

@@ -17,7 +17,6 @@ from connector_spi.optional.definitions import PartitionDefinition
 from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.schema import TableMetadata
-from lakeport.spark.bridge.errors import read_only
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.row_batches import MANY_ROWS, are_plain, many_internal_rows
@@ -31,6 +30,7 @@ from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.streaming.options import stream_options
+from lakeport.sql.unsupported_statements import read_only
 
 __all__ = ["PartitionedTableProxy", "TableProxy", "table_reads"]
 

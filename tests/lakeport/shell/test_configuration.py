@@ -10,8 +10,9 @@ import pytest
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import InvalidPropertyError
+from connectors.hive.connector import HivePlugin
 from connectors.memory.connector import MemoryPlugin
-from lakeport.shell.configuration import GivenSetting, apply_configuration
+from lakeport.shell.configuration import EXAMPLE, GivenSetting, apply_configuration
 from lakeport.shell.session_settings import spark_settings
 
 TEXT = """
@@ -132,4 +133,13 @@ def test_session_properties_are_checked_before_spark_starts() -> None:
     ):
         with pytest.raises(InvalidPropertyError, match=says):
             settings(name, text)
+    registry.shutdown()
+
+
+def test_the_example_of_the_help_is_accepted(tmp_path: Path) -> None:
+    registry = CatalogRegistry(PluginSet.of(HivePlugin()), "test")
+    path = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(tmp_path / "m.db")}
+    registry.register("hive", "hive", path)
+    given = applied(session=[EXAMPLE]).session_properties
+    assert spark_settings(registry, given, []) == {f"spark.lakeport.{EXAMPLE.split('=')[0]}": "false"}
     registry.shutdown()
