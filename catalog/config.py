@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 CONNECTOR_NAME = "connector.name"
+_SPARKS_OWN = "spark_catalog"
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z]+):([^}]*)\}")
 
@@ -187,9 +188,13 @@ def check_catalog_name(name: str, where: str) -> None:
     """Refuses names that would be awkward in SQL.
 
     Raises:
-        InvalidPropertyError: The name has characters other than lower-case letters, digits, ``_`` and ``-``, or does
-            not begin with a letter.
+        InvalidPropertyError: The name has characters other than lower-case letters, digits, ``_`` and ``-``, does not
+            begin with a letter, or is that of Spark's own catalog.
     """
+    if name == _SPARKS_OWN:
+        raise InvalidPropertyError(
+            f"{where}: a catalog cannot be named '{name}', the name of Spark's own; choose another name"
+        )
     if not _NAME.fullmatch(name):
         raise InvalidPropertyError(
             f"{where}: '{name}' is not a valid catalog name; expected lower-case letters, digits, '_' and '-', "

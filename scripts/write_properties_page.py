@@ -24,7 +24,6 @@ A catalog is a file `NAME.properties` in the folder of catalogs, with `connector
 `${ENV:NAME}` and `${FILE:path}` in a value stand for an environment variable and the content of a file.
 A session property is set by `SET spark.lakeport.CATALOG.PROPERTY = VALUE`.
 """
-_SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
 
 
 def properties_page() -> str:
@@ -63,19 +62,9 @@ def _table(descriptors: Iterable[PropertyMetadata[object]]) -> str:
 
 
 def _default(descriptor: PropertyMetadata[object]) -> str:
-    value = descriptor.default
     if descriptor.required:
         return "required"
-    if value is None or value == "" or value == ():
-        return ""
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    if descriptor.kind.startswith("duration") and isinstance(value, float):
-        return f"`{value:g}s`"
-    if descriptor.kind.startswith("data size") and isinstance(value, int):
-        unit, size = next((unit, size) for unit, size in (*_SIZES, ("B", 1)) if value % size == 0)
-        return f"`{value // size}{unit}`"
-    return f"`{value}`"
+    return f"`{descriptor.default_text}`" if descriptor.default_text else ""
 
 
 def _procedure(procedure: Procedure) -> str:

@@ -9,6 +9,7 @@ __all__ = [
     "AUTHENTICATION_FAILED",
     "CLOSED",
     "CONNECTION_FAILED",
+    "NOT_CREATED",
     "NOT_EMPTY",
     "NOT_READABLE",
     "NO_SUCH_CALL",
@@ -25,6 +26,8 @@ CLOSED = ErrorCode("METASTORE_CLOSED", ErrorType.USER_ERROR)
 """The client was closed, perhaps while the call waited. Connect again."""
 AUTHENTICATION_FAILED = ErrorCode("METASTORE_AUTHENTICATION_FAILED", ErrorType.EXTERNAL)
 """We or the metastore could not prove who we are; the same again does not help."""
+NOT_CREATED = ErrorCode("METASTORE_NOT_CREATED", ErrorType.USER_ERROR)
+"""There is no file of the embedded metastore yet. Check its path, or let the first schema or table create it."""
 NOT_EMPTY = ErrorCode("METASTORE_NOT_EMPTY", ErrorType.USER_ERROR)
 """A schema that is to be dropped has tables. Drop them first, or say CASCADE."""
 UNSUPPORTED_VIEW = ErrorCode("METASTORE_UNSUPPORTED_VIEW", ErrorType.USER_ERROR)

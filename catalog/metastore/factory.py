@@ -30,6 +30,7 @@ class MetastoreClients:
         transactions: Transactions, write ids, locks; ``None`` where it has none: transactional tables are refused.
         calls: Counts every call that goes to the metastore.
         addresses: Where it is. Catalogs that have one in common are over one metastore, and forget together.
+        check: Raises ConnectorError where the metastore cannot be used although calls answer; changes nothing.
         for_user: The same for each user, where the metastore is asked as the user of a query.
     """
 
@@ -39,6 +40,7 @@ class MetastoreClients:
     transactions: TransactionClient | None = None
     calls: CallStatistics = field(default_factory=CallStatistics)
     addresses: frozenset[str] = frozenset()
+    check: Callable[[], None] | None = None
     for_user: Callable[[str], MetastoreClients] | None = None
 
 
@@ -83,6 +85,7 @@ class Metastore:
         users: The metastore of each user, where users are impersonated.
         addresses: Where it is. Those of two catalogs that have one in common are over one metastore.
         description: The kind and where it is, for people; no secret.
+        check: Raises ConnectorError where the metastore cannot be used although calls answer.
     """
 
     reads: MetastoreClient
@@ -92,6 +95,7 @@ class Metastore:
     users: PerUser[Metastore] | None = None
     addresses: frozenset[str] = frozenset()
     description: str = ""
+    check: Callable[[], None] | None = None
 
     def as_user(self, user: str) -> Metastore:
         """The same metastore as a query's user meets it; this one unless users are impersonated.
@@ -125,6 +129,7 @@ def assemble(clients: MetastoreClients, *, read_only: bool = False) -> Metastore
         users=users,
         addresses=clients.addresses,
         description=clients.description,
+        check=clients.check,
     )
 
 

@@ -73,6 +73,16 @@ class SharedMetastore:
         """Tables about what is shared."""
         return (MetastoreCallsTable(self.history),)
 
+    def describe(self) -> Mapping[str, str]:
+        """The kind of metastore and where it is, for ``lakeport catalogs check``.
+
+        Raises:
+            ConnectorError: It is known to be unusable, such as a file that is missing.
+        """
+        if self.metastore.check is not None:
+            self.metastore.check()
+        return {"metastore": self.metastore.description}
+
     def close(self) -> None:
         """Releases the connections."""
         self.reads.close()

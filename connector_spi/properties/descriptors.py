@@ -46,6 +46,7 @@ class PropertyMetadata(Generic[T_co]):
         aliases: Older names that still work.
         session_name: The session property that overrides a property of the catalog; ``None`` where there is none.
         choices: All values, where only some are possible: an error names the closest one.
+        write: From a value to a text that ``parse`` takes; ``None``: as Python writes it, lists with commas.
     """
 
     name: str
@@ -58,6 +59,19 @@ class PropertyMetadata(Generic[T_co]):
     aliases: tuple[str, ...] = ()
     session_name: str | None = None
     choices: tuple[str, ...] = ()
+    write: Callable[[float], str] | None = None
+
+    @property
+    def default_text(self) -> str:
+        """The default as a file has it; empty where there is none."""
+        value: object = self.default
+        if self.write is not None and isinstance(value, int | float):
+            return self.write(value)
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, tuple | frozenset):
+            return ", ".join(map(str, value if isinstance(value, tuple) else sorted(value)))
+        return "" if value is None else str(value)
 
     @property
     def name_in_session(self) -> str:
@@ -194,7 +208,8 @@ def duration_property(
     def parse(text: str) -> float:
         return _bounded(_quantity(text, _DURATION), minimum, None)
 
-    return PropertyMetadata(name, description, _quantity_kind("duration such as 30s", minimum, "s"), parse, default)
+    kind = _quantity_kind("duration such as 30s", minimum, "s")
+    return PropertyMetadata(name, description, kind, parse, default, write=_duration_text)
 
 
 @overload
@@ -223,7 +238,7 @@ def data_size_property(
         return _bounded(int(_quantity(text, _SIZE)), minimum, None)
 
     kind = _quantity_kind("data size such as 64MB", minimum, "B")
-    return PropertyMetadata(name, description, kind, parse, default, session_name=session)
+    return PropertyMetadata(name, description, kind, parse, default, session_name=session, write=_size_text)
 
 
 @overload
@@ -273,6 +288,15 @@ def _quantity(text: str, units: Mapping[str, float]) -> float:
     if match is None or match.group(2) not in units:
         raise ValueError(f"expected a number and one of {', '.join(units)}")
     return float(match.group(1)) * units[match.group(2)]
+
+
+def _duration_text(seconds: float) -> str:
+    return f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"
+
+
+def _size_text(size: float) -> str:
+    unit = next(unit for unit in ("GB", "MB", "kB", "B") if size % _SIZE[unit] == 0) if size else "B"
+    return f"{int(size) // _SIZE[unit]}{unit}"
 
 
 Number = TypeVar("Number", int, float)

@@ -114,7 +114,7 @@ class HiveConnector(Connector):
 
     def describe(self) -> Mapping[str, str]:
         """The systems that the catalog is connected to, for ``lakeport catalogs check``."""
-        return {"metastore": self._shared.metastore.description}
+        return self._shared.describe()
 
     def shutdown(self) -> None:
         self._heartbeats.close()

@@ -90,7 +90,7 @@ class HudiConnector(Connector):
 
     def describe(self) -> Mapping[str, str]:
         """What the catalog is connected to, for ``lakeport catalogs check``."""
-        return {"metastore": self._shared.metastore.description}
+        return self._shared.describe()
 
     def shutdown(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)

@@ -169,7 +169,7 @@ def test_a_listener_that_refuses_undoes_the_register(registry: CatalogRegistry, 
     registry.add_listener(use)
     registry.add_listener(refuse)
     with pytest.raises(UserError, match="Spark's own"):
-        registry.register("spark_catalog", "counting", {})
+        registry.register("taken", "counting", {})
     assert registry.names() == []
     assert seen == ["registered", "dropped"]
     assert [connector.shutdowns for connector in factory.made] == [1]

@@ -139,3 +139,26 @@ def test_a_property_of_the_catalog_is_the_default_of_the_session() -> None:
 def test_an_unknown_choice_names_the_closest() -> None:
     with pytest.raises(InvalidPropertyError, match=r"expects one of NONE, SNAPPY, met 'SNAPY'; did you mean 'SNAPPY'"):
         parse_properties([CHOICE], {"codec": "SNAPY"}, str)
+
+
+@pytest.mark.parametrize(
+    ("prop", "text"),
+    [
+        (DURATION, "10s"),
+        (duration_property("d", "", 0.2), "0.2s"),
+        (duration_property("d", "", 1e7), "10000000s"),
+        (duration_property("d", "", 0), "0s"),
+        (data_size_property("s", "", 64 << 20), "64MB"),
+        (data_size_property("s", "", 65537), "65537B"),
+        (data_size_property("s", "", 0), "0B"),
+        (FLAG, "true"),
+        (COUNT, "4"),
+        (CHOICE, "NONE"),
+        (string_list_property("l", "", ("b", "a")), "b, a"),
+        (SECRET, ""),
+    ],
+)
+def test_defaults_as_files_have_them(prop: PropertyMetadata[object], text: str) -> None:
+    assert prop.default_text == text
+    if text:
+        assert prop.parse(text) == prop.default

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from catalog.metastore.embedded.metastore import EmbeddedMetastore, open_store
+from catalog.metastore.embedded.sqlite_store import SqliteStore
 from catalog.metastore.embedded.transactions import EmbeddedTransactions
+from catalog.metastore.error_codes import NOT_CREATED
 from catalog.metastore.factory import Metastore, MetastoreClients, MetastoreFactory, assemble
-from connector_spi.errors import InvalidPropertyError
+from connector_spi.errors import InvalidPropertyError, MetastoreError
 from connector_spi.properties import PropertyMetadata, PropertyValues, string_property
 
 __all__ = ["EmbeddedMetastoreFactory", "open_embedded"]
 
-_PATH = string_property("hive.metastore.embedded.path", "SQLite file of an embedded metastore; made if missing.")
+_PATH = string_property(
+    "hive.metastore.embedded.path", "SQLite file of an embedded metastore; the first schema or table creates it."
+)
 
 
 class EmbeddedMetastoreFactory(MetastoreFactory):
@@ -38,7 +43,7 @@ def open_embedded(path: Path) -> Metastore:
     """An embedded metastore with no catalog's properties around it.
 
     Args:
-        path: The SQLite file; made at the first call if it is missing.
+        path: The SQLite file; made by the first write if it is missing.
     """
     return assemble(_clients(path))
 
@@ -53,4 +58,14 @@ def _clients(path: Path) -> MetastoreClients:
         transactions=EmbeddedTransactions(store),
         calls=store.statistics,
         addresses=frozenset({str(path.resolve())}),
+        check=partial(_check, store),
     )
+
+
+def _check(store: SqliteStore) -> None:
+    if store.is_missing():
+        raise MetastoreError(
+            f"there is no embedded metastore {store.path}; check {_PATH.name}, or create the first schema or table, "
+            "which creates it",
+            NOT_CREATED,
+        )

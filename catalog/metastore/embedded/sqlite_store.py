@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
 
@@ -55,8 +55,9 @@ CREATE INDEX lock_components_by_lock ON lock_components (lock);
 class SqliteStore:
     """Connections to one SQLite file, for many threads and many processes at once.
 
-    The file, and the directory it lies in, are made at the first use. Writes of different processes wait for each
-    other, a minute at most. The file must lie on a local disk: SQLite's locks fail on many network file systems.
+    The file, and the directory it lies in, are made by the first write; until then reads meet a new, empty metastore
+    that is only in memory. Writes of different processes wait for each other, a minute at most. The file must lie on a
+    local disk: SQLite's locks fail on many network file systems.
 
     Args:
         path: The file.
@@ -75,6 +76,11 @@ class SqliteStore:
     @contextmanager
     def read(self, method: str) -> Iterator[sqlite3.Connection]:
         """One consistent view of the file for the block; counted as one call of ``method``."""
+        if not self._prepared and self.is_missing():
+            with self.statistics.measure(method), closing(sqlite3.connect(":memory:", isolation_level=None)) as empty:
+                self._create_tables(empty)
+                yield empty
+            return
         with self._transaction(method, "BEGIN") as connection:
             yield connection
 
@@ -83,6 +89,16 @@ class SqliteStore:
         """A transaction that no other may write beside; rolled back when the block fails."""
         with self._transaction(method, "BEGIN IMMEDIATE") as connection:
             yield connection
+
+    def is_missing(self) -> bool:
+        """Whether there is no file yet, or one that nothing was written to."""
+        try:
+            return self.path.stat().st_size == 0
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            # What is wrong with it is SQLite's to say.
+            return False
 
     def close(self) -> None:
         """Closes the idle connections; one in use is closed when its transaction ends."""
@@ -152,11 +168,14 @@ class SqliteStore:
         with _within(connection, "BEGIN IMMEDIATE"):
             if self._is_ours(connection):
                 return
-            for statement in _SCHEMA.split(";"):
-                connection.execute(statement)
-            connection.execute("INSERT INTO databases VALUES ('default', ?)", (self._default_database,))
-            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
+            self._create_tables(connection)
+
+    def _create_tables(self, connection: sqlite3.Connection) -> None:
+        for statement in _SCHEMA.split(";"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO databases VALUES ('default', ?)", (self._default_database,))
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
         """Whether the file is a metastore of this version; false for an empty one.

@@ -35,7 +35,7 @@ def catalog_lines(config: CatalogConfig | BrokenCatalog, plugins: PluginSet, *, 
     if defaults:
         given = {known[one.key].name for one in config.properties if one.key in known}
         lines += [
-            (prop.name, "" if prop.default is None else _default_text(prop.default), "not set, default")
+            (prop.name, prop.default_text, "not set, default")
             for prop in factory.config_properties
             if prop.name not in given
         ]
@@ -60,9 +60,3 @@ def _shown(given: CatalogProperty, prop: PropertyMetadata[object] | None) -> str
 def _origin(given: CatalogProperty, known: dict[str, PropertyMetadata[object]]) -> str:
     where = "built in" if given.line is None else f"line {given.line}"
     return where if given.key in known else f"{where}, unknown property{closest(given.key, known)}"
-
-
-def _default_text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from catalog.catalog_file import write_catalog_file
-from catalog.config import CatalogConfig
+from catalog.config import BrokenCatalog, CatalogConfig
+from catalog.metastore.error_codes import NOT_CREATED
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogCheck, CatalogRegistry
+from connector_spi.connector import Connector
 from connector_spi.errors import ConnectorError, InternalError, InvalidArgumentError
 from lakeport.default_catalogs import DEFAULT_CATALOGS, load_catalogs
 from lakeport.shell.arguments import Commands, add_catalogs_option
@@ -21,6 +23,7 @@ from lakeport.shell.problems import exit_code, headline, report
 from lakeport.shell.subcommands.catalog_properties import catalog_lines, plain_secrets
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import statement_scope
+from lakeport.version import VERSION
 
 __all__ = ["SupportsDiagnosis", "add_catalogs_command"]
 
@@ -102,7 +105,7 @@ def _diagnose(registry: CatalogRegistry, check: CatalogCheck) -> _Report:
     try:
         with statement_scope(statement):
             access = statement.access(check.name)
-            described = access.connector.describe() if isinstance(access.connector, SupportsDiagnosis) else {}
+            described = _described(registry.config(check.name), access.connector)
             with access.lock:
                 count = len(access.metadata.list_schema_names(access.session))
     except ConnectorError as error:
@@ -112,6 +115,19 @@ def _diagnose(registry: CatalogRegistry, check: CatalogCheck) -> _Report:
         return _Report(check, error=wrong)
     facts = (f"{count} schema{'' if count == 1 else 's'}", *(f"{key}: {value}" for key, value in described.items()))
     return _Report(check, facts)
+
+
+def _described(config: CatalogConfig | BrokenCatalog, connector: Connector) -> Mapping[str, str]:
+    """What a connector says about its systems."""
+    if not isinstance(connector, SupportsDiagnosis):
+        return {}
+    try:
+        return connector.describe()
+    except ConnectorError as error:
+        # Nobody named the place of a built-in catalog's metastore, so it cannot be mistyped.
+        if config.file is None and error.code == NOT_CREATED:
+            return {"metastore": "none yet; the first schema or table creates it"}
+        raise
 
 
 def _show(arguments: argparse.Namespace) -> int:
@@ -143,13 +159,18 @@ def _add(arguments: argparse.Namespace) -> int:
         if key.strip() in properties:
             raise InvalidArgumentError(f"property '{key.strip()}' is given twice; give it once")
         properties[key.strip()] = value.strip()
-    plugins = discover_plugins()
-    config = CatalogConfig.from_mapping(arguments.name, arguments.connector, properties)
-    factory = plugins.factory(arguments.connector, f"catalog '{arguments.name}'")
-    config.typed_properties(factory.config_properties)
+    registry = CatalogRegistry(discover_plugins, VERSION)
+    try:
+        registry.register(arguments.name, arguments.connector, properties)
+        # Connects to nothing, but knows whether the properties suffice and fit together.
+        registry.get(arguments.name)
+        config = CatalogConfig.from_mapping(arguments.name, arguments.connector, properties)
+        descriptors = registry.plugins.factory(arguments.connector, arguments.name).config_properties
+    finally:
+        registry.shutdown()
     folder = Path(arguments.catalogs) if arguments.catalogs else DEFAULT_CATALOGS
     file = write_catalog_file(folder, arguments.name, arguments.connector, properties, replace=arguments.replace)
-    for key in plain_secrets(config, factory.config_properties):
+    for key in plain_secrets(config, descriptors):
         variable = re.sub(r"\W", "_", f"{arguments.name}.{key}").upper()
         print(f"warning: {key} is a secret in clear text in {file}; better: {key}=${{ENV:{variable}}}", file=sys.stderr)
     print(f"wrote {file}")

@@ -30,7 +30,7 @@ __all__ = ["Installation", "install"]
 
 _jvms: WeakKeyDictionary[SparkContext, Jvm] = WeakKeyDictionary()
 _lock = threading.Lock()
-_RESERVED = "spark_catalog"
+_SPARKS_OWN = "spark_catalog"
 
 
 class Installation:
@@ -60,7 +60,7 @@ class Installation:
         """Removes the catalogs from Spark."""
         for spark, catalogs in list(self._catalogs.items()):
             for name in self._registry.names():
-                catalogs.remove(name)
+                self._take(catalogs, name)
             spark.__dict__.pop("newSession", None)
         # The registry may outlive this, and notify about other catalogs.
         self._catalogs.clear()
@@ -89,14 +89,16 @@ class Installation:
             if event is CatalogEvent.REGISTERED:
                 self._put(catalogs, name)
             else:
-                catalogs.remove(name)
+                self._take(catalogs, name)
 
     def _put(self, catalogs: JavaObject, name: str) -> None:
-        if name == _RESERVED:
-            raise NotSupportedError(
-                f"a catalog cannot be named '{_RESERVED}', the name of Spark's own: rename its properties file"
-            )
-        catalogs.put(name, CatalogProxy(self.jvm, self._registry, name))
+        # The error of a file of that name is for `lakeport catalogs check`; Spark's own stays as it is.
+        if name != _SPARKS_OWN:
+            catalogs.put(name, CatalogProxy(self.jvm, self._registry, name))
+
+    def _take(self, catalogs: JavaObject, name: str) -> None:
+        if name != _SPARKS_OWN:
+            catalogs.remove(name)
 
 
 def install(

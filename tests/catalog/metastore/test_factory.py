@@ -9,6 +9,7 @@ import pytest
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
+from catalog.metastore.model import Database
 from catalog.metastore.thrift.endpoints import ThriftEndpoint, parse_uris
 from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import InvalidPropertyError
@@ -24,8 +25,10 @@ def test_embedded(tmp_path: Path) -> None:
     path = tmp_path / "warehouse" / "metastore.db"
     metastore = made({"hive.metastore": "embedded", "hive.metastore.embedded.path": str(path)})
     with closing(metastore):
-        assert not path.exists()
         found = metastore.reads.get_database("default")
+        assert not path.parent.exists()
+        metastore.writes.create_database(Database("sales"))
+        assert metastore.reads.get_database("default") == found
     assert path.exists()
     assert found is not None
     assert found.location == path.parent.as_uri()

@@ -9,10 +9,14 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+
+from catalog.metastore.embedded.factory import open_embedded
+from catalog.metastore.model import Database
 
 COMMAND = [sys.executable, "-c", "import sys; from lakeport.shell.main import main; sys.exit(main())"]
 
@@ -26,7 +30,7 @@ def catalogs(tmp_path: Path) -> Path:
 
 
 def lakeport(
-    *arguments: str | Path, text: str = "", env: dict[str, str] | None = None
+    *arguments: str | Path, text: str = "", env: dict[str, str] | None = None, folder: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
@@ -34,6 +38,7 @@ def lakeport(
         capture_output=True,
         timeout=180,
         check=False,
+        cwd=folder,
         env={**os.environ, **(env or {})},
     )
 
@@ -126,6 +131,9 @@ def test_a_reader_that_has_enough(catalogs: Path) -> None:
         (["catalogs", "add", "l", "hiv"], {}, 1, "unknown connector 'hiv'; did you mean 'hive'"),
         (["catalogs", "add", "l", "hive", "hive.metastore.ury=x"], {}, 1, "did you mean 'hive.metastore.uri'"),
         (["catalogs", "add", "l", "hive", "x"], {}, 1, "expected KEY=VALUE"),
+        (["catalogs", "add", "l", "hive"], {}, 1, "needs hive.metastore.uri"),
+        (["catalogs", "add", "l", "hudi", "hive.metastore=embedded"], {}, 1, "needs hive.metastore.embedded.path"),
+        (["catalogs", "add", "spark_catalog", "memory"], {}, 1, "the name of Spark's own"),
         ([], {}, 1, "COMMAND"),
     ],
 )
@@ -151,13 +159,15 @@ def test_catalogs_check(catalogs: Path, tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused
         port = taken.getsockname()[1]
         path = tmp_path / "metastore.db"
+        with closing(open_embedded(path)) as metastore:
+            metastore.writes.create_database(Database("sales"))
         (catalogs / "lake.properties").write_text(
             f"connector.name=hudi\nhive.metastore=embedded\nhive.metastore.embedded.path={path}\n"
         )
         done = lakeport("catalogs", "check", "--catalogs", catalogs)
         assert (done.returncode, done.stderr) == (0, b"")
         assert done.stdout.decode().splitlines() == [
-            f"lake  hudi    ok      1 schema, metastore: embedded in {path}",
+            f"lake  hudi    ok      2 schemas, metastore: embedded in {path}",
             "mem   memory  ok      1 schema",
         ]
         (catalogs / "down.properties").write_text(
@@ -175,6 +185,45 @@ def test_catalogs_check(catalogs: Path, tmp_path: Path) -> None:
         in (lines["typo"])
     )
     assert "ok" in lines["mem"]
+
+
+@pytest.mark.parametrize("connector", ["hive", "hudi"])
+def test_a_check_changes_nothing(connector: str, catalogs: Path, tmp_path: Path) -> None:
+    path = tmp_path / "warehose" / "metastore.db"
+    (catalogs / "lake.properties").write_text(
+        f"connector.name={connector}\nhive.metastore=embedded\nhive.metastore.embedded.path={path}\n"
+    )
+    done = lakeport("catalogs", "check", "--catalogs", catalogs)
+    [line, _] = done.stdout.decode().splitlines()
+    assert done.returncode == 1
+    assert "FAILED" in line
+    assert f"no embedded metastore {path}; check hive.metastore.embedded.path" in line
+    assert not path.parent.exists()
+
+
+def test_a_check_in_an_empty_directory_leaves_it_empty(tmp_path: Path) -> None:
+    done = lakeport("catalogs", "check", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().splitlines() == [
+        f"{name}  {name}  ok      1 schema, metastore: none yet; the first schema or table creates it"
+        for name in ("hive", "hudi")
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_defaults_are_shown_as_files_have_them(catalogs: Path) -> None:
+    (catalogs / "lake.properties").write_text("connector.name=hive\nhive.metastore.uri=thrift://h:9083\n")
+    done = lakeport("catalogs", "show", "lake", "--defaults", "--catalogs", catalogs)
+    shown = {line.split()[0]: line for line in done.stdout.decode().splitlines() if "not set, default" in line}
+    assert " 10s " in shown["hive.metastore.thrift.client.connect-timeout"]
+    assert " 256MB " in shown["hive.metastore.thrift.client.max-message-size"]
+
+
+def test_a_file_with_the_name_of_sparks_own_catalog(catalogs: Path) -> None:
+    (catalogs / "spark_catalog.properties").write_text("connector.name=memory\n")
+    done = lakeport("catalogs", "check", "--catalogs", catalogs)
+    assert done.returncode == 1
+    assert b"the name of Spark's own" in done.stdout
 
 
 @pytest.mark.slow

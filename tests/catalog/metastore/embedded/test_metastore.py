@@ -59,6 +59,26 @@ def test_a_partition_that_is_there_already_is_named(embedded_metastore: Metastor
     assert embedded_metastore.reads.get_partition_names(table.database, "t") == ["p=a%2Fb"]
 
 
+@pytest.mark.parametrize("empty", [False, True])
+def test_reads_make_no_file(tmp_path: Path, empty: bool) -> None:
+    path = tmp_path / "new" / "metastore.db"
+    if empty:
+        path.parent.mkdir()
+        path.touch()
+    before = [(one, one.stat().st_mtime_ns) for one in tmp_path.rglob("*")]
+    with closing(_metastore(path)) as metastore:
+        assert metastore.reads.get_databases() == ["default"]
+        assert metastore.reads.get_database("default") is not None
+        assert metastore.reads.get_table_names("default") == []
+        assert metastore.check is not None
+        with pytest.raises(MetastoreError, match=r"check hive\.metastore\.embedded\.path"):
+            metastore.check()
+        assert [(one, one.stat().st_mtime_ns) for one in tmp_path.rglob("*")] == before
+        metastore.writes.create_database(Database("d"))
+        assert metastore.reads.get_databases() == ["d", "default"]
+        metastore.check()
+
+
 def test_what_was_written_is_there_after_opening_again(tmp_path: Path) -> None:
     path = tmp_path / "metastore.db"
     with closing(_metastore(path)) as metastore:
@@ -82,7 +102,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
 def test_a_newer_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "metastore.db"
     with closing(_metastore(path)) as metastore:
-        metastore.reads.get_databases()
+        metastore.writes.create_database(Database("d"))
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
     with closing(_metastore(path)) as metastore, pytest.raises(MetastoreError, match="version 99"):
