@@ -135,7 +135,7 @@ class Statement:
         self._is_alone = lease is None
         self.lease = ReadLease(registry) if lease is None else lease
         self.observer: ScanObserver | None = None
-        """Who wants to know of the statement's scans."""
+        """Who wants to know of the statement's scans; set before the first catalog is met."""
 
     def access(self, catalog: str) -> CatalogAccess:
         """The catalog inside of this statement; its transaction begins at the first call.
@@ -218,7 +218,14 @@ class Statement:
             given = {name: text for name, text in given.items() if name in known}
         values = parse_properties(descriptors, given, where).as_dict()
         engine = {descriptor.name: bool(values.pop(descriptor.name)) for descriptor in ENGINE_PROPERTIES}
-        session = ConnectorSession(self.query_id, self._user, self._time_zone, self._start, tuple(values.items()))
+        session = ConnectorSession(
+            query_id=self.query_id,
+            user=self._user,
+            time_zone=self._time_zone,
+            start=self._start,
+            properties=tuple(values.items()),
+            is_explained=self.observer is not None,
+        )
         return session, engine
 
 
