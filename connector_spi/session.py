@@ -25,6 +25,7 @@ class ConnectorSession(Serializable):
         time_zone: IANA name of the session's zone, such as ``Europe/Berlin``.
         start: When the query began, aware, UTC.
         properties: Session properties of this catalog, typed, each exactly once.
+        is_explained: Someone wants to know what is skipped: numbers that cost a further call may be asked for.
     """
 
     query_id: str
@@ -32,6 +33,7 @@ class ConnectorSession(Serializable):
     time_zone: str
     start: datetime
     properties: tuple[tuple[str, object], ...] = ()
+    is_explained: bool = False
 
     def get(self, prop: PropertyMetadata[T]) -> T:
         """The value of a session property that the connector declares.

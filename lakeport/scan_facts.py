@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Protocol
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.predicate import Domain, Range, TupleDomain
+from connector_spi.predicate import TupleDomain
 from connector_spi.splits import ScanSummary
+from lakeport.predicate_text import domain_text
+from lakeport.units import count_text, size_text
 
 __all__ = [
     "JobCounts",
@@ -21,11 +22,9 @@ __all__ = [
     "ScanMetrics",
     "ScanObserver",
     "ScanTotals",
-    "domain_text",
+    "kept_text",
     "scan_totals",
 ]
-
-_SHOWN_VALUES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +76,7 @@ class PushdownFacts:
         checked: Predicates that tasks check, in SQL.
         left: Predicates that Spark checks again, in SQL.
         aggregated: What tasks aggregate; ``None`` for nothing.
+        limit: Rows that are wanted in all; ``None`` where no limit was pushed.
     """
 
     columns_read: int
@@ -85,6 +85,7 @@ class PushdownFacts:
     checked: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     aggregated: str | None = None
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +111,14 @@ class ScanDescription:
         entries.append(("filter left to Spark", " AND ".join(pushdown.left) or "none"))
         if pushdown.aggregated is not None:
             entries.append(("aggregated in tasks", pushdown.aggregated))
+        if pushdown.limit is not None:
+            entries.append(("limit pushed", f"{pushdown.limit:,}"))
         if summary.partitions_total is not None or summary.partitions_kept is not None:
-            entries.append(("partitions", _kept(summary.partitions_kept, summary.partitions_total)))
+            entries.append(("partitions", kept_text(summary.partitions_kept, summary.partitions_total)))
         if summary.files_kept is not None:
-            entries.append(("files", _kept(summary.files_kept, summary.files_total)))
-        entries += [("splits", f"{facts.splits} in {facts.tasks} tasks"), ("bytes", str(facts.size_bytes))]
+            entries.append(("files", kept_text(summary.files_kept, summary.files_total)))
+        entries.append(("splits", f"{facts.splits:,} in {count_text(facts.tasks, 'task')}"))
+        entries.append(("size", size_text(facts.size_bytes)))
         entries.append(("reader", "native (Spark)" if facts.native else "Python tasks"))
         return [*entries, *(("", note) for note in summary.notes)]
 
@@ -141,6 +145,7 @@ class ScanDescription:
             "filterCheckedInTasks": list(pushdown.checked),
             "filterLeftToSpark": list(pushdown.left),
             "aggregatedInTasks": pushdown.aggregated,
+            "limitPushed": pushdown.limit,
             **{name: number for name, number in numbers.items() if number is not None},
             "splits": facts.splits,
             "tasks": facts.tasks,
@@ -156,10 +161,12 @@ class ScanMetrics:
 
     Attributes:
         tasks: How many of them reported; one that was not read to its end does not.
-        counts: Their sums, by names in words.
+        times: How often Spark read a task to its end: twice where it samples rows before it sorts them.
+        counts: Sums over the tasks, each counted once, by names in words.
     """
 
     tasks: int
+    times: int
     counts: Mapping[str, int]
 
 
@@ -200,17 +207,17 @@ class ScanTotals:
 
     Attributes:
         size_bytes: Of all splits.
-        partitions: Kept, and of how many.
-        files: Kept, and of how many.
+        partitions: Kept, and of how many; ``None`` of how many where a scan does not know.
+        files: In the same way.
     """
 
     size_bytes: int
-    partitions: tuple[int, int] | None
-    files: tuple[int, int] | None
+    partitions: tuple[int, int | None] | None
+    files: tuple[int, int | None] | None
 
 
 def scan_totals(scans: Iterable[ScanFacts]) -> ScanTotals | None:
-    """Adds scans up; ``None`` for no scans. A total that one scan does not know counts what it kept."""
+    """Adds scans up; ``None`` for no scans."""
     found = list(scans)
     if not found:
         return None
@@ -219,54 +226,14 @@ def scan_totals(scans: Iterable[ScanFacts]) -> ScanTotals | None:
     return ScanTotals(sum(one.size_bytes for one in found), _sum(partitions), _sum(files))
 
 
-def domain_text(predicate: TupleDomain[ColumnHandle]) -> str:
-    """A predicate in SQL-like words."""
-    if predicate.domains is None:
-        return "never true"
-    if predicate.is_all:
-        return "none"
-    return " AND ".join(_one(column.name, domain) for column, domain in predicate.domains.items())
+def kept_text(kept: int | None, total: int | None) -> str:
+    """``3 of 3,650``; a number that is not known is a question mark."""
+    return " of ".join("?" if number is None else f"{number:,}" for number in (kept, total))
 
 
-def _sum(pairs: list[tuple[int | None, int | None]]) -> tuple[int, int] | None:
-    known = [(kept, kept if total is None else total) for kept, total in pairs if kept is not None]
-    return (sum(kept for kept, _ in known), sum(total for _, total in known)) if known else None
-
-
-def _kept(kept: int | None, total: int | None) -> str:
-    return f"{'?' if kept is None else kept} of {'?' if total is None else total}"
-
-
-def _one(name: str, domain: Domain) -> str:
-    if domain.is_only_null:
-        return f"{name} IS NULL"
-    discrete = domain.values.discrete_values()
-    if domain.values.is_all:
-        return f"{name} IS NOT NULL"
-    if discrete is not None:
-        shown = ", ".join(map(_literal, discrete[:_SHOWN_VALUES]))
-        more = f", ... {len(discrete)} values" if len(discrete) > _SHOWN_VALUES else ""
-        text = f"{name} = {shown}" if len(discrete) == 1 else f"{name} IN ({shown}{more})"
-    else:
-        ranges = domain.values.ranges() or ()
-        shown = " OR ".join(_range(name, item) for item in ranges[:_SHOWN_VALUES])
-        text = shown + (f" OR ... {len(ranges)} ranges" if len(ranges) > _SHOWN_VALUES else "")
-    return f"({text} OR {name} IS NULL)" if domain.null_allowed else text
-
-
-def _range(name: str, item: Range) -> str:
-    low = None if item.low is None else f"{name} {'>=' if item.low_inclusive else '>'} {_literal(item.low)}"
-    high = None if item.high is None else f"{name} {'<=' if item.high_inclusive else '<'} {_literal(item.high)}"
-    return " AND ".join(part for part in (low, high) if part) or "true"
-
-
-def _literal(value: object) -> str:
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    if isinstance(value, bytes):
-        return f"X'{value.hex().upper()}'"
-    if isinstance(value, datetime):
-        return f"TIMESTAMP '{value}'"
-    if isinstance(value, date):
-        return f"DATE '{value}'"
-    return str(value)
+def _sum(pairs: list[tuple[int | None, int | None]]) -> tuple[int, int | None] | None:
+    known = [(kept, total) for kept, total in pairs if kept is not None]
+    if not known:
+        return None
+    totals = [total for _, total in known if total is not None]
+    return sum(kept for kept, _ in known), sum(totals) if len(totals) == len(known) else None

@@ -20,7 +20,7 @@ from lakeport.frames.table_scan import TableScan
 from lakeport.spark.bridge.options import SparkOptions
 from lakeport.spark_on_demand import SparkOnDemand
 from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
-from lakeport.sql.explain import explain_request
+from lakeport.sql.explain.request import explain_request
 from lakeport.sql.show_stats import show_stats_name
 from lakeport.sql.table_columns import table_columns
 from lakeport.transactions.lease import ReadLease, commit_all

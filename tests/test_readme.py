@@ -26,7 +26,7 @@ README = (PROJECT / "README.md").read_text(encoding="utf-8")
 
 # What each page has: the rest of them would test nothing.
 COMMANDS = ("README.md", "docs/tutorial.md")
-PYTHON = ("docs/tutorial.md", "docs/spark.md")
+PYTHON = ("docs/tutorial.md", "docs/spark.md", "docs/index.md")
 
 
 @pytest.fixture(scope="module")

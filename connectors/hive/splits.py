@@ -29,7 +29,7 @@ from connectors.hive.listing.file_lister import FileLister
 from connectors.hive.listing.file_splits import Lister, LocationSplits, ScanLocation, SplitLoader
 from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
 from connectors.hive.native_reading import NativeFiles
-from connectors.hive.partitions.selection import PartitionName, prune_partitions
+from connectors.hive.partitions.selection import PrunedPartitions, prune_partitions
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -68,12 +68,10 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
         if constraint.is_none:
             return ListSplitSource((), ScanSummary(files_kept=0, notes=("the filter is never true",)))
         check_partition_filter(table, session, self._config)
-        partitions: tuple[PartitionName, ...] | None = None
-        total = None
+        pruned: PrunedPartitions | None = None
         if table.partition_keys:
             pruned = prune_partitions(hive.client, table, constraint)
-            partitions, total = pruned.kept, pruned.total
-            check_partition_count(table, len(partitions), self._config)
+            check_partition_count(table, len(pruned.kept), self._config)
         ignore_absent = session.get(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
         loader = SplitLoader(
             transaction=hive,
@@ -93,7 +91,10 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
             files=self._files,
             buckets=BucketSelection.of(table, constraint, session),
         )
-        return _HiveSplitSource(loader, partitions, total, self._config.get(SPLIT_LOADER_CONCURRENCY))
+        total = None if pruned is None else pruned.total
+        if pruned is not None and total is None and session.is_explained:
+            total = len(hive.client.get_partition_names(table.name.schema, table.name.table))
+        return _HiveSplitSource(loader, pruned, total, self._config.get(SPLIT_LOADER_CONCURRENCY))
 
     def _lister(
         self, hive: HiveTransaction, table: HiveTableHandle, columns: tuple[ColumnHandle, ...], ignore_absent: bool
@@ -118,11 +119,9 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
 
 
 class _HiveSplitSource(SplitSource[HiveSplit]):
-    def __init__(
-        self, loader: SplitLoader, partitions: tuple[PartitionName, ...] | None, total: int | None, threads: int
-    ) -> None:
+    def __init__(self, loader: SplitLoader, pruned: PrunedPartitions | None, total: int | None, threads: int) -> None:
         self._loader = loader
-        self._partitions = partitions
+        self._pruned = pruned
         self._total = total
         self._threads = threads
         self._pool: ThreadPoolExecutor | None = None
@@ -144,12 +143,12 @@ class _HiveSplitSource(SplitSource[HiveSplit]):
         notes = [f"deletes may apply to {self._with_deletes} files"] if self._with_deletes else []
         if self._other_buckets:
             notes.append(f"{self._other_buckets} files are of other buckets")
-        if self._partitions is not None and self._total is None:
+        if self._pruned is not None and self._pruned.total is None:
             notes.append("partitions found by the metastore")
         notes.append(f"metastore: {self._loader.transaction.calls.total()}")
         return ScanSummary(
             snapshot=snapshot_text(self._loader.table.snapshot, self._loader.table.changes),
-            partitions_kept=None if self._partitions is None else len(self._partitions),
+            partitions_kept=None if self._pruned is None else len(self._pruned.kept),
             partitions_total=self._total,
             files_kept=self._files_kept,
             files_total=self._files_total,
@@ -162,10 +161,10 @@ class _HiveSplitSource(SplitSource[HiveSplit]):
             self._pool = None
 
     def _locations(self) -> Iterator[ScanLocation]:
-        if self._partitions is None:
+        if self._pruned is None:
             yield ScanLocation(self._loader.table.location, self._loader.table.storage)
             return
-        yield from self._loader.locations(self._partitions)
+        yield from self._loader.locations(self._pruned.kept)
 
     def _list(self, locations: list[ScanLocation]) -> Iterator[LocationSplits]:
         if self._pool is None:

@@ -21,6 +21,7 @@ from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.hidden_columns import FILE_MODIFIED_TIME
 from connectors.hudi.planning.bootstrap import bootstrap_sources
 from connectors.hudi.planning.file_slice_plan import FileSlicePlan, PartitionSlices
+from connectors.hudi.planning.listing import count_partitions
 from connectors.hudi.planning.missing_partitions import MissingPartitions
 from connectors.hudi.planning.native_reading import NativeReading
 from connectors.hudi.planning.planner import partition_domains, plan_table
@@ -73,6 +74,10 @@ class HudiSplitManager(SplitManager):
         check_readable(snapshot, table, plan)
         if FILE_MODIFIED_TIME in {column.name for column in (*columns, *dict(constraint.domains or {}))}:
             plan = with_modified_times(snapshot, plan, self._pool)
+        if session.is_explained and plan.unlisted and plan.pruned is not None:
+            fields = len(table.partition_paths.fields)
+            found = count_partitions(snapshot.files, snapshot.location, plan.unlisted, fields, self._pool)
+            plan = replace(plan, pruned=plan.pruned + found, unlisted=())
         slices, schemas = self._slice_splits(snapshot, table, plan)
         is_possible = not transaction.files.has_settings(table.location)
         native = NativeReading(table, columns, schemas, is_possible=is_possible)
@@ -135,12 +140,11 @@ class HudiSplitSource(SplitSource):
         yield batch
 
     def summary(self) -> ScanSummary:
-        kept = sum(1 for partition in self._plan.partitions if partition.slices)
         files = sum(len(partition.slices) for partition in self._plan.partitions)
         return ScanSummary(
             snapshot=self._table.snapshot,
-            partitions_kept=kept,
-            partitions_total=None if self._plan.pruned is None else kept + self._plan.pruned,
+            partitions_kept=self._plan.partitions_kept,
+            partitions_total=self._plan.partitions_total,
             files_kept=files - self._splits.files_pruned,
             files_total=files + self._plan.skipped,
             notes=self._plan.notes,

@@ -19,14 +19,12 @@ class Step:
     Attributes:
         why: Description in one line.
         sql: The statement.
-        shows_scans: Whether to show only the scans of an EXPLAIN.
         fails: Whether the statement is meant to fail.
         since: The first Spark version that supports it.
     """
 
     why: str
     sql: str
-    shows_scans: bool = False
     fails: bool = False
     since: tuple[int, int] = _FIRST_SPARK
 
@@ -52,7 +50,7 @@ _STEPS = (
          "WHERE i.part = 'p1' GROUP BY p.id, p.s, p.amt ORDER BY p.id"),
     Step("EXPLAIN says of each scan what was pushed down and what was skipped.",
          "EXPLAIN SELECT l.s, sum(i.price) FROM hive.sales.labels l JOIN hudi.sales.items i ON i.id = l.id\n"
-         "WHERE i.part = 'p1' AND l.id IN (3, 5, 7) GROUP BY l.s", shows_scans=True),
+         "WHERE i.part = 'p1' AND l.id IN (3, 5, 7) GROUP BY l.s"),
     Step("A transactional table of Hive, with updates and deletes, and the row ids that Hive gave.",
          "SELECT id, s, `$row_id`.writeid, `$row_id`.rowid FROM hive.sales.notes WHERE id < 5 ORDER BY id"),
     Step("What of its folder the statement reads: a compacted base, and what was written after it.",

@@ -23,20 +23,21 @@ from pathlib import Path
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import closest
 from lakeport.shell.output.formats import FORMATS
+from lakeport.shell.output.themes import THEMES
 from lakeport.sql.dialects import DIALECTS
 
 __all__ = ["EXAMPLE", "TEXT_KEYS", "GivenSetting", "apply_configuration", "config_file"]
 
 EXAMPLE = "hive.native_reader=false"
 """A session property, as it is written on the command line."""
-TEXT_KEYS = ("catalogs", "catalog", "schema", "output-format", "dialect")
+TEXT_KEYS = ("catalogs", "catalog", "schema", "output-format", "dialect", "theme")
 """Keys with text values; each has an environment variable, such as ``LAKEPORT_OUTPUT_FORMAT``."""
 
 _TABLE_KEYS = ("session", "spark")
 _TOP_KEYS = (*TEXT_KEYS, *_TABLE_KEYS, "profile", "profiles")
 _PROFILE_KEYS = (*TEXT_KEYS, *_TABLE_KEYS)
-_DEFAULTS = {"output-format": "aligned", "dialect": "spark"}
-_CHOICES = {"output-format": tuple(FORMATS), "dialect": DIALECTS}
+_DEFAULTS = {"output-format": "aligned", "dialect": "spark", "theme": "terminal"}
+_CHOICES = {"output-format": tuple(FORMATS), "dialect": DIALECTS, "theme": THEMES}
 
 
 @dataclass(frozen=True, slots=True)

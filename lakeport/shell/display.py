@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -13,20 +12,15 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 
 from connector_spi.errors import InvalidArgumentError
-from lakeport.shell.footer import footer, progress_text
-from lakeport.shell.output.cells import cut
+from lakeport.shell.footer import footer
 from lakeport.shell.output.formats import BINARY_FORMATS, FORMATS, ResultFormat
 from lakeport.shell.output.pager import PagedOutput, pager_command
 from lakeport.shell.output.screen_table import ScreenTable
 from lakeport.shell.output.settings import ShellSettings
+from lakeport.shell.progress_line import ProgressLine
 from lakeport.shell.runner import Runner, RunState
 
 __all__ = ["Display", "ResultView"]
-
-_QUIET_SECONDS = 0.4
-"""Statements that end sooner show no progress, which would only flicker."""
-_LINE_SECONDS = 0.1
-_ERASE = "\r\x1b[K"
 
 
 class Display:
@@ -129,6 +123,18 @@ class Display:
         finally:
             output.finish()
 
+    def print_text(self, text: str) -> None:
+        """Shows a text of whole lines; one that is longer than the screen goes through the pager."""
+        columns, rows = self.size()
+        pages = self.is_terminal and self.settings.pager == "on"
+        output = PagedOutput(self._out, rows, columns, pager_command(os.environ) if pages else None)
+        try:
+            output.write(text.encode())
+        except BrokenPipeError:
+            pass  # the user has seen enough
+        finally:
+            output.finish()
+
     def _run_to_file(self, runner: Runner, statement: str, settings: ShellSettings, file: BinaryIO) -> None:
         table = ScreenTable(None, settings)
         write: ResultFormat = table if settings.format == "aligned" else FORMATS[settings.format]
@@ -170,7 +176,7 @@ class ResultView:
         chosen = self._table if self.is_table else FORMATS[settings.format]
         self._write = write or chosen
         self._output = output
-        self._line = _Line() if is_terminal and settings.progress == "on" else None
+        self._line = ProgressLine(sys.stdout) if is_terminal and settings.progress == "on" else None
 
     @property
     def left_out(self) -> str:
@@ -185,7 +191,7 @@ class ResultView:
 
     def tick(self, state: RunState) -> None:
         """Redraws the progress line."""
-        if self._line is not None and state.seconds >= _QUIET_SECONDS:
+        if self._line is not None:
             self._line.draw(state)
 
     def keeps_waiting(self) -> bool:
@@ -196,31 +202,3 @@ class ResultView:
         """Removes the progress line for good."""
         if self._line is not None:
             self._line.end()
-
-
-class _Line:
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._ended = False
-        self._is_drawn = False
-        self._ticks = 0
-        self._last = 0.0
-
-    def draw(self, state: RunState) -> None:
-        with self._lock:
-            if self._ended or (self._is_drawn and state.seconds - self._last < _LINE_SECONDS):
-                return
-            self._ticks += 1
-            self._last = state.seconds
-            columns = shutil.get_terminal_size((80, 24)).columns
-            sys.stdout.write(_ERASE + cut(progress_text(state, self._ticks), max(1, columns - 1)))
-            sys.stdout.flush()
-            self._is_drawn = True
-
-    def end(self) -> None:
-        with self._lock:
-            self._ended = True
-            if self._is_drawn:
-                sys.stdout.write(_ERASE)
-                sys.stdout.flush()
-                self._is_drawn = False

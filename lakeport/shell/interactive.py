@@ -14,6 +14,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.filters import has_completions
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.styles import DynamicStyle
 from pygments.lexers.sql import SqlLexer
 
 from lakeport.session import Session
@@ -24,6 +25,7 @@ from lakeport.shell.display import Display
 from lakeport.shell.history import ShellHistory
 from lakeport.shell.output.formats import FORMATS
 from lakeport.shell.output.settings import ShellSettings
+from lakeport.shell.output.themes import prompt_style
 from lakeport.shell.running import open_session
 from lakeport.shell.shell_session import LeaveShell, ShellSession
 from lakeport.shell.sql.statements import PartKind, split_input
@@ -75,6 +77,8 @@ class _Shell:
             complete_while_typing=True,
             auto_suggest=AutoSuggestFromHistory(),
             lexer=PygmentsLexer(SqlLexer),
+            style=DynamicStyle(lambda: prompt_style(self._display.settings.theme)),
+            include_default_pygments_style=False,
             multiline=True,
             enable_open_in_editor=True,
             search_ignore_case=True,
@@ -85,7 +89,8 @@ class _Shell:
         self._prompt.app.after_render += lambda app: self._warm_up()
 
     def begin(self, arguments: argparse.Namespace) -> None:
-        """Selects the catalog of the command line."""
+        """Selects the catalog and the theme of the command line."""
+        self._display.settings = self._display.settings.with_text("theme", arguments.theme)
         self._shell.begin_in(arguments.catalog, arguments.schema)
 
     def loop(self) -> None:

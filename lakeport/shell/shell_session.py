@@ -137,6 +137,11 @@ class ShellSession:
             )
         return tuple(str(part) for part in given) + parts
 
+    def look_where(self) -> None:
+        """Takes over the catalog and schema that Spark is in, if it runs: statements may have moved it."""
+        if self.session.is_started and self._pending is None:
+            self._move()
+
     def settle(self) -> None:
         """Makes the selected catalog and schema Spark's current ones; this starts Spark.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -15,10 +15,14 @@ from pyspark.sql import DataFrame, SparkSession
 from catalog.registry import CatalogRegistry
 from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain, refused
-from lakeport.spark.explain import QueryObserver, explain_query
+from lakeport.spark.explain.observer import QueryObserver
+from lakeport.spark.explain.query import explain_query, planned_query
+from lakeport.spark.functions import FunctionUsage, function_names, function_usages
 from lakeport.spark.queries import stop_listening
 from lakeport.spark.statements import java_statement_scope, new_statement
-from lakeport.sql.explain import ExplainRequest, explained_json, explained_text
+from lakeport.sql.explain.documents import explained_json
+from lakeport.sql.explain.request import ExplainRequest
+from lakeport.sql.explain.text import explained_text
 from lakeport.sql.show_stats import stats_table_name, table_stats
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.session_properties import check_set_statement
@@ -87,16 +91,20 @@ class SparkEngine:
             return self.spark.createDataFrame(table_stats(statement, full))
 
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> DataFrame:
-        """What ``EXPLAIN ANALYZE`` and ``EXPLAIN (...)`` show: one text; raises as ``sql`` does."""
+        """What ``EXPLAIN``, ``EXPLAIN ANALYZE`` and ``EXPLAIN (...)`` show: one text; raises as ``sql`` does."""
+        jvm = self._installation.jvm
         observer = QueryObserver(runs=request.analyze)
 
         def run(statement: Statement) -> DataFrame:
             statement.observer = observer
             begun = time.perf_counter()
-            frame = self.spark.sql(request.query)
+            if request.analyze:
+                execution = self.spark.sql(request.query)._jdf.queryExecution()
+            else:
+                execution = planned_query(jvm, self.spark._jsparkSession, request.query)
             if request.kind == "VALIDATE":
                 return self.spark.createDataFrame(pa.table({"valid": [True]}))
-            found = explain_query(self._installation.jvm, frame, statement, observer, begun=begun)
+            found = explain_query(jvm, execution, statement, observer, begun=begun)
             statement.observer = None
             statement.commit()
             text = explained_json(found, request) if request.json else explained_text(found, request)
@@ -125,9 +133,11 @@ class SparkEngine:
 
     def function_names(self) -> list[str]:
         """Spark's own functions, in no order."""
-        registry = self._installation.jvm.scala_object("org.apache.spark.sql.catalyst.analysis.FunctionRegistry")
-        found = str(registry.functionSet().mkString("\n")).split("\n")
-        return [name.rsplit(".", 1)[-1].strip("`") for name in found]
+        return function_names(self._installation.jvm)
+
+    def function_usages(self, names: Iterable[str]) -> list[FunctionUsage]:
+        """How functions of Spark are called, in the order of the names."""
+        return function_usages(self._installation.jvm, names)
 
     def detach(self) -> None:
         """Takes the catalogs out of the Spark session again."""

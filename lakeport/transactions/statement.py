@@ -143,7 +143,7 @@ class Statement:
         self._is_alone = lease is None
         self.lease = ReadLease(registry) if lease is None else lease
         self.observer: ScanObserver | None = None
-        """Who wants to know of the statement's scans."""
+        """Who wants to know of the statement's scans; set before the first catalog is met."""
 
     def access(self, catalog: str) -> CatalogAccess:
         """The catalog inside of this statement; its transaction begins at the first call.
@@ -230,7 +230,14 @@ class Statement:
             # spark.sql and Spark's configuration take any text.
             raise InvalidPropertyError(f"{error.message}; RESET takes a setting back", error.code) from error
         engine = {descriptor.name: bool(values.pop(descriptor.name)) for descriptor in ENGINE_PROPERTIES}
-        session = ConnectorSession(self.query_id, self._user, self._time_zone, self._start, tuple(values.items()))
+        session = ConnectorSession(
+            query_id=self.query_id,
+            user=self._user,
+            time_zone=self._time_zone,
+            start=self._start,
+            properties=tuple(values.items()),
+            is_explained=self.observer is not None,
+        )
         return session, engine
 
 

@@ -29,16 +29,29 @@ class FileSlicePlan:
 
     Attributes:
         partitions: By path.
-        pruned: Partitions pruned by their paths or statistics; ``None`` where whole directories were pruned whose
-            number of partitions is not known.
+        pruned: Partitions pruned by their paths or statistics; ``None`` where that is not known.
         skipped: File slices pruned by what the metadata table knows of them.
         notes: On the way in which they were found, for ``EXPLAIN``.
+        unlisted: Folders pruned whose partitions are not counted in ``pruned``.
     """
 
     partitions: tuple[PartitionSlices, ...]
     pruned: int | None
     skipped: int = 0
     notes: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
+
+    @property
+    def partitions_total(self) -> int | None:
+        """Partitions of the table; ``None`` where that is not known."""
+        if self.pruned is None or self.unlisted:
+            return None
+        return self.partitions_kept + self.pruned
+
+    @property
+    def partitions_kept(self) -> int:
+        """Partitions with something to read."""
+        return sum(1 for partition in self.partitions if partition.slices)
 
     @property
     def slices(self) -> Iterator[FileSlice]:

@@ -58,7 +58,7 @@ def plan_writes(
             archived_completion=snapshot.archived_completion,
         )
         partitions.append(PartitionSlices(path, tuple(item for item in slices if is_asked(item))))
-    return FileSlicePlan(tuple(partitions), walk.pruned)
+    return FileSlicePlan(tuple(partitions), walk.pruned, unlisted=tuple(walk.unlisted))
 
 
 def _path_test(glob: str) -> Callable[[FileSlice], bool]:

@@ -10,7 +10,7 @@ from connectors.hudi.file_group.names import parse_base_file_name, parse_log_fil
 from connectors.hudi.partition_path import PartitionPaths
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, join_path
 
-__all__ = ["PartitionWalk"]
+__all__ = ["PartitionWalk", "count_partitions"]
 
 _MARKER = ".hoodie_partition_metadata"
 
@@ -26,8 +26,8 @@ class PartitionWalk:
         pool: Directories are listed in it, many at once.
 
     Attributes:
-        pruned: Partitions left out so far by their paths; ``None`` where whole folders were left out whose number of
-            partitions is not known.
+        pruned: Partitions left out so far by their paths.
+        unlisted: Folders left out so far whose partitions were not counted.
     """
 
     def __init__(
@@ -43,7 +43,8 @@ class PartitionWalk:
         self._paths = paths
         self._domains = domains
         self._pool = pool
-        self.pruned: int | None = 0
+        self.pruned = 0
+        self.unlisted: list[str] = []
 
     def keeps(self, path: str, complete: bool) -> bool:
         """Whether a partition, or what is below a folder, is wanted."""
@@ -93,8 +94,36 @@ class PartitionWalk:
                     self._count(child)
 
     def _count(self, path: str) -> None:
-        whole = path.count("/") + 1 == len(self._paths.fields)
-        self.pruned = self.pruned + 1 if whole and self.pruned is not None else None
+        if _depth(path) == len(self._paths.fields):
+            self.pruned += 1
+        else:
+            self.unlisted.append(path)
+
+
+def count_partitions(
+    files: FileSystem, location: str, folders: Iterable[str], fields: int, pool: ThreadPoolExecutor
+) -> int:
+    """The partitions below folders, by the depth of their paths alone.
+
+    Args:
+        files: Storage.
+        location: The table's directory.
+        folders: Relative to it.
+        fields: Number of the table's partition fields.
+        pool: Directories are listed in it, many at once.
+    """
+    count, level = 0, list(folders)
+    while level:
+        listings = pool.map(lambda path: files.list(join_path(location, path)), level)
+        below = [f"{path}/{info.name}" for path, found in zip(level, listings, strict=True) for info in found
+                 if info.is_directory]  # fmt: skip
+        count += sum(1 for path in below if _depth(path) == fields)
+        level = [path for path in below if _depth(path) < fields]
+    return count
+
+
+def _depth(path: str) -> int:
+    return path.count("/") + 1
 
 
 def _is_data(name: str) -> bool:

@@ -67,7 +67,8 @@ def plan_scan(
     fields = {name: domain for name, domain in domains.items() if name in table.config.partition_fields}
     walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, fields, pool)
     slices = _slices(snapshot, table, dict(sorted(walk.partitions())), walk.keeps)
-    return FileSlicePlan(tuple(PartitionSlices(*item) for item in slices.items()), walk.pruned, notes=notes)
+    partitions = tuple(PartitionSlices(*item) for item in slices.items())
+    return FileSlicePlan(partitions, walk.pruned, notes=notes, unlisted=tuple(walk.unlisted))
 
 
 def _plan_by_metadata_table(

@@ -1,21 +1,31 @@
-r"""``\l``, ``\dn``, ``\dt``, ``\d`` and ``\df``."""
+r"""``\l``, ``\dn``, ``\dt``, ``\dv``, ``\d`` and ``\df``."""
 
 from __future__ import annotations
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.names import CatalogSchemaTableName
-from lakeport.shell.commands.descriptions import (
-    Description,
+from lakeport.shell.commands.descriptions import Description, describe_table
+from lakeport.shell.commands.listings import (
+    RelationPattern,
     catalog_rows,
-    describe_table,
     function_rows,
+    relation_rows,
     schema_rows,
-    table_rows,
 )
-from lakeport.shell.footer import row_count
 from lakeport.shell.shell_session import ShellSession
+from lakeport.units import count_text
 
-__all__ = ["catalogs", "describe", "describe_all", "functions", "schemas", "tables", "unquoted"]
+__all__ = [
+    "catalogs",
+    "describe",
+    "describe_all",
+    "functions",
+    "schemas",
+    "tables",
+    "tables_in_detail",
+    "unquoted",
+    "views",
+]
 
 
 def catalogs(shell: ShellSession, rest: str) -> None:
@@ -38,17 +48,18 @@ def schemas(shell: ShellSession, pattern: str) -> None:
 
 
 def tables(shell: ShellSession, pattern: str) -> None:
-    """Tables of the current schema, or of one that the pattern names."""
-    *before, inner = pattern.split(".")
-    if len(before) == 1 and before[0] in shell.session.catalogs.names():
-        before, inner = [before[0], inner], ""
-    catalog, schema = [*shell.current[: 2 - len(before)], *before] if len(before) <= 2 else (None, None)
-    if catalog is None or schema is None:
-        raise InvalidArgumentError(r"no schema is selected; USE one, or name it: \dt CATALOG.SCHEMA.*")
-    if not _is_ours(shell, catalog):
-        shell.execute(f"SHOW TABLES IN {catalog}.{schema}")
-        return
-    _show(shell, table_rows(shell.session, catalog.lower(), schema.lower(), inner))
+    """Tables and views of the current schema, or of those that the pattern names."""
+    _relations(shell, pattern)
+
+
+def tables_in_detail(shell: ShellSession, pattern: str) -> None:
+    """The same with type, format, location and comment."""
+    _relations(shell, pattern, verbose=True)
+
+
+def views(shell: ShellSession, pattern: str) -> None:
+    """Views alone."""
+    _relations(shell, pattern, views_only=True)
 
 
 def describe(shell: ShellSession, name: str) -> None:
@@ -86,10 +97,25 @@ def _describe(shell: ShellSession, name: str, *, verbose: bool) -> None:
     shell.display.show(described.table, described.title, described.notes)
 
 
+def _relations(shell: ShellSession, pattern: str, *, views_only: bool = False, verbose: bool = False) -> None:
+    *before, inner = pattern.split(".")
+    if len(before) == 1 and before[0] in shell.session.catalogs.names():
+        before, inner = [before[0], inner], ""
+    catalog, schema = [*shell.current[: 2 - len(before)], *before] if len(before) <= 2 else (None, None)
+    if catalog is None or schema is None:
+        raise InvalidArgumentError(r"no schema is selected; USE one, or name it: \dt CATALOG.SCHEMA.*")
+    if not _is_ours(shell, catalog):
+        shell.execute(f"SHOW {'VIEWS' if views_only else 'TABLES'} IN {catalog}.{schema}")
+        return
+    wanted = RelationPattern(catalog.lower(), schema.lower(), inner)
+    _show(shell, relation_rows(shell.session, wanted, views_only=views_only, verbose=verbose))
+
+
 def _show(shell: ShellSession, description: Description) -> None:
-    shell.display.show(description.table, description.title, [f"({row_count(description.table.num_rows)})"])
+    shell.display.show(description.table, description.title, [f"({count_text(description.table.num_rows, 'row')})"])
 
 
 def _is_ours(shell: ShellSession, catalog: str) -> bool:
     """Whether a catalog is Lakeport's; others are Spark's. Without a Spark, an unknown name counts as Lakeport's."""
-    return catalog in shell.session.catalogs.names() or not shell.session.is_started
+    is_pattern = not {"*", "?"}.isdisjoint(catalog)
+    return is_pattern or catalog in shell.session.catalogs.names() or not shell.session.is_started

@@ -1,23 +1,21 @@
-r"""The results of ``\d``, ``\l``, ``\dn`` and ``\dt``, from Lakeport's own metadata, without Spark."""
+r"""The result of ``\d``, from Lakeport's own metadata, without Spark."""
 
 from __future__ import annotations
 
-import fnmatch
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from catalog.resolver import ResolvedSystemTable, resolve_schema
-from connector_spi.errors import ConnectorError
-from connector_spi.names import CatalogSchemaTableName, quote_identifier
+from catalog.resolver import ResolvedSystemTable
+from connector_spi.names import CatalogSchemaTableName
 from connector_spi.schema import ColumnMetadata
 from lakeport.planning.redirection import resolve
 from lakeport.session import Session
 from lakeport.transactions.plain_statement import plain_statement
 
-__all__ = ["Description", "catalog_rows", "describe_table", "function_rows", "schema_rows", "table_rows"]
+__all__ = ["Description", "describe_table", "text_table"]
 
 _FIRST_PROPERTIES = ("format", "provider", "table_type", "type", "location")
 
@@ -35,72 +33,6 @@ class Description:
     title: str
     table: pa.Table
     notes: tuple[str, ...] = ()
-
-
-def catalog_rows(session: Session) -> Description:
-    """All catalogs, with the connector and the error of each."""
-    rows = []
-    for name in session.catalogs.names():
-        try:
-            session.catalogs.get(name)
-            problem = None
-        except ConnectorError as error:
-            problem = str(error)
-        rows.append((name, session.catalogs.connector_name(name) or "?", problem))
-    columns = ["catalog", "connector", "problem"]
-    if all(problem is None for _, _, problem in rows):
-        columns.pop()
-    return Description("", _table(columns, rows))
-
-
-def schema_rows(session: Session, catalog: str, pattern: str) -> Description:
-    """Schemas of a catalog.
-
-    Args:
-        session: The session with the catalog.
-        catalog: Name of the catalog.
-        pattern: Pattern with ``*`` and ``?``; empty for all.
-    """
-    access = plain_statement(session.catalogs).access(catalog)
-    with access.lock:
-        names = access.metadata.list_schema_names(access.session)
-    return Description(f"Schemas of {catalog}", _table(["schema"], [(name,) for name in _matching(names, pattern)]))
-
-
-def table_rows(session: Session, catalog: str, schema: str, pattern: str) -> Description:
-    """Tables and views of a schema; ``pattern`` as in ``schema_rows``.
-
-    Raises:
-        SchemaNotFoundError: The schema does not exist; the message names similar ones.
-    """
-    access = plain_statement(session.catalogs).access(catalog)
-    about = [one.metadata.name.table for one in access.connector.system_tables if one.metadata.name.schema == schema]
-    with access.lock:
-        names = about or [name.table for name in access.metadata.list_tables(access.session, schema)]
-        if not names:
-            resolve_schema(access.session, access.metadata, catalog, schema)
-    return Description(
-        f"Tables of {quote_identifier(catalog)}.{quote_identifier(schema)}",
-        _table(["table"], [(name,) for name in _matching(names, pattern)]),
-    )
-
-
-def function_rows(session: Session, pattern: str) -> Description:
-    """Spark's functions, and the procedures of the catalogs; this starts Spark."""
-    rows: list[tuple[str, str, str | None]] = [
-        (name, "function", None) for name in _matching(session.engine.function_names(), pattern)
-    ]
-    for catalog in session.catalogs.names():
-        try:
-            procedures = session.catalogs.get(catalog).procedures
-        except ConnectorError:
-            continue
-        known = {one.name: one for one in procedures}
-        rows += [
-            (f"{catalog}.{known[name].schema}.{name}", "procedure", known[name].description)
-            for name in _matching(known, pattern)
-        ]
-    return Description("", _table(["name", "kind", "description"], rows))
 
 
 def describe_table(session: Session, name: CatalogSchemaTableName, *, verbose: bool) -> Description:
@@ -134,6 +66,12 @@ def describe_table(session: Session, name: CatalogSchemaTableName, *, verbose: b
     return Description(f"Table {name}", _columns(shown, table.partitioned_by), tuple(notes))
 
 
+def text_table(names: Sequence[str], rows: Sequence[tuple[str | None, ...]]) -> pa.Table:
+    """A table of texts."""
+    arrays = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(names))]
+    return pa.Table.from_arrays(arrays, names=list(names))
+
+
 def _columns(columns: Sequence[ColumnMetadata], keys: Sequence[str]) -> pa.Table:
     rows = []
     for column, type_name in zip(columns, _type_names(columns), strict=True):
@@ -146,7 +84,7 @@ def _columns(columns: Sequence[ColumnMetadata], keys: Sequence[str]) -> pa.Table
         rows.append((column.name, kind, ", ".join(mark for mark in marks if mark) or None, column.comment))
     names = ["column", "type", "", "comment"]
     kept = [index for index, name in enumerate(names) if index < 2 or any(row[index] for row in rows)]
-    return _table([names[index] for index in kept], [tuple(row[index] or "" for index in kept) for row in rows])
+    return text_table([names[index] for index in kept], [tuple(row[index] or "" for index in kept) for row in rows])
 
 
 def _type_names(columns: Sequence[ColumnMetadata]) -> list[str]:
@@ -157,13 +95,3 @@ def _type_names(columns: Sequence[ColumnMetadata]) -> list[str]:
 
     fields = StructType.fromJson(json.loads(spark_schema_json(columns))).fields
     return [field.dataType.simpleString() for field in fields]
-
-
-def _table(names: Sequence[str], rows: Sequence[tuple[str | None, ...]]) -> pa.Table:
-    arrays = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(names))]
-    return pa.Table.from_arrays(arrays, names=list(names))
-
-
-def _matching(names: Iterable[str], pattern: str) -> list[str]:
-    ordered = sorted(names)
-    return fnmatch.filter(ordered, pattern.lower()) if pattern else ordered

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.properties import closest
-from lakeport.shell.commands import describe, files
+from lakeport.shell.commands import describe, files, system
 from lakeport.shell.commands.describe import unquoted
 from lakeport.shell.commands.watching import watch
 from lakeport.shell.completion.completer import Argument
@@ -39,6 +40,10 @@ class Command:
     run: Run
 
 
+_ENDS = "Statements end with a semicolon, or with \\G or \\gx for one column on each line; they may take several lines."
+_LEAST_WORDS = 24
+"""Columns of the screen for what a command does; on a narrower one the lines are longer than the screen."""
+
 KEYS = (
     ("Enter", "runs a statement that ends in a semicolon, else begins a new line; Alt-Enter always begins one"),
     ("Tab", "completes; Up and Down choose, Enter takes"),
@@ -58,7 +63,9 @@ def run_command(shell: ShellSession, text: str) -> None:
         InvalidArgumentError: The command does not exist; the message names similar ones. Or its arguments are wrong.
         LeaveShell: The command leaves the shell.
     """
-    name, _, rest = text.rstrip("; \t").partition(" ")
+    # As in other shells, the program may follow the exclamation mark at once.
+    text = text.rstrip("; \t").replace("\\!", "\\! ", 1) if text.startswith("\\!") else text.rstrip("; \t")
+    name, _, rest = text.partition(" ")
     command = _BY_NAME.get(name)
     if command is None:
         raise InvalidArgumentError(f"there is no command {name}{closest(name, _BY_NAME)}; \\? lists them")
@@ -74,8 +81,12 @@ def arguments_of_commands() -> dict[str, Argument]:
 def _help(shell: ShellSession, topic: str) -> None:
     uses = [(f"{command.names[0]} {command.usage}".rstrip(), command.does) for command in COMMANDS]
     width = max(len(use) for use, _ in (*uses, *KEYS))
-    print("Statements end with a semicolon, or with \\G for one column on each line; they may take several lines.")
-    print("\n".join(f"  {use.ljust(width)}  {does}" for use, does in (*uses, *KEYS)), flush=True)
+    columns = max(width + _LEAST_WORDS, shell.display.size()[0] - 1)
+    lines = textwrap.wrap(_ENDS, columns)
+    for use, does in (*uses, *KEYS):
+        first = f"  {use.ljust(width)}  "
+        lines += textwrap.wrap(does, columns, initial_indent=first, subsequent_indent=" " * len(first))
+    shell.display.print_text("\n".join(lines) + "\n")
 
 
 def _leave(shell: ShellSession, rest: str) -> None:
@@ -118,7 +129,7 @@ def _echo(shell: ShellSession, text: str) -> None:
 
 
 def _sql_help(shell: ShellSession, topic: str) -> None:
-    print(sql_help(topic), flush=True)
+    shell.display.print_text(sql_help(topic) + "\n")
 
 
 def _use(shell: ShellSession, name: str) -> None:
@@ -135,12 +146,21 @@ COMMANDS = (
     Command(("\\l",), "", "catalogs", Argument.NOTHING, describe.catalogs),
     Command(("\\dn",), "[CATALOG.][PATTERN]", "schemas", Argument.SCHEMA, describe.schemas),
     Command(("\\dt",), "[CATALOG.SCHEMA.][PATTERN]", "tables and views", Argument.RELATION, describe.tables),
+    Command(
+        ("\\dt+",), "[CATALOG.SCHEMA.][PATTERN]", "their types, formats and locations, too", Argument.RELATION,
+        describe.tables_in_detail,
+    ),
+    Command(("\\dv",), "[CATALOG.SCHEMA.][PATTERN]", "views", Argument.RELATION, describe.views),
     Command(("\\d",), "[NAME]", "columns, keys and location of a table", Argument.RELATION, describe.describe),
     Command(
         ("\\d+",), "[NAME]", "its hidden columns and properties, too", Argument.RELATION, describe.describe_all
     ),
-    Command(("\\df",), "[PATTERN]", "functions and procedures", Argument.NOTHING, describe.functions),
+    Command(
+        ("\\df",), "[PATTERN]", "functions and procedures, and how they are called", Argument.NOTHING,
+        describe.functions,
+    ),
     Command(("\\c", "\\use"), "[CATALOG.SCHEMA]", "USE, or shows the current schema", Argument.SCHEMA, _use),
+    Command(("\\conninfo",), "", "the catalogs, the current schema and Spark", Argument.NOTHING, system.connection),
     Command(
         ("\\x",), "[on|off|auto]", "one column on each line; auto: if a row is too wide", Argument.SWITCH,
         _setting("expanded"),
@@ -162,6 +182,8 @@ COMMANDS = (
             Argument.NOTHING, _set),
     Command(("\\unset",), "NAME", "removes a variable", Argument.NOTHING, _unset),
     Command(("\\echo",), "TEXT", "prints a text", Argument.NOTHING, _echo),
+    Command(("\\cd",), "[DIR]", "changes the current directory", Argument.FILE, system.change_directory),
+    Command(("\\!",), "[COMMAND]", "runs a command of the operating system", Argument.FILE, system.run_program),
 )  # fmt: skip
 """All commands, in the order of the help."""
 

@@ -10,9 +10,9 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion, Path
 from prompt_toolkit.document import Document
 
 from connector_spi.names import quote_identifier
+from lakeport.shell.completion.keywords import USUAL_FUNCTIONS, keywords
 from lakeport.shell.completion.names import NO_NAMES, NameCache, SortedNames
 from lakeport.shell.sql.context import Expected, SqlContext, sql_context
-from lakeport.shell.sql.pieces import KEYWORDS
 from lakeport.shell.sql.scopes import Query, Relation, is_called
 
 __all__ = ["Argument", "ShellCompleter", "SqlCompleter"]
@@ -20,56 +20,6 @@ __all__ = ["Argument", "ShellCompleter", "SqlCompleter"]
 _MOST = 200
 """Most names in the menu; more would be slow to draw."""
 _SYSTEM_SCHEMA = "system"
-_KEYWORDS = SortedNames.of(KEYWORDS)
-_FUNCTIONS = SortedNames.of(
-    [
-        "abs",
-        "approx_count_distinct",
-        "array",
-        "avg",
-        "cast",
-        "coalesce",
-        "collect_list",
-        "concat",
-        "count",
-        "current_catalog",
-        "current_schema",
-        "date_add",
-        "date_format",
-        "date_trunc",
-        "dense_rank",
-        "explode",
-        "first",
-        "greatest",
-        "if",
-        "lag",
-        "last",
-        "lead",
-        "least",
-        "length",
-        "lower",
-        "max",
-        "min",
-        "nullif",
-        "nvl",
-        "percentile",
-        "rank",
-        "regexp_extract",
-        "regexp_replace",
-        "round",
-        "row_number",
-        "split",
-        "stddev",
-        "substring",
-        "sum",
-        "to_date",
-        "to_timestamp",
-        "trim",
-        "upper",
-        "year",
-    ]
-)
-"""Functions that are shown until Spark has started."""
 _COMMAND = re.compile(r"\s*(\\[\w?+!]*)(\s+)?(.*)", re.DOTALL)
 
 Current = Callable[[], tuple[str | None, str | None]]
@@ -132,8 +82,8 @@ class SqlCompleter(Completer):
                 bare = meta in ("setting", "function")
                 written = name if bare else quote_identifier(name)
                 yield Completion(written, start_position=-len(context.written), display=name, display_meta=meta)
-        if not context.before and context.word:
-            yield from _keywords(context)
+        if not context.before and (context.word or context.expected is Expected.KEYWORD):
+            yield from keywords(context)
 
     def _sources(self, context: SqlContext) -> Iterator[tuple[SortedNames, str]]:
         """Names that are valid at the cursor, with a word for each kind."""
@@ -200,16 +150,18 @@ class SqlCompleter(Completer):
 
     def _expression(self, context: SqlContext) -> Iterator[tuple[SortedNames, str]]:
         if not context.before:
-            for relation in context.scope.relations:
-                yield self._columns(relation), "column"
+            columns = [_usual_first(self._columns(relation)) for relation in context.scope.relations]
+            yield from ((usual, "column") for usual, _ in columns)
             called = (one.alias or "".join(one.name[-1:]) for one in context.scope.relations)
             yield SortedNames.of(name for name in called if name), "table"
+            yield from ((others, "column") for _, others in columns)
             known = self._names.functions()
-            yield known if known.names else _FUNCTIONS, "function"
+            yield known if known.names else USUAL_FUNCTIONS, "function"
             return
         named = [one for one in context.scope.relations if is_called(one, context.before)]
-        for relation in named:
-            yield self._columns(relation), "column"
+        columns = [_usual_first(self._columns(relation)) for relation in named]
+        yield from ((usual, "column") for usual, _ in columns)
+        yield from ((others, "column") for _, others in columns)
         if not named:
             yield from self._tables(context)
 
@@ -280,9 +232,7 @@ class ShellCompleter(Completer):
             yield from (Completion(name, start_position=-len(word)) for name in names.matching(word.lower(), _MOST))
 
 
-def _keywords(context: SqlContext) -> Iterator[Completion]:
-    is_lower = context.written.islower()
-    for keyword in _KEYWORDS.names:
-        if keyword.lower().startswith(context.word):
-            written = keyword.lower() if is_lower else keyword
-            yield Completion(written, start_position=-len(context.written), display_meta="keyword")
+def _usual_first(columns: SortedNames) -> tuple[SortedNames, SortedNames]:
+    """A table's columns in two parts: those of the user, and those that a format or the catalog added."""
+    others = {name for name in columns.names if name.startswith(("$", "_"))}
+    return SortedNames.of(name for name in columns.names if name not in others), SortedNames.of(others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import BinaryIO, TypeAlias
 
@@ -14,7 +14,7 @@ from connector_spi.errors import InvalidArgumentError
 from lakeport.shell.output.cells import json_lines, text_column
 from lakeport.shell.output.tables import write_aligned, write_markdown, write_vertical
 
-__all__ = ["BINARY_FORMATS", "FORMATS", "ResultFormat", "file_format"]
+__all__ = ["BINARY_FORMATS", "FORMATS", "HEADERLESS_FORMATS", "ResultFormat", "file_format"]
 
 ResultFormat: TypeAlias = Callable[[pa.Schema, Iterator[pa.RecordBatch], BinaryIO], int]
 """Writes a result and returns the number of its rows."""
@@ -25,12 +25,22 @@ BINARY_FORMATS = frozenset({"arrow", "parquet"})
 
 def write_csv(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
     """RFC 4180 with a header: NULL is an empty field, an empty text is ``""``."""
-    return _write_lines(schema, batches, out, _LineFormat(",", _quote_csv, null=""))
+    return _write_lines(schema, batches, out, _CSV)
 
 
 def write_tsv(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
     r"""Tab-separated with a header, as PostgreSQL's COPY: NULL is ``\N``; tab, line ends and backslash are escaped."""
-    return _write_lines(schema, batches, out, _LineFormat("\t", _escape_tsv, null="\\N"))
+    return _write_lines(schema, batches, out, _TSV)
+
+
+def write_csv_rows(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
+    """The same CSV without its header."""
+    return _write_lines(schema, batches, out, replace(_CSV, has_header=False))
+
+
+def write_tsv_rows(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
+    """The same TSV without its header."""
+    return _write_lines(schema, batches, out, replace(_TSV, has_header=False))
 
 
 def write_json(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
@@ -94,6 +104,9 @@ FORMATS: dict[str, ResultFormat] = {
     "null": write_nothing,
 }
 
+HEADERLESS_FORMATS: dict[str, ResultFormat] = {"csv": write_csv_rows, "tsv": write_tsv_rows}
+"""Formats whose header can be left out."""
+
 _ENDINGS: dict[str, ResultFormat] = {
     ".txt": write_aligned,
     ".md": write_markdown,
@@ -138,12 +151,14 @@ class _LineFormat:
     separator: str
     escape: Callable[[pa.Array], pa.Array]
     null: str
+    has_header: bool = True
 
 
 def _write_lines(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO, form: _LineFormat) -> int:
     separator, escape, null = form.separator, form.escape, form.null
-    header = separator.join(escape(pa.array(schema.names, pa.string())).to_pylist())
-    out.write((header + "\n").encode())
+    if form.has_header:
+        header = separator.join(escape(pa.array(schema.names, pa.string())).to_pylist())
+        out.write((header + "\n").encode())
     count = 0
     for batch in batches:
         columns = [escape(text_column(column)) for column in batch.columns]
@@ -170,3 +185,7 @@ def _refuse_same_names(schema: pa.Schema, file_format: str) -> None:
             raise InvalidArgumentError(
                 f"two columns are named '{name}', which {file_format} does not allow; rename one with AS"
             )
+
+
+_CSV = _LineFormat(",", _quote_csv, null="")
+_TSV = _LineFormat("\t", _escape_tsv, null="\\N")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.properties import closest
 from lakeport.shell.output.formats import FORMATS
+from lakeport.shell.output.themes import THEMES
 
 __all__ = ["ShellSettings"]
 
@@ -26,6 +27,7 @@ class ShellSettings:
         pager: ``on`` uses a pager for output longer than the screen, ``off`` never does.
         timing: Whether the footer shows the time and the bytes read.
         progress: Whether to show a progress line.
+        theme: Colours of the prompt: a name of ``THEMES``.
     """
 
     format: str = "aligned"
@@ -34,6 +36,7 @@ class ShellSettings:
     pager: str = "on"
     timing: str = "on"
     progress: str = "on"
+    theme: str = "terminal"
 
     def with_text(self, name: str, value: str) -> ShellSettings:
         """The settings with another value.
@@ -84,6 +87,16 @@ def _format(value: str, before: str) -> str:
     return value.lower()
 
 
+def _theme(value: str, before: str) -> str:
+    if not value:
+        return before
+    if value.lower() not in THEMES:
+        raise InvalidArgumentError(
+            f"there is no theme '{value}'{closest(value.lower(), THEMES)}; there are {', '.join(THEMES)}"
+        )
+    return value.lower()
+
+
 def _one_of(known: Mapping[str, str], value: str, expected: str) -> str:
     found = known.get(value.lower())
     if found is None:
@@ -98,4 +111,5 @@ _VALUES: dict[str, Callable[[str, str], str]] = {
     "pager": _switch,
     "timing": _switch,
     "progress": _switch,
+    "theme": _theme,
 }

@@ -135,8 +135,9 @@ def _cells(column: pa.Array, null: str) -> list[str]:
 
 def _record(number: int, head: list[str], row: tuple[str, ...]) -> str:
     width = max(map(shown_width, head), default=0)
+    # As PostgreSQL has it: the cross is under the bars, or the title covers it.
     title = f"-[ RECORD {number} ]"
-    lines = [title + "-" * max(0, width + 2 - len(title)) + "+" + "-" * 9]
+    lines = [title + f"{'-' * (width + 1)}+{'-' * 9}"[len(title) :]]
     lines += [f"{padded(name, width, '<')} | {cell}".rstrip() for name, cell in zip(head, row, strict=True)]
     return "\n".join(lines) + "\n"
 

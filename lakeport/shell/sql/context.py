@@ -45,6 +45,7 @@ class SqlContext:
         word: The part being typed, in lower case, without its backtick.
         written: The same as written before the cursor.
         scope: Tables and other queries that can be named there.
+        after: The word before the name, in upper case; empty at the start of a statement.
     """
 
     expected: Expected
@@ -52,6 +53,7 @@ class SqlContext:
     word: str
     written: str
     scope: Scope = field(default_factory=Scope)
+    after: str = ""
 
 
 def sql_context(text: str, cursor: int) -> SqlContext:
@@ -72,7 +74,14 @@ def sql_context(text: str, cursor: int) -> SqlContext:
     # The name at the cursor is not yet one of the statement's tables.
     rest, _ = pieces_of(_REST_OF_NAME.sub("", text[cursor:], count=1), stop_at_end=True)
     scope = scope_at_cursor([*pieces, CURSOR, *rest])
-    return SqlContext(_expected(pieces), before, last.lower(), written[_last_dot(written) + 1 :], scope)
+    return SqlContext(
+        expected=_expected(pieces),
+        before=before,
+        word=last.lower(),
+        written=written[_last_dot(written) + 1 :],
+        scope=scope,
+        after=pieces[-1].text if pieces else "",
+    )
 
 
 def _name_before(text: str) -> str:

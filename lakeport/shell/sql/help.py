@@ -24,7 +24,10 @@ SHOW CREATE TABLE table
 SHOW STATS FOR table
 SHOW PROCEDURES IN catalog.system""",
     "DESCRIBE": "DESCRIBE [EXTENDED] table",
-    "EXPLAIN": "EXPLAIN [EXTENDED | FORMATTED | COST] query",
+    "EXPLAIN": """EXPLAIN query
+EXPLAIN ANALYZE [(FORMAT TEXT | JSON)] query
+EXPLAIN (TYPE LOGICAL | DISTRIBUTED | VALIDATE | IO, FORMAT TEXT | JSON) query
+EXPLAIN EXTENDED | FORMATTED | COST | CODEGEN query (Spark's own)""",
     "SET": "SET spark.lakeport.CATALOG.PROPERTY = value",
     "CALL": "CALL catalog.system.procedure(argument => value, ...)",
     "CHANGES": """SELECT * FROM table CHANGES FROM VERSION a TO VERSION b

@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
-_GO = re.compile(r"\\(?P<how>[gG])(?!\w)[ \t]*;?\s*")
+_GO = re.compile(r"\\(?P<how>gx|[gG])(?!\w)[ \t]*;?\s*")
 _CLOSES_NO_BLOCK = frozenset({"IF", "WHILE", "LOOP", "REPEAT", "FOR"})
 
 
@@ -122,7 +122,7 @@ def split_input(text: str) -> list[InputPart]:
     r"""Splits input typed into the shell, or read by ``\i``, into statements and commands.
 
     A command extends from its backslash to the end of the line; after a statement, it also ends the statement:
-    ``SELECT 1 \watch 2``. ``\g`` and ``\G`` end a statement, too.
+    ``SELECT 1 \watch 2``. ``\g`` ends a statement, too; ``\gx`` and ``\G`` show its rows one column on each line.
     """
     parts: list[InputPart] = []
     start = 0
@@ -144,7 +144,7 @@ def split_input(text: str) -> list[InputPart]:
         if token.kind == "command":
             go = _GO.match(text, token.start)
             if go is not None:
-                finish(PartKind.VERTICAL if go.group("how") == "G" else PartKind.STATEMENT, token.start)
+                finish(PartKind.STATEMENT if go.group("how") == "g" else PartKind.VERTICAL, token.start)
                 # The rest of the line is the next input.
                 follow = split_input(text[go.end() :])
                 return parts + [replace(part, start=part.start + go.end()) for part in follow]

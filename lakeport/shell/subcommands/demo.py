@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
-
-import pyarrow as pa
 
 from connector_spi.errors import InternalError
 from lakeport.default_catalogs import DEFAULT_WAREHOUSE
@@ -21,12 +17,7 @@ from lakeport.shell.running import Runner, open_session
 if TYPE_CHECKING:
     from lakeport.demo.tour import Step
 
-__all__ = ["add_demo_command", "write_scans"]
-
-_SCAN = re.compile(r"BatchScan \S+\[[^\]]*\] (?P<what>.*?)(?: RuntimeFilters: \[(?P<runtime>.*)\])?$", re.MULTILINE)
-_PART = re.compile(
-    r", (?=(?:snapshot|columns|filter pushed|filter left to Spark|partitions|files|splits|bytes|reader): )"
-)
+__all__ = ["add_demo_command"]
 
 
 def add_demo_command(commands: Commands) -> None:
@@ -45,24 +36,6 @@ def add_demo_command(commands: Commands) -> None:
         help=f"where to unpack the tables (default: {DEFAULT_WAREHOUSE})",
     )
     command.set_defaults(run=_run)
-
-
-def write_scans(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO) -> int:
-    """The scans of an EXPLAIN, one fact on each line; a result format of the shell."""
-    # A scan that also feeds a runtime filter is in the plan twice.
-    scans: dict[str, None] = {}
-    for batch in batches:
-        for plan in batch.column(0).to_pylist():
-            scans.update((_scan_text(scan), None) for scan in _SCAN.finditer(plan))
-    out.write("".join(scans).encode())
-    return len(scans)
-
-
-def _scan_text(scan: re.Match[str]) -> str:
-    name, *facts = _PART.split(scan.group("what"))
-    if scan.group("runtime"):
-        facts.append("filtered again at run time, by the other side of the join")
-    return "".join([f" {name}\n", *(f"   {fact}\n" for fact in facts)])
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -94,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _run_step(runner: Runner, step: Step, out: BinaryIO) -> None:
     try:
-        runner.run(step.sql, write_scans if step.shows_scans else FORMATS["aligned"])
+        runner.run(step.sql, FORMATS["aligned"])
     except Exception as error:
         if not step.fails:
             raise

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from lakeport.shell.arguments import Commands, add_catalogs_option, add_name_options
+from lakeport.shell.output.themes import THEMES
 from lakeport.shell.subcommands.sql import run_statements
 
 __all__ = ["add_shell_command"]
@@ -18,7 +19,8 @@ def add_shell_command(commands: Commands) -> None:
     )
     add_catalogs_option(command)
     add_name_options(command)
-    command.set_defaults(run=_run, output_format="aligned")
+    command.add_argument("--theme", choices=THEMES, help="colours of the prompt (default: terminal)")
+    command.set_defaults(run=_run, output_format="aligned", no_header=False, variables=None)
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -10,11 +10,13 @@ from typing import BinaryIO
 
 from connector_spi.errors import InvalidArgumentError
 from lakeport.shell.arguments import Commands, add_catalogs_option, add_name_options
-from lakeport.shell.output.formats import BINARY_FORMATS, FORMATS
+from lakeport.shell.output.formats import BINARY_FORMATS, FORMATS, HEADERLESS_FORMATS
 from lakeport.shell.problems import exit_code, report
-from lakeport.shell.running import Runner, open_session, use_statement
+from lakeport.shell.running import open_session
+from lakeport.shell.script import Script, ScriptFormats
+from lakeport.shell.shell_session import LeaveShell
 from lakeport.shell.sql.source_text import SourceText
-from lakeport.shell.sql.statements import split_statements
+from lakeport.shell.sql.statements import InputPart, PartKind, split_input, split_statements
 
 __all__ = ["add_sql_command", "run_statements"]
 
@@ -25,6 +27,7 @@ def add_sql_command(commands: Commands) -> None:
         "sql",
         help="run SQL statements and print their results",
         description="Runs SQL statements, separated by semicolons, and prints their results to the standard output. "
+        "The shell's commands, such as \\d TABLE, take a line each. "
         "The first error ends the run. Exit code: 0, 1 for a user error, 2 for an external error, 3 for a defect.",
     )
     command.add_argument("text", nargs="?", help="the statements; without it and -f the standard input is read")
@@ -35,6 +38,15 @@ def add_sql_command(commands: Commands) -> None:
         "--output-format",
         choices=sorted(FORMATS),
         help="default: aligned. arrow and parquet hold the result of the last statement only",
+    )
+    command.add_argument("--no-header", action="store_true", help="csv and tsv without the names of the columns")
+    command.add_argument(
+        "-v",
+        "--variable",
+        metavar="NAME=VALUE",
+        action="append",
+        dest="variables",
+        help="a variable: then :NAME, :'NAME' as text, :\"NAME\" as name; may be repeated",
     )
     command.set_defaults(run=_run)
 
@@ -54,18 +66,12 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO, *, n
     Raises:
         ConnectorError: The settings or catalogs are invalid, or Spark does not start.
     """
-    split = split_statements(text)
-    if split.is_open:
+    if split_statements(text).is_open:
         raise InvalidArgumentError("the text ends within a quote or a comment; close it")
-    statements = [*split.statements, *([split.rest] if split.rest else [])]
-    if not statements:
+    parts = split_input(text)
+    if not parts:
         raise InvalidArgumentError("there is no statement to run; give one such as: lakeport sql 'SHOW CATALOGS'")
-    name = arguments.output_format
-    if name in BINARY_FORMATS and out.isatty():
-        raise InvalidArgumentError(
-            f"{name} is binary, and the output is a terminal; send it to a file: > result.{name}"
-        )
-    use = use_statement(arguments.catalog, arguments.schema)
+    formats = _formats(arguments, out)
     with open_session(
         arguments.catalogs,
         debug=arguments.debug,
@@ -73,30 +79,44 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO, *, n
         spark=arguments.spark,
         dialect=arguments.dialect,
     ) as session:
-        runner = Runner(session, out)
-        if use is not None:
-            runner.run(use, None)
-        for index, source in enumerate(_sources(text, statements, name_of_text)):
-            is_last = index == len(statements) - 1
-            # Every statement runs, since it may have effects; a binary format holds only the rows of the last one.
-            write = FORMATS[name if is_last or name not in BINARY_FORMATS else "null"]
+        script = Script(session, out, formats, arguments)
+        last = max((index for index, part in enumerate(parts) if part.kind is not PartKind.COMMAND), default=None)
+        for index, (part, source) in enumerate(zip(parts, _sources(text, parts, name_of_text), strict=True)):
             try:
-                runner.run(source.statement, write)
+                script.run(part, is_last=index == last)
             except (KeyboardInterrupt, BrokenPipeError):
                 raise
+            except LeaveShell:
+                break
             except Exception as error:
-                report(error, debug=arguments.debug, source=source)
+                report(error, debug=arguments.debug, source=script.source_of(part, source))
                 return exit_code(error)
     return 0
 
 
-def _sources(text: str, statements: list[str], name: str | None) -> Iterator[SourceText]:
-    """The statements with their offsets in the text, in order."""
+def _formats(arguments: argparse.Namespace, out: BinaryIO) -> ScriptFormats:
+    name = arguments.output_format
+    if name in BINARY_FORMATS and out.isatty():
+        raise InvalidArgumentError(
+            f"{name} is binary, and the output is a terminal; send it to a file: > result.{name}"
+        )
+    if not arguments.no_header:
+        # Every statement runs, since it may have effects; a binary format holds only the rows of the last one.
+        return ScriptFormats(FORMATS[name], FORMATS["null" if name in BINARY_FORMATS else name])
+    if name not in HEADERLESS_FORMATS:
+        raise InvalidArgumentError(
+            f"--no-header is for the formats {' and '.join(HEADERLESS_FORMATS)}; met {name}, give --output-format csv"
+        )
+    return ScriptFormats(HEADERLESS_FORMATS[name], HEADERLESS_FORMATS[name])
+
+
+def _sources(text: str, parts: list[InputPart], name: str | None) -> Iterator[SourceText]:
+    """The parts with their offsets in the text, in order."""
     position = 0
-    for statement in statements:
-        start = text.find(statement, position)
-        yield SourceText(text, start, statement, name)
-        position = start + len(statement)
+    for part in parts:
+        start = text.find(part.text, position)
+        yield SourceText(text, start, part.text, name)
+        position = start + len(part.text)
 
 
 def _run(arguments: argparse.Namespace) -> int:

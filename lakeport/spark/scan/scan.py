@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,7 +23,7 @@ from lakeport.spark.bridge.types import spark_schema_json, task_schema
 from lakeport.spark.scan.environment import SparkEnvironment
 from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead, choose_reader
 from lakeport.spark.streaming.micro_batch import StreamedTable
-from lakeport.spark.tasks.counters import TASKS_COUNTED, TaskCounters, forget_counters
+from lakeport.spark.tasks.counters import TaskCounters, forget_counters
 from lakeport.spark.tasks.task import TableSource, TaskReader, TaskWork
 
 __all__ = ["PushedScan", "Scan", "ScannedTable"]
@@ -196,6 +197,7 @@ class Scan:
             checked=asked.checked,
             left=asked.left,
             aggregated=None if aggregation is None else str(aggregation),
+            limit=asked.work.limit if asked.plan.limit is None else asked.plan.limit,
         )
         return ScanDescription(self._facts(), pushdown)
 
@@ -203,8 +205,11 @@ class Scan:
         """What the tasks counted; ``None`` where Spark's own reader read, or nothing was to be counted."""
         if self._counters is None:
             return None
-        counts = dict(self._counters.value)
-        return ScanMetrics(counts.pop(TASKS_COUNTED, 0), counts)
+        found = self._counters.value.values()
+        sums = Counter[str]()
+        for task in found:
+            sums.update(task.counts)
+        return ScanMetrics(len(found), max((task.times for task in found), default=0), dict(sums))
 
     def stop_counting(self) -> None:
         """Releases what the tasks report to."""

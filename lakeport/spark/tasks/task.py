@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -92,13 +93,18 @@ class TaskReader:
         The input is read to its end before anything else: a worker process that did not see the end of its input
         is thrown away by Spark instead of being used again.
         """
-        yield from self.read_splits([split for pickled in _payloads(batches) for split in pickle.loads(pickled)])
+        payloads = list(_payloads(batches))
+        read = self.read_splits([split for pickled in payloads for split in pickle.loads(pickled)])
+        if self.counters is None:
+            yield from read
+        else:
+            # The number that Spark gives a task is another one in each stage that runs it.
+            yield from counted(read, self.counters, hashlib.sha256(b"".join(payloads)).hexdigest())
 
     def read_splits(self, splits: Iterable[Split]) -> Iterator[pa.RecordBatch]:
         """Reads splits."""
         try:
-            worked = self._worked(self._passing(splits))
-            yield from worked if self.counters is None else counted(worked, self.counters)
+            yield from self._worked(self._passing(splits))
         except ConnectorError as error:
             if error.code.type is ErrorType.INTERNAL_ERROR:
                 raise

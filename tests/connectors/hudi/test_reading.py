@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -127,6 +128,27 @@ def test_explain_says_what_was_pruned(catalog: HudiCatalog, writer: HudiWriter) 
     assert (summary.partitions_kept, summary.partitions_total) == (1, 5)
     assert (summary.files_kept, summary.files_total) == (1, 1)
     assert summary.snapshot == f"instant {table.view.instants[-1].requested}"
+
+
+@pytest.mark.parametrize("is_explained", [False, True])
+def test_explain_counts_partitions_of_folders_that_are_not_listed(
+    catalog: HudiCatalog, tmp_path: Path, is_explained: bool
+) -> None:
+    writer = HudiWriter(tmp_path / "table", partition_fields=("part", "hour")).create()
+    hours = pa.array(["0"], pa.string())
+    writer.commit(
+        {(f"part={part}/hour={hour}", f"g{part}{hour}"): rows([1], part).append_column("hour", hours)
+         for part in "ab" for hour in range(3 if part == "b" else 1)}
+    )  # fmt: skip
+    catalog.register(writer.folder)
+    session = replace(catalog.session, is_explained=is_explained)
+    with catalog.metadata() as (transaction, metadata):
+        table = metadata.get_table_handle(session, SchemaTableName("s", "t"))
+        assert table is not None
+        with catalog.connector.split_manager.get_splits(transaction, session, table, (), part_is("a")) as source:
+            assert sum(len(batch) for batch in source) == 1
+            summary = source.summary()
+    assert (summary.partitions_kept, summary.partitions_total) == (1, 4 if is_explained else None)
 
 
 def test_a_base_file_of_the_latest_write_that_is_missing_is_named(catalog: HudiCatalog, writer: HudiWriter) -> None:

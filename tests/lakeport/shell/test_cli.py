@@ -55,7 +55,7 @@ def test_statements_from_standard_input_until_the_first_error(catalogs: Path, tm
     out = done.stdout.decode()
     assert done.returncode == 1
     assert out.startswith("  t  | n\n-----+----\n a;b | 42\n(1 row)\n namespace | tableName | isTemporary\n")
-    assert "(0 rows)\n== Physical Plan ==\n" in out
+    assert "(0 rows)\nPlan\n  Project" in out
     assert "never" not in out
     assert done.stderr.decode().splitlines() == [
         "error[TABLE_NOT_FOUND]: no table mem.default.nope",
@@ -102,6 +102,25 @@ def test_ctrl_c_cancels_and_ends(catalogs: Path) -> None:
     assert (process.returncode, out, err.splitlines()[-1:]) == (130, b"", [b"cancelled"])
 
 
+@pytest.mark.slow
+@pytest.mark.spark
+def test_variables_commands_and_rows_without_a_header(catalogs: Path) -> None:
+    done = lakeport(
+        "sql", "--catalogs", catalogs, "--output-format", "csv", "--no-header", "-v", "word=it's", "-v", "n=2",
+        "SELECT :'word' AS a, :n + 1 AS b; USE mem.default;\n\\echo :n\n\\c\nSELECT 2 AS c; SELECT :n AS d \\gx",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == "it's,3\n2\nmem.default\n2\n-[ RECORD 1 ]\nd | 2\n(1 row)\n"
+
+
+def test_commands_start_no_spark(catalogs: Path) -> None:
+    done = lakeport("sql", "--catalogs", catalogs, "\\l\n\\dn mem", env={"JAVA_HOME": "/nowhere"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().startswith(" catalog | connector\n---------+-----------\n mem     | memory\n(1 row)\n")
+    done = lakeport("sql", "--catalogs", catalogs, "\\d mem.default.nope", env={"JAVA_HOME": "/nowhere"})
+    assert (done.returncode, b"no table mem.default.nope" in done.stderr) == (1, True)
+
+
 def test_a_reader_that_has_enough(catalogs: Path) -> None:
     with subprocess.Popen(
         [*COMMAND, "catalogs", "show", "--defaults", "--catalogs", str(catalogs)],
@@ -123,6 +142,8 @@ def test_a_reader_that_has_enough(catalogs: Path) -> None:
         (["sql", " ; -- nothing"], {}, 1, "no statement"),
         (["sql", "-f", "/nowhere.sql"], {}, 1, "cannot read /nowhere.sql: No such file"),
         (["sql", "SELECT 1", "-f", "x"], {}, 1, "give one of them"),
+        (["sql", "SELECT 1", "--no-header"], {}, 1, "is for the formats csv and tsv; met aligned"),
+        (["sql", "SELECT 1", "-v", "x"], {}, 1, "-v x: expected NAME=VALUE"),
         (["sql", "SELECT 1", "--output-format", "xml"], {}, 1, "invalid choice: 'xml'"),
         (["sql", "SELECT 1", "--catalogs", "/nowhere"], {}, 1, "/nowhere is not a directory"),
         (["catalogs", "chek"], {}, 1, "invalid choice: 'chek'"),

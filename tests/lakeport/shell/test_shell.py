@@ -108,7 +108,11 @@ def test_the_history_of_another_session_is_searched(tmp_path: Path) -> None:
         shell.send("\\l\r")
         shell.wait_for(r" mem +\| memory")
         shell.send("help\r")
+        shell.wait_for(r"(?s)catalogs.*\n:$")
+        shell.send("G")
         shell.wait_for(r"Ctrl-X Ctrl-E")
+        shell.send("q")
+        shell.wait_for(r"mem\.s> *$")
         shell.send("\\q\r")
 
 

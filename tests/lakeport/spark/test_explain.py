@@ -70,6 +70,46 @@ def test_what_python_tasks_read_and_skipped(session: Session) -> None:
     assert _accumulatorRegistry == before
 
 
+@pytest.mark.parametrize("native", ["true", "false"])
+def test_a_sort_that_samples_first_changes_no_number(session: Session, native: str) -> None:
+    """Spark runs the scan twice, to find the ranges of the shuffle and to fill them."""
+    session.sql(f"SET spark.lakeport.lake.native_reader = {native}")
+    try:
+        found = explained(session, "EXPLAIN ANALYZE (FORMAT JSON) SELECT n FROM lake.s.t ORDER BY n")
+        [row] = session.sql("EXPLAIN ANALYZE SELECT n FROM lake.s.t WHERE n >= 30 ORDER BY n").collect()
+    finally:
+        session.sql("RESET spark.lakeport.lake.native_reader")
+    [scan] = found["scans"]
+    assert (found["rows"], scan["rowsGiven"]) == (120, 120)
+    lines = [line.strip() for line in row["plan"].splitlines()]
+    assert lines[0].startswith("90 rows in ")
+    assert "read more than once: Spark samples the rows before it sorts them; numbers are of one reading" in lines
+    # Four row groups, each read to its end where a row of it fits.
+    [given] = [line for line in lines if line.startswith("rows given: ")]
+    assert given == "rows given: 90"
+    if native == "false":
+        assert (scan["counts"]["row groups read"], scan["counts"]["rows given to Spark"]) == (12, 120)
+        assert (scan["tasksCounted"], scan["timesRead"]) == (scan["tasks"], 2)
+    assert not [line for line in lines if "e+" in line or "#" in line or len(line) > 120]
+
+
+def test_explain_is_the_same_text_without_the_run(session: Session) -> None:
+    [row] = session.sql("EXPLAIN SELECT n FROM lake.s.t WHERE ds = '1' LIMIT 3").collect()
+    lines = row["plan"].splitlines()
+    assert lines[0] == "Scan lake.s.t"
+    assert {"  limit pushed: 3", "  partitions: 1 of 3", "  files: 1 of 1"} <= set(lines)
+    assert not [line for line in lines if "#" in line or len(line) > 120]
+    with pytest.raises(AnalysisException) as caught:
+        session.sql("EXPLAIN\nSELECT m FROM lake.s.t")
+    assert "line 2, pos 7" in str(caught.value) or "line 2 pos 7" in str(caught.value)
+
+
+def test_explain_runs_no_command(session: Session) -> None:
+    for text in ("EXPLAIN {}", "EXPLAIN (FORMAT JSON) {}", "EXPLAIN (TYPE VALIDATE) {}"):
+        session.sql(text.format("CREATE TABLE spark_catalog.default.never (id INT) USING parquet")).collect()
+    assert session.sql("SHOW TABLES IN spark_catalog.default").collect() == []
+
+
 def test_what_sparks_own_reader_does_not_report_is_not_shown(session: Session) -> None:
     [row] = session.sql("EXPLAIN ANALYZE SELECT n FROM lake.s.t WHERE n < 45").collect()
     lines = [line.strip() for line in row["plan"].splitlines()]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import Database, FieldSchema, Parameters, Partition, Table
 from catalog.metastore.table_access import TableAccess
 from catalog.metastore.types import parse_hive_type
@@ -150,6 +151,20 @@ def test_ten_of_ten_thousand_partitions_cost_three_calls(hive: HiveConnector, tm
     assert (scan.summary.partitions_kept, scan.summary.partitions_total) == (10, 10_000)
     assert (scan.summary.files_kept, scan.summary.files_total) == (10, 10)
     assert hive.metastore.calls.total().count - before <= 3
+
+
+@pytest.mark.parametrize("is_explained", [False, True])
+def test_explain_counts_what_the_metastore_left_out(
+    hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_explained: bool
+) -> None:
+    """A metastore that filters names only what may match; the number of all partitions costs a further call."""
+    monkeypatch.setattr(MetastoreClient, "filters_partitions", lambda *_: True)
+    _register_many(hive, tmp_path, 30)
+    session = replace(make_session(hive), is_explained=is_explained)
+    wanted = TupleDomain.with_column_domains({"ds": Domain.single_value(pa.string(), "0")})
+    summary = scan_table(hive, "s", "many", ["id"], constraint=wanted, session=session).summary
+    assert (summary.partitions_kept, summary.partitions_total) == (10, 30 if is_explained else None)
+    assert "partitions found by the metastore" in summary.notes
 
 
 def test_partitions_are_fetched_and_listed_while_splits_are_taken(hive: HiveConnector, tmp_path: Path) -> None:

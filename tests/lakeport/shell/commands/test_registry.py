@@ -54,6 +54,49 @@ def test_what_there_is(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.Ca
     assert said(shell, "\\c", capsys) == "mem.s\n"
 
 
+def test_patterns_for_schemas_and_catalogs(
+    shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = said(shell, "\\dt mem.*.*", capsys).splitlines()
+    assert [[cell.strip() for cell in line.split("|")] for line in lines if "|" in line] == [
+        ["catalog", "schema", "table"], ["mem", "s", "tours"], ["mem", "s", "trips"],
+    ]  # fmt: skip
+    assert lines[-1] == "(2 rows)"
+    assert said(shell, "\\dt m*.s.tr*", capsys).splitlines()[3:] == [" mem     | s      | trips", "(1 row)"]
+    assert "(0 rows)" in said(shell, "\\dt nope*.*.*", capsys)
+
+
+def test_what_tables_are(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]) -> None:
+    head, _, row, _ = said(shell, "\\dt+ mem.s.trips", capsys).splitlines()[1:]
+    assert [cell.strip() for cell in head.split("|")] == ["table", "type", "format", "location", "comment"]
+    assert [cell.strip() for cell in row.split("|")][:2] == ["trips", "table"]
+    assert "(0 rows)" in said(shell, "\\dv mem.s.*", capsys)
+
+
+@pytest.mark.process
+def test_the_operating_system(
+    shell: tuple[ShellSession, io.BytesIO], capfd: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inner").mkdir()
+    assert said(shell, "\\cd inner", capfd) == f"{tmp_path}/inner\n"
+    assert "cannot enter nowhere: No such file" in said(shell, "\\cd nowhere", capfd)
+    assert said(shell, "\\! pwd", capfd) == f"{tmp_path}/inner\n"
+    assert said(shell, "\\!echo a", capfd) == "a\n"
+    assert "exit 3 ended with exit code 3" in said(shell, "\\! exit 3", capfd)
+
+
+def test_the_connection(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(shell, "\\conninfo", capsys).splitlines()
+    assert lines[1:] == [
+        "Catalogs: mem",
+        "Current schema: none is selected",
+        "SQL dialect: spark",
+        "Spark: not started",
+    ]
+
+
 def test_a_schema_has_to_be_known(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]) -> None:
     assert "no schema is selected" in said(shell, "\\dt", capsys)
     assert "no catalog is selected" in said(shell, "\\dn", capsys)
@@ -91,12 +134,19 @@ def test_leaving(shell: tuple[ShellSession, io.BytesIO]) -> None:
 def test_help_and_page_tell_every_command_and_key(
     shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = said(shell, "\\?", capsys)
+    text = " ".join(said(shell, "\\?", capsys).split())
     page = (PROJECT / "docs" / "shell.md").read_text(encoding="utf-8").replace("\\|", "|")
     for command in COMMANDS:
         use = f"{command.names[0]} {command.usage}".strip()
-        assert use in text
+        assert " ".join(f"{use} {command.does}".split()) in text
         assert f"| `{use}` | {command.does} |" in page
     for key, does in KEYS:
-        assert key in text
+        assert f"{key} {does}" in text
         assert f"| {key} | {does} |" in page
+
+
+def test_help_fits_the_screen(
+    shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, said(shell, "\\?", capsys).splitlines())) < 80

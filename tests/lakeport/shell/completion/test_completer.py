@@ -70,6 +70,10 @@ def soon(ask: Callable[[], list[str]], expected: str) -> list[str]:
         ("SET sp", ["spark.lakeport.mem.native_reader"], []),
         ("CALL mem.", ["system"], ["default"]),
         ("DESCRIBE tri", ["trips"], []),
+        ("EXPLAIN ", ["SELECT", "ANALYZE", "EXTENDED"], ["WHERE", "trips"]),
+        ("EXPLAIN ANALYZE ", ["SELECT", "WITH"], ["ANALYZE"]),
+        ("EXPLAIN CO", ["COST", "CODEGEN"], []),
+        ("SHOW ", ["TABLES", "CATALOGS"], ["SELECT"]),
         ("SELECT 1; SELECT * FROM tri", ["trips"], []),
         ("SELECT 'FROM tri", [], ["trips"]),
         ("SELECT 1 -- FROM tri", [], ["trips"]),
@@ -131,6 +135,20 @@ def test_columns_of_a_from_that_follows_the_cursor(names: tuple[NameCache, Memor
     completer = SqlCompleter(names[0], lambda: ("mem", "s"))
     text = "SELECT fa FROM mem.s.trips"
     assert soon(lambda: offered(completer, text, len("SELECT fa")), "fare")[0] == "fare"
+
+
+@pytest.mark.parametrize("text", ["SELECT | FROM events", "SELECT e.| FROM events e"])
+def test_a_users_columns_come_before_those_that_a_format_adds(
+    names: tuple[NameCache, MemoryConnector], text: str
+) -> None:
+    put(names[1], "events", pa.table({"_hoodie_commit_time": ["1"], "$path": ["p"], "zone": ["z"], "area": ["a"]}))
+    completer = SqlCompleter(names[0], lambda: ("mem", "s"))
+    cursor = text.index("|")
+    found = soon(lambda: offered(completer, text.replace("|", ""), cursor), "zone")
+    assert [name for name in found if name in ("area", "zone", "_hoodie_commit_time", "`$path`")] == [
+        "area", "zone", "`$path`", "_hoodie_commit_time",
+    ]  # fmt: skip
+    assert found[:2] == ["area", "zone"]
 
 
 def test_nothing_unasked_for_before_the_first_letter(names: tuple[NameCache, MemoryConnector]) -> None:

@@ -85,7 +85,7 @@ def test_the_line_below_a_result() -> None:
         ]
     )
     state = RunState("writing", 1.234, JobCounts(2, 2, 10, 0), 1000, scans)
-    assert footer(state) == "(1,000 rows, 1.23 s, 3.0 kB in splits, partitions 1 of 4, files 5 of 11)"
+    assert footer(state) == "(1,000 rows, 1.23 s, 3.0 kB in splits, partitions 1 of 4, files 5 of ?)"
     assert footer(state, timing=False, shown="2 more columns") == "(1,000 rows, 2 more columns)"
     assert footer(RunState("writing", 0.5, JobCounts(), None)) == "ok, 0.50 s"
     read = RunState("writing", 0.5, JobCounts(1, 1, 1, 1 << 20), 1, scan_totals([]))

@@ -15,6 +15,7 @@ from lakeport.shell.output.cells import cut
 from lakeport.shell.output.formats import FORMATS, file_format
 from lakeport.shell.output.screen_table import ScreenTable, fitted_widths
 from lakeport.shell.output.settings import ShellSettings
+from lakeport.shell.output.themes import THEMES, prompt_style
 
 
 def shown(width: int | None, table: dict[str, list[object]], **settings: str) -> tuple[list[str], ScreenTable]:
@@ -86,6 +87,18 @@ def test_markdown_and_vertical() -> None:
     assert "a|b | NULL\nn   | 2\n(2 rows)\n" in out.getvalue().decode()
 
 
+@pytest.mark.parametrize("name", ["n", "eleven_char", "twelve_chars", "a_name_of_many_characters", "日本日本日本日本"])
+def test_the_cross_of_a_record_is_above_the_bars(name: str) -> None:
+    """As psql has it; the title covers the cross where the names are short."""
+    batch = pa.record_batch({name: [1] * 10})
+    out = io.BytesIO()
+    FORMATS["vertical"](batch.schema, iter([batch]), out)
+    lines = out.getvalue().decode().splitlines()
+    bar = get_cwidth(lines[1].split("|")[0])
+    assert lines[0].startswith("-[ RECORD 1 ]")
+    assert lines[0].find("+") == (bar if bar >= len("-[ RECORD 1 ]") else -1)
+
+
 def test_a_files_ending_says_its_format() -> None:
     batch = pa.record_batch({"a": [1, 2]})
     out = io.BytesIO()
@@ -104,3 +117,15 @@ def test_settings_say_what_they_take() -> None:
         settings.with_text("format", "parket")
     with pytest.raises(InvalidArgumentError, match="expected on or off"):
         settings.with_text("pager", "maybe")
+
+
+def test_themes() -> None:
+    settings = ShellSettings().with_text("theme", "Dark")
+    assert settings.theme == "dark"
+    with pytest.raises(InvalidArgumentError, match="did you mean 'terminal'"):
+        settings.with_text("theme", "terminl")
+    for theme in THEMES:
+        style = prompt_style(theme)
+        attributes = style.get_attrs_for_style_str("class:pygments.literal.string.symbol")
+        # Colours with names of their own are the terminal's: it fits them to its background.
+        assert theme not in ("terminal", "none") or attributes.color in ("ansigreen", "")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
-from lakeport.sql.explain import ExplainRequest, explain_request
+from lakeport.sql.explain.request import ExplainRequest, explain_request
 
 
 @pytest.mark.parametrize(
     ("text", "request_"),
     [
+        ("EXPLAIN SELECT 1", ExplainRequest("SELECT 1")),
+        ("EXPLAIN (SELECT 1)", ExplainRequest("(SELECT 1)")),
         ("EXPLAIN ANALYZE SELECT 1", ExplainRequest("SELECT 1", analyze=True)),
         ("explain analyze verbose\n(SELECT 1) ; ", ExplainRequest("(SELECT 1)", analyze=True)),
         ("EXPLAIN ANALYZE (FORMAT JSON) SELECT 1", ExplainRequest("SELECT 1", analyze=True, json=True)),
@@ -21,15 +25,24 @@ from lakeport.sql.explain import ExplainRequest, explain_request
     ],
 )  # fmt: skip
 def test_requests(text: str, request_: ExplainRequest) -> None:
-    assert explain_request(text) == request_
+    found = explain_request(text)
+    assert found is not None
+    assert replace(found, query=found.query.lstrip()) == request_
+    assert text.index(request_.query) == found.query.index(request_.query)
+
+
+def test_errors_name_the_line_that_was_written() -> None:
+    found = explain_request("-- why\nEXPLAIN\n  SELECT 1")
+    assert found is not None
+    assert found.query == "      \n       \n  SELECT 1"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "EXPLAIN SELECT 1",
         "EXPLAIN EXTENDED SELECT 1",
-        "EXPLAIN (SELECT 1)",
+        "EXPLAIN FORMATTED SELECT 1",
+        "EXPLAINS SELECT 1",
         "EXPLAIN ANALYZE TABLE t COMPUTE STATISTICS",
         "SELECT 'EXPLAIN ANALYZE SELECT 1'",
         "ANALYZE TABLE t COMPUTE STATISTICS",

@@ -10,7 +10,7 @@ import pytest
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain, Value
-from lakeport.scan_facts import domain_text
+from lakeport.predicate_text import domain_text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,184 @@
+r"""The results of ``\l``, ``\dn``, ``\dt``, ``\dv`` and ``\df``; only the last one needs Spark."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from catalog.resolver import ResolvedSystemTable, resolve_schema
+from connector_spi.errors import ConnectorError
+from connector_spi.names import CatalogSchemaTableName, quote_identifier
+from connector_spi.optional.definitions import SupportsViews
+from connector_spi.optional.procedures import Procedure
+from lakeport.planning.redirection import resolve
+from lakeport.session import Session
+from lakeport.shell.commands.descriptions import Description, text_table
+from lakeport.transactions.plain_statement import plain_statement
+from lakeport.transactions.statement import CatalogAccess
+
+__all__ = ["RelationPattern", "catalog_rows", "function_rows", "relation_rows", "schema_rows"]
+
+_WILD = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPattern:
+    """Which tables are listed; each part is in lower case and may have ``*`` and ``?``.
+
+    Attributes:
+        catalog: Catalogs.
+        schema: Schemas.
+        table: Tables; empty for all.
+    """
+
+    catalog: str
+    schema: str
+    table: str
+
+    @property
+    def is_one_schema(self) -> bool:
+        """It names one schema, which has to exist."""
+        return _WILD.isdisjoint(self.catalog + self.schema)
+
+
+def catalog_rows(session: Session) -> Description:
+    """All catalogs, with the connector and the error of each."""
+    rows = []
+    for name in session.catalogs.names():
+        try:
+            session.catalogs.get(name)
+            problem = None
+        except ConnectorError as error:
+            problem = str(error)
+        rows.append((name, session.catalogs.connector_name(name) or "?", problem))
+    columns = ["catalog", "connector", "problem"]
+    if all(problem is None for _, _, problem in rows):
+        columns.pop()
+    return Description("", text_table(columns, rows))
+
+
+def schema_rows(session: Session, catalog: str, pattern: str) -> Description:
+    """Schemas of a catalog.
+
+    Args:
+        session: The session with the catalog.
+        catalog: Name of the catalog.
+        pattern: Pattern with ``*`` and ``?``; empty for all.
+    """
+    access = plain_statement(session.catalogs).access(catalog)
+    with access.lock:
+        names = access.metadata.list_schema_names(access.session)
+    return Description(f"Schemas of {catalog}", text_table(["schema"], [(name,) for name in _matching(names, pattern)]))
+
+
+def relation_rows(
+    session: Session, pattern: RelationPattern, *, views_only: bool = False, verbose: bool = False
+) -> Description:
+    """Tables and views.
+
+    Args:
+        session: The session with the catalogs.
+        pattern: Which.
+        views_only: No tables.
+        verbose: Say what each is, in which format and where, and the error of one that cannot be read.
+
+    Raises:
+        CatalogNotFoundError: The catalog does not exist.
+        SchemaNotFoundError: The one schema does not exist; the message names similar ones.
+    """
+    catalogs = [pattern.catalog]
+    if not _WILD.isdisjoint(pattern.catalog):
+        catalogs = _matching(session.catalogs.names(), pattern.catalog)
+    statement = plain_statement(session.catalogs)
+    found = [
+        relation for catalog in catalogs for relation in _relations(statement.access(catalog), pattern)
+        if relation.is_view or not views_only
+    ]  # fmt: skip
+    kind = "Views" if views_only else "Tables"
+    if pattern.is_one_schema:
+        title = f"{kind} of {quote_identifier(pattern.catalog)}.{quote_identifier(pattern.schema)}"
+        rows: list[tuple[str | None, ...]] = [(one.name.table,) for one in found]
+        columns = ["table"]
+    else:
+        title = kind
+        rows = [(one.name.catalog, one.name.schema, one.name.table) for one in found]
+        columns = ["catalog", "schema", "table"]
+    if verbose:
+        columns += ["type", "format", "location", "comment"]
+        rows = [
+            (*row, *_details(statement.access(one.name.catalog), one)) for row, one in zip(rows, found, strict=True)
+        ]
+    return Description(title, text_table(columns, rows))
+
+
+def function_rows(session: Session, pattern: str) -> Description:
+    """Spark's functions, and the procedures of the catalogs, with their arguments; this starts Spark."""
+    usages = session.engine.function_usages(_matching(session.engine.function_names(), pattern))
+    rows: list[tuple[str | None, ...]] = [
+        (usage.name, "function", usage.signature, usage.description) for usage in usages
+    ]
+    for catalog in session.catalogs.names():
+        try:
+            procedures = session.catalogs.get(catalog).procedures
+        except ConnectorError:
+            continue
+        known = {one.name: one for one in procedures}
+        rows += [
+            (f"{catalog}.{one.schema}.{one.name}", "procedure", _signature(one), one.description)
+            for one in map(known.__getitem__, _matching(known, pattern))
+        ]
+    return Description("", text_table(["name", "kind", "arguments", "description"], rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    name: CatalogSchemaTableName
+    is_view: bool
+
+
+def _relations(access: CatalogAccess, pattern: RelationPattern) -> Iterator[_Relation]:
+    about = [one.metadata.name for one in access.connector.system_tables]
+    metadata = access.metadata
+    with access.lock:
+        listed = metadata.list_schema_names(access.session)
+    schemas = [pattern.schema] if pattern.is_one_schema else _matching(listed, pattern.schema)
+    for schema in schemas:
+        tables = [name.table for name in about if name.schema == schema]
+        views: set[str] = set()
+        if not tables:
+            with access.lock:
+                tables = [name.table for name in metadata.list_tables(access.session, schema)]
+                if isinstance(metadata, SupportsViews):
+                    views = {name.table for name in metadata.list_views(access.session, schema)}
+                if not tables and pattern.is_one_schema:
+                    resolve_schema(access.session, metadata, access.catalog, schema)
+        for table in _matching(tables, pattern.table):
+            yield _Relation(CatalogSchemaTableName(access.catalog, schema, table), table in views)
+
+
+def _details(access: CatalogAccess, relation: _Relation) -> tuple[str | None, ...]:
+    if relation.is_view:
+        return "view", None, None, None
+    try:
+        _, resolved = resolve(access, relation.name, None)
+    except ConnectorError as error:
+        return "cannot be read", None, None, str(error)
+    if isinstance(resolved, ResolvedSystemTable):
+        return "system table", None, None, None
+    properties = dict(resolved.table.properties)
+    return (
+        properties.get("table_type") or properties.get("type") or "table",
+        properties.get("format") or properties.get("provider"),
+        properties.get("location"),
+        resolved.table.comment,
+    )
+
+
+def _signature(procedure: Procedure) -> str:
+    return ", ".join(one.name if one.required else f"[{one.name}]" for one in procedure.arguments)
+
+
+def _matching(names: Iterable[str], pattern: str) -> list[str]:
+    ordered = sorted(names)
+    return fnmatch.filter(ordered, pattern.lower()) if pattern else ordered

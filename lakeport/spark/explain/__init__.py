@@ -1,0 +1,1 @@
+"""``EXPLAIN`` of queries through Spark: what was planned, and what was counted."""

@@ -1,0 +1,64 @@
+"""Spark's own functions: their names, and how they are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lakeport.spark.bridge.jvm import Jvm
+
+__all__ = ["FunctionUsage", "function_names", "function_usages"]
+
+_REGISTRY = "org.apache.spark.sql.catalyst.analysis.FunctionRegistry"
+_IDENTIFIER = "org.apache.spark.sql.catalyst.FunctionIdentifier"
+_OPERATOR_WORDS = "and between case div ilike in like not or regexp rlike when"
+_OPERATORS = frozenset(_OPERATOR_WORDS.split())
+"""Words that Spark registers as functions, and that are written between or around their operands."""
+_USAGE = re.compile(r"\s*_FUNC_(?P<signature>(?:\((?:[^()]|\([^()]*\))*\))?)\s*(?:-\s*(?P<does>.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionUsage:
+    """How a function is called.
+
+    Attributes:
+        name: Lower case.
+        signature: Its arguments as Spark's documentation has them: ``fmt, ts``; empty where there are none.
+        description: One sentence.
+    """
+
+    name: str
+    signature: str
+    description: str
+
+
+def function_names(jvm: Jvm) -> list[str]:
+    """The names of the functions that are called by name, in no order; operators are none."""
+    found = str(jvm.scala_object(_REGISTRY).functionSet().mkString("\n")).split("\n")
+    names = (name.rsplit(".", 1)[-1].strip("`") for name in found)
+    return [name for name in names if name.isidentifier() and name not in _OPERATORS]
+
+
+def function_usages(jvm: Jvm, names: Iterable[str]) -> list[FunctionUsage]:
+    """How functions are called, in the order of the names."""
+    registry, identifier = jvm.scala_object(_REGISTRY).builtin(), jvm.cls(_IDENTIFIER)
+    found = []
+    for name in names:
+        info = registry.lookupFunction(identifier(name))
+        found.append(_usage(name, str(info.get().getUsage()) if info.isDefined() else ""))
+    return found
+
+
+def _usage(name: str, text: str) -> FunctionUsage:
+    """Reads what Spark says: ``_FUNC_(fmt, ts) - Returns ...``, perhaps more than once."""
+    match = _USAGE.match(text)
+    if match is None:
+        return FunctionUsage(name, "", _sentence(text))
+    return FunctionUsage(name, match.group("signature")[1:-1], _sentence(match.group("does") or ""))
+
+
+def _sentence(text: str) -> str:
+    words = " ".join(text.replace("`", "").split())
+    end = re.search(r"\.(?=\s|$)", words)
+    return words if end is None else words[: end.end()]
