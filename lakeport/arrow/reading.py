@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
@@ -16,6 +17,7 @@ from connector_spi.optional.changes import ChangeRange
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import closest
+from lakeport.arrow.expression_filter import expression_filter
 from lakeport.arrow.filters import RowFilter, parse_where
 from lakeport.arrow.parallel_read import ParallelRead, default_threads
 from lakeport.arrow.scan_request import ScanRequest
@@ -79,8 +81,8 @@ def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest)
 
     visible = [column.name for column in resolved.table.visible_columns()]
     wanted = _wanted(visible if request.columns is None else request.columns, find)
-    filters = _filters(request, find)
     handles = {handle.name: handle for handle in resolved.columns.values()}
+    filters = _filters(request, pa.schema([(handle.name, handle.type) for handle in handles.values()]), find)
     filtered = [column for rows in filters for column in rows.columns]
     read = tuple(handles[column] for column in dict.fromkeys((*wanted, *filtered)))
     everything = TupleDomain[ColumnHandle].all()
@@ -103,7 +105,7 @@ def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request:
     find = _finder(types, resolved.name)
     visible = [column.name for column in table.metadata.visible_columns()]
     wanted = _wanted(visible if request.columns is None else request.columns, find)
-    filters = _filters(request, find)
+    filters = _filters(request, pa.schema(types.items()), find)
     constraint = _domain(request, filters)
 
     def read() -> Iterator[pa.RecordBatch]:
@@ -121,8 +123,13 @@ def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request:
     return ArrowScan(schema, _shape(read(), schema, filters, request.limit))
 
 
-def _filters(request: ScanRequest, find: Callable[[str], tuple[str, pa.DataType]]) -> tuple[RowFilter, ...]:
-    parsed = (parse_where(where, find) for where in request.filters)
+def _filters(
+    request: ScanRequest, known: pa.Schema, find: Callable[[str], tuple[str, pa.DataType]]
+) -> tuple[RowFilter, ...]:
+    parsed = (
+        expression_filter(where, known, find) if isinstance(where, pc.Expression) else parse_where(where, find)
+        for where in request.filters
+    )
     return tuple(rows for rows in parsed if rows is not None)
 
 
@@ -162,11 +169,17 @@ def _shape(
                 passed = passed.slice(0, left)
                 left -= passed.num_rows
             if passed.num_rows:
-                yield pa.RecordBatch.from_arrays([passed.column(column) for column in schema.names], schema=schema)
+                yield _with_columns(passed, schema)
             if left == 0:
                 return
     finally:
         close_batches(batches)
+
+
+def _with_columns(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    if not schema.names:
+        return batch.select([])  # made anew, it would forget its number of rows
+    return pa.RecordBatch.from_arrays([batch.column(column) for column in schema.names], schema=schema)
 
 
 def _full_name(name: str) -> CatalogSchemaTableName:
@@ -181,8 +194,6 @@ def _full_name(name: str) -> CatalogSchemaTableName:
 
 
 def _wanted(columns: Sequence[str], find: Callable[[str], tuple[str, pa.DataType]]) -> list[str]:
-    if not columns:
-        raise InvalidArgumentError("columns names no column; expected at least one, or None for all")
     wanted = [find(column)[0] for column in columns]
     for column in wanted:
         if wanted.count(column) > 1:
