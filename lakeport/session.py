@@ -17,6 +17,7 @@ from lakeport.arrow.reading import open_changes, open_scan
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import Exclusive, ReadSettings, ScanRequest, Version, change_range, scan_request
 from lakeport.frames.table_scan import TableScan
+from lakeport.planning.names import list_schemas, list_tables
 from lakeport.spark.bridge.options import SparkOptions
 from lakeport.spark_on_demand import SparkOnDemand
 from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
@@ -130,6 +131,37 @@ class Session:
             return self.engine.explain(explained, self.read_lease)
         return self.engine.sql(text, args, self.read_lease)
 
+    def schemas(self, catalog: str | None = None) -> list[str]:
+        """Full names of the schemas of a catalog, or of all catalogs, sorted; needs no Spark.
+
+        The schemas about a catalog itself, ``information_schema`` and ``system``, are left out.
+
+        Raises:
+            ConnectorError: No such catalog, or a catalog that fails.
+
+        Example:
+            >>> session.schemas("hive")
+            ['hive.default', 'hive.sales']
+        """
+        return list_schemas(self._catalogs, self.read_lease, catalog)
+
+    def tables(self, name: str | None = None) -> list[str]:
+        """Full names of the tables and views of a schema, a catalog, or all catalogs, sorted; needs no Spark.
+
+        Each can be given to ``scan``, ``arrow`` and ``table``.
+
+        Args:
+            name: A schema, such as ``hive.sales``, or a catalog; the schemas about it are left out.
+
+        Raises:
+            ConnectorError: No such catalog or schema, or a catalog that fails.
+
+        Example:
+            >>> session.tables("hive.sales")[:2]
+            ['hive.sales.items', 'hive.sales.labels']
+        """
+        return list_tables(self._catalogs, self.read_lease, name)
+
     def table(self, name: str) -> DataFrame:
         """A table as a DataFrame; filters, columns and limits put on it are pushed down. Raises as ``sql`` does."""
         return self.engine.table(name, self.read_lease)
@@ -175,8 +207,9 @@ class Session:
         Args:
             name: Catalog, schema and table: ``hive.sales.orders``, or a system table ``hive.sales.`orders$files```.
             columns: What to read, in order; ``None`` is every column that is not hidden.
-            where: pyarrow's DNF form: ``[("a", ">", 5), ("b", "in", [1, 2])]`` joined by AND, or a list of such lists
-                joined by OR; with ``is null`` and ``is not null`` too. Means what Spark's WHERE means.
+            where: SQL, such as ``"a > 5 AND b IN (1, 2)"``. Or pyarrow's DNF: ``[("a", ">", 5), ("b", "in", [1, 2])]``
+                joined by AND, or a list of such lists joined by OR; with ``is null`` and ``is not null`` too. Both mean
+                what Spark's WHERE means. Or an expression of pyarrow, which means what it means there.
             limit: Most rows to give.
             settings: By name, each with a default: ``version``, ``options``, ``threads`` and ``ordered``; what they
                 mean says ``ReadSettings``.

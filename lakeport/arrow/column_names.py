@@ -18,7 +18,7 @@ FindColumn: TypeAlias = Callable[[str], tuple[str, pa.DataType]]
 
 
 def wanted_columns(asked: Sequence[str] | None, visible: Sequence[str], find: FindColumn) -> list[str]:
-    """The columns to read, in order: of a table with no column at all none.
+    """The columns to read, in order.
 
     Args:
         asked: As the user wrote them; ``None`` is every visible one.
@@ -26,11 +26,9 @@ def wanted_columns(asked: Sequence[str] | None, visible: Sequence[str], find: Fi
         find: Finds a column.
 
     Raises:
-        InvalidArgumentError: No column, or one twice.
+        InvalidArgumentError: A column twice.
         ColumnNotFoundError: Whatever ``find`` raises.
     """
-    if asked is not None and not asked:
-        raise InvalidArgumentError("columns names no column; expected at least one, or None for all")
     wanted = [find(column)[0] for column in (visible if asked is None else asked)]
     for column in wanted:
         if wanted.count(column) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 import pyarrow as pa
@@ -16,7 +16,8 @@ from connector_spi.optional.changes import ChangeRange
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import Constraint, TupleDomain
 from lakeport.arrow.column_names import column_finder, wanted_columns
-from lakeport.arrow.filters import RowFilter, parse_where
+from lakeport.arrow.expression_filter import row_filters
+from lakeport.arrow.filters import RowFilter
 from lakeport.arrow.parallel_read import ParallelRead, default_threads
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.arrow.stream import ArrowScan, close_batches
@@ -71,7 +72,8 @@ def _open(statement: Statement, request: ScanRequest, views: tuple[CatalogSchema
         raise NotSupportedError(f"{full} is a view that reads itself; correct its text", UNSUPPORTED_VIEW)
     view = view_request(statement, full, request)
     if view is not None:
-        return view.renamed(_open(statement, view.request, (*views, full)))
+        below = _open(statement, view.request, (*views, full))
+        return ArrowScan(view.schema, _shape(view.renamed(below.batches), view.schema, view.filters, request.limit))
     access, resolved = resolve(statement.access(full.catalog), full, request.version)
     if isinstance(resolved, ResolvedSystemTable):
         if request.options:
@@ -90,8 +92,9 @@ def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest)
 
     visible = [column.name for column in resolved.table.visible_columns()]
     wanted = wanted_columns(request.columns, visible, find)
-    filters = _filters(request, find)
     handles = {handle.name: handle for handle in resolved.columns.values()}
+    known = pa.schema([(handle.name, handle.type) for handle in handles.values()])
+    filters = row_filters(request.filters, known, find)
     filtered = [column for rows in filters for column in rows.columns]
     read = tuple(handles[column] for column in dict.fromkeys((*wanted, *filtered)))
     everything = TupleDomain[ColumnHandle].all()
@@ -114,7 +117,7 @@ def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request:
     find = column_finder(types, resolved.name)
     visible = [column.name for column in table.metadata.visible_columns()]
     wanted = wanted_columns(request.columns, visible, find)
-    filters = _filters(request, find)
+    filters = row_filters(request.filters, pa.schema(types.items()), find)
     constraint = _domain(request, filters)
 
     def read() -> Iterator[pa.RecordBatch]:
@@ -131,11 +134,6 @@ def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request:
 
     schema = pa.schema([(column, types[column]) for column in wanted])
     return ArrowScan(schema, _shape(read(), schema, filters, request.limit))
-
-
-def _filters(request: ScanRequest, find: Callable[[str], tuple[str, pa.DataType]]) -> tuple[RowFilter, ...]:
-    parsed = (parse_where(where, find) for where in request.filters)
-    return tuple(rows for rows in parsed if rows is not None)
 
 
 def _domain(request: ScanRequest, filters: Sequence[RowFilter]) -> TupleDomain[str]:
@@ -174,11 +172,17 @@ def _shape(
                 passed = passed.slice(0, left)
                 left -= passed.num_rows
             if passed.num_rows:
-                yield pa.RecordBatch.from_arrays([passed.column(column) for column in schema.names], schema=schema)
+                yield _with_columns(passed, schema)
             if left == 0:
                 return
     finally:
         close_batches(batches)
+
+
+def _with_columns(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    if not schema.names:
+        return batch.select([])  # made anew, it would forget its number of rows
+    return pa.RecordBatch.from_arrays([batch.column(column) for column in schema.names], schema=schema)
 
 
 def _full_name(name: str) -> CatalogSchemaTableName:

@@ -55,7 +55,8 @@ class ScanRequest:
 
     Attributes:
         name: Catalog, schema and table, joined by dots.
-        columns: What to read, in order; ``None`` is every column that is not hidden.
+        columns: What to read, in order; ``None`` is every column that is not hidden. Of no columns, batches have their
+            number of rows alone.
         filters: Rows to read have to pass them all.
         limit: Most rows to give, after the filters; ``None`` is all.
         version: An older state; ``None`` is the newest.
@@ -94,7 +95,7 @@ class ScanRequest:
         """The same, of these columns; ``None`` leaves it as it is.
 
         Raises:
-            InvalidArgumentError: A text in place of a list, or a list of other things than names.
+            InvalidArgumentError: A text in place of a list, or a list of other things than names, or of nothing.
         """
         if columns is None:
             return self
@@ -105,6 +106,8 @@ class ScanRequest:
         for column in cast(Sequence[object], columns):
             if not isinstance(column, str):
                 raise InvalidArgumentError(f"{column!r:.80} is no column; expected names, such as 'id'")
+        if not columns:
+            raise InvalidArgumentError("columns names no column; expected at least one, or None for all")
         return replace(self, columns=tuple(columns))
 
     def with_filter(self, where: Where | None) -> ScanRequest:

@@ -10,15 +10,17 @@ from typing import cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.schema import ColumnMetadata
 from lakeport.arrow.column_names import column_finder, wanted_columns
-from lakeport.arrow.filters import Where, parse_where
+from lakeport.arrow.expression_filter import row_filters
+from lakeport.arrow.filters import RowFilter, Where, parse_where
 from lakeport.arrow.scan_request import ScanRequest
-from lakeport.arrow.stream import ArrowScan, close_batches
+from lakeport.arrow.stream import close_batches
 from lakeport.arrow.views import Literal, PlainView, plain_view
 from lakeport.planning.redirection import resolve
 from lakeport.transactions.statement import Statement
@@ -32,22 +34,25 @@ class ViewRequest:
 
     Attributes:
         request: Of the table, in its names.
-        shown: The asked columns of the view in order, each with the table's column.
+        read: The columns of the view that are read of the table, each with the table's column.
+        filters: What is left to pass in the view's names.
         schema: Of the asked columns.
     """
 
     request: ScanRequest
-    shown: tuple[tuple[str, str], ...]
+    read: tuple[tuple[str, str], ...]
+    filters: tuple[RowFilter, ...]
     schema: pa.Schema
 
-    def renamed(self, scan: ArrowScan) -> ArrowScan:
+    def renamed(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The table's rows in the view's names."""
-        return ArrowScan(self.schema, self._batches(scan.batches))
-
-    def _batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        names = [shown for shown, _ in self.read]
         try:
             for batch in batches:
-                yield pa.RecordBatch.from_arrays([batch.column(own) for _, own in self.shown], schema=self.schema)
+                if names:
+                    yield pa.RecordBatch.from_arrays([batch.column(own) for _, own in self.read], names)
+                else:
+                    yield batch.select([])  # made anew, it would forget its number of rows
         finally:
             close_batches(batches)
 
@@ -79,20 +84,27 @@ def view_request(statement: Statement, name: CatalogSchemaTableName, request: Sc
         raise NotSupportedError(f"{name} is a view, which has no older states; leave the version out")
     find = column_finder(types, name)
     asked = wanted_columns(request.columns, list(types), find)
-    shown = tuple((column, pairs[column]) for column in asked)
-    filters = [cast(Where, _in_table(one, lambda column: pairs[find(column)[0]])) for one in request.filters]
+    # A text or an expression keeps the view's names, and waits for its rows.
+    waiting = [one for one in request.filters if isinstance(one, str | pc.Expression)]
+    left = row_filters(waiting, pa.schema(types.items()), find)
+    read = tuple(
+        (column, pairs[column]) for column in dict.fromkeys((*asked, *(c for one in left for c in one.columns)))
+    )
+    listed = [one for one in request.filters if not isinstance(one, str | pc.Expression)]
+    filters = [cast(Where, _in_table(one, lambda column: pairs[find(column)[0]])) for one in listed]
     # Of two columns that are the same one below, the bounds of either do.
     bounded = {own: column for column, own in pairs.items()}
     asked_below = replace(
         request,
         name=str(plain.table),
-        columns=tuple(dict.fromkeys(own for _, own in shown)),
+        columns=tuple(dict.fromkeys(own for _, own in read)),
+        limit=None if left else request.limit,
         filters=(*filters, *([where] if where else [])),
         needed=request.needed.transform_keys(
             lambda column: pairs[column] if bounded[pairs[column]] == column else None
         ),
     )
-    return ViewRequest(asked_below, shown, pa.schema([(column, types[column]) for column, _ in shown]))
+    return ViewRequest(asked_below, read, left, pa.schema([(column, types[column]) for column in asked]))
 
 
 def _columns_below(statement: Statement, name: CatalogSchemaTableName) -> Mapping[str, ColumnMetadata]:

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 
 from connector_spi.errors import NotSupportedError
-from lakeport.frames.arrow_expression import needed_by_arrow, read_expression
-from lakeport.frames.pruning import OpenReader
+from lakeport.arrow.arrow_expression import needed_by_arrow, read_expression
+from lakeport.frames.open_reader import OpenReader
 
 __all__ = ["ScanDataset"]
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 from polars.io.plugins import register_io_source
 
 from connector_spi.predicate import TupleDomain
-from lakeport.frames.pruning import EVERY_ROW, OpenReader, rows_needed
+from lakeport.arrow.pruning import EVERY_ROW, rows_needed
+from lakeport.frames.open_reader import OpenReader
 
 __all__ = ["lazy_frame", "needed_by_polars"]
 

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.predicate import TupleDomain
@@ -63,18 +64,34 @@ class TableScan:
         """
         return self._with(self._request.with_columns(columns))
 
-    def where(self, *conditions: Condition) -> TableScan:
+    def where(self, *conditions: Condition | str | pc.Expression) -> TableScan:
         """The scan with only the rows that match these and all earlier conditions.
 
         Args:
-            conditions: ``("a", ">", 5)``, ``("b", "in", [1, 2])``, ``("c", "is null")``; they may use any column of
-                the table, and mean the same as in Spark's WHERE.
+            conditions: ``("a", ">", 5)``, ``("b", "in", [1, 2])``, ``("c", "is null")``; SQL, such as
+                ``"a > 5 AND c IS NULL"``; or expressions of pyarrow. They may use any column of the table, and mean the
+                same as in Spark's WHERE; expressions, what they mean in pyarrow.
 
         Raises:
             InvalidArgumentError: A condition is invalid, or the scan has a limit already.
             ColumnNotFoundError: The table has no such column.
+
+        Example:
+            >>> labels = session.scan("hive.sales.labels")
+            >>> labels.where("id < 3 AND s LIKE 't%'").to_arrow().to_pylist()
+            [{'s': 'two', 'd': -2.25, 'id': 2}]
+            >>> import pyarrow.compute as pc
+            >>> labels.where(pc.field("id") < 3).count()
+            2
         """
-        return self._with(self._request.with_filter(conditions))
+        request = self._request
+        plain = [one for one in conditions if not isinstance(one, str | pc.Expression)]
+        if plain or not conditions:
+            request = request.with_filter(plain)
+        for one in conditions:
+            if isinstance(one, str | pc.Expression):
+                request = request.with_filter(one)
+        return self._with(request)
 
     def limit(self, rows: int) -> TableScan:
         """The scan with at most this number of rows, in no particular order.
@@ -83,6 +100,23 @@ class TableScan:
             InvalidArgumentError: The number is negative.
         """
         return self._with(self._request.with_limit(rows))
+
+    def count(self) -> int:
+        """The number of rows; of the columns, only those that filters need are read."""
+        reader = self._reads.read_again(replace(self._request, columns=()), self._lease)
+        return sum(batch.num_rows for batch in reader)
+
+    def head(self, rows: int = 5) -> pa.Table:
+        """The first rows: as many as asked for, if there are so many. Little more is read than they need.
+
+        Raises:
+            InvalidArgumentError: The number is negative.
+
+        Example:
+            >>> session.scan("hive.sales.labels").select("id").head(2).to_pylist()
+            [{'id': 1}, {'id': 10}]
+        """
+        return self.limit(rows).to_arrow()
 
     def to_reader(self) -> pa.RecordBatchReader:
         """The rows as a stream, in bounded memory; raises ``ConnectorError`` where the catalog or storage fails."""

@@ -5,13 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from catalog.resolver import ResolvedSystemTable, ResolvedTable
-from connector_spi.errors import NotSupportedError
+from connector_spi.errors import NotSupportedError, SchemaNotFoundError, TableNotFoundError
 from connector_spi.metadata import TableRedirection, TableVersion
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
+from connector_spi.properties import closest
+from lakeport.information_schema.listing import CatalogListing
+from lakeport.information_schema.tables import catalog_listing, system_table
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["redirected", "resolve", "resolve_with_changes"]
+__all__ = ["list_catalog", "redirected", "resolve", "resolve_with_changes"]
+
+
+def list_catalog(access: CatalogAccess) -> CatalogListing:
+    """Lists the schemas and tables of a catalog, those about the catalog itself included."""
+    return catalog_listing(access, _resolved)
 
 
 def resolve(
@@ -28,7 +36,13 @@ def resolve(
     if about_catalog is not None:
         return access, about_catalog
     access, name = redirected(access, name)
-    begun, found = access.tables.table(access.begun, access.session, name, version)
+    try:
+        begun, found = access.tables.table(access.begun, access.session, name, version)
+    except SchemaNotFoundError as error:
+        known = list_catalog(access).about(name.schema.lower())
+        if not known:
+            raise
+        raise TableNotFoundError(f"no table {name}{closest(name.table, known)}") from error
     return access.within(begun), found
 
 
@@ -61,12 +75,16 @@ def _table_about_catalog(
     access: CatalogAccess, name: CatalogSchemaTableName, version: TableVersion | None
 ) -> ResolvedSystemTable | None:
     asked = SchemaTableName(name.schema.lower(), name.table.lower())
-    for table in access.connector.system_tables:
-        if table.metadata.name == asked:
-            if version is not None:
-                raise NotSupportedError(f"system table {name} has no older states; leave out AS OF")
-            return ResolvedSystemTable(CatalogSchemaTableName(name.catalog, asked.schema, asked.table), table)
-    return None
+    table = system_table(access, asked, _resolved)
+    if table is None:
+        return None
+    if version is not None:
+        raise NotSupportedError(f"system table {name} has no older states; leave out AS OF")
+    return ResolvedSystemTable(CatalogSchemaTableName(name.catalog, asked.schema, asked.table), table)
+
+
+def _resolved(access: CatalogAccess, name: CatalogSchemaTableName) -> ResolvedTable | ResolvedSystemTable:
+    return resolve(access, name, None)[1]
 
 
 def _redirection(access: CatalogAccess, name: CatalogSchemaTableName) -> TableRedirection | None:

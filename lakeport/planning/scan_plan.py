@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +18,7 @@ from lakeport.transactions.statement import CatalogAccess
 
 __all__ = ["PlannedSplits", "ScanPlan", "needs_connector", "pack_splits", "plan_native_splits", "plan_splits"]
 
+_LOG = logging.getLogger(__name__)
 _MAX_ROUNDS = 8
 _DOMAIN_VALUES = 1000
 """Longer IN lists become a range before they travel to every task."""
@@ -117,9 +120,19 @@ def plan_splits(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle] | None
     dynamic = TupleDomain[ColumnHandle].all() if dynamic_filter is None else dynamic_filter
     if plan.pushed.is_none or dynamic.is_none or plan.limit == 0:
         return PlannedSplits((), ScanSummary(notes=("the filter is never true: nothing is read",)))
+    began = time.monotonic()
     with _split_source(plan, dynamic) as source:
-        splits = tuple(split for batch in source for split in batch)
-        return PlannedSplits(splits, source.summary())
+        planned = PlannedSplits(tuple(split for batch in source for split in batch), source.summary())
+    _LOG.debug(
+        "query %s: %s, %d splits of %d bytes, planned in %.0f ms; %s",
+        plan.access.session.query_id,
+        plan.access.catalog,
+        len(planned.splits),
+        planned.size_bytes,
+        1000 * (time.monotonic() - began),
+        planned.summary,
+    )
+    return planned
 
 
 def plan_native_splits(plan: ScanPlan) -> PlannedSplits | None:

@@ -163,6 +163,10 @@ class Statement:
         """
         return self._access(catalog, redirection)
 
+    def apart(self) -> Statement:
+        """A statement of the same user and settings that has transactions of its own."""
+        return Statement(self._registry, self._user, self._time_zone, self._properties)
+
     def accesses(self) -> list[CatalogAccess]:
         """The catalogs that the statement has met."""
         with self._lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -43,6 +44,7 @@ __all__ = [
     "ThriftConnections",
 ]
 
+_LOG = logging.getLogger(__name__)
 ResultT = TypeVar("ResultT")
 NamedCall = tuple[str, Callable[[ThriftHiveMetastore.Client], ResultT]]
 """Name of a call, for messages and statistics, and what makes it."""
@@ -195,9 +197,12 @@ class ThriftConnections:
         stale = connection.idle_since > 0 and connection.answer.received == 0
         why_cut = connection.canceller.why_cut
         try:
-            return retry.failed(connection.endpoint, call_class(name), broken.error, why_cut=why_cut, stale=stale)
+            wait = retry.failed(connection.endpoint, call_class(name), broken.error, why_cut=why_cut, stale=stale)
         except MetastoreError as error:
             raise error from broken.error
+        kind = type(broken.error).__name__
+        _LOG.info("%s: %s broke the connection (%s); repeated in %.2g s", name, connection.endpoint, kind, wait)
+        return wait
 
     def _connect(self, retry: RetryState) -> PooledConnection:
         """A connection of this call alone: an idle one, or a new one to the first address that answers."""

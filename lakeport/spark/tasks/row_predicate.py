@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from connector_spi.predicate import Value
 from connector_spi.serializable import Serializable
-from lakeport.arrow.filters import compare
+from lakeport.arrow.conditions import compare
 
 __all__ = ["Comparison", "InList", "Junction", "Negation", "NullTest", "RowPredicate", "TextTest", "Truth"]
 

@@ -154,7 +154,8 @@ def test_dictionaries_compare_as_their_values() -> None:
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        ("i > 5", "expected \\[\\(column, operator, value\\)"),
+        ("i ~ 5", "cannot read the filter 'i ~ 5'"),
+        (5, "expected \\[\\(column, operator, value\\)"),
         ([("i", "~", 5)], "operator of =, =="),
         ([("i", ">")], "cannot read the filter"),
         ([[]], "cannot read the filter"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError, TableNotFoundError
@@ -179,3 +180,34 @@ def test_locks_are_held_while_it_is_read(tmp_path: Path) -> None:
         del abandoned
         gc.collect()
         assert locks() == 0
+
+
+def test_sql_and_expressions_filter(opened: tuple[Session, MemoryConnector]) -> None:
+    session = opened[0]
+    scan = session.scan("mem.s.trips", ["id"], "region = 'eu'")
+    assert scan.to_arrow()["id"].to_pylist() == [1, 4]
+    assert scan.where("amount > 1", pc.field("id") < 3, ("region", "is not null")).to_arrow()["id"].to_pylist() == [1]
+    assert session.arrow("mem.s.trips", ["id"], pc.field("region") == "us").read_all()["id"].to_pylist() == [3]
+    # An expression of which nothing is known may use any column.
+    assert scan.where(pc.equal(pc.utf8_length(pc.field("region")), 2)).to_arrow()["id"].to_pylist() == [1, 4]
+    with pytest.raises(ColumnNotFoundError, match="did you mean region"):
+        scan.where(pc.field("regoin") == "eu")
+    with pytest.raises(ColumnNotFoundError, match="did you mean region"):
+        session.scan("mem.s.trips", where="regoin = 'eu'")
+    with pytest.raises(InvalidArgumentError, match="put the filter first"):
+        scan.limit(1).where("id = 1")
+
+
+def test_count_and_head(opened: tuple[Session, MemoryConnector]) -> None:
+    session = opened[0]
+    scan = session.scan("mem.s.trips")
+    assert (scan.count(), scan.where("region = 'eu'").count(), scan.limit(3).count()) == (4, 2, 3)
+    assert scan.select("amount").where(pc.field("id") > 5).count() == 0
+    assert scan.head(2).to_pylist() == ROWS[:2]
+    assert scan.head(0).num_rows == 0
+    assert scan.head().num_rows == 4
+    assert session.scan("mem.s.`trips$snapshots`").count() == 1
+    with pytest.raises(InvalidArgumentError, match="columns names no column"):
+        session.scan("mem.s.trips", columns=[])
+    with pytest.raises(InvalidArgumentError, match="columns names no column"):
+        scan.select()

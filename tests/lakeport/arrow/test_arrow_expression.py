@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lakeport.frames.arrow_expression import Call, needed_by_arrow, read_expression
-from lakeport.frames.pruning import EVERY_ROW, rows_needed
+from lakeport.arrow.arrow_expression import Call, needed_by_arrow, read_expression
+from lakeport.arrow.pruning import EVERY_ROW, rows_needed
 from tests.lakeport.frames.samples import ROWS
 
 LEAVES = st.one_of(

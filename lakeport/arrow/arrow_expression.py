@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.predicate import TupleDomain
-from lakeport.frames.pruning import EVERY_ROW, rows_needed
+from lakeport.arrow.pruning import EVERY_ROW, rows_needed
 
 __all__ = ["Call", "Field", "Literal", "needed_by_arrow", "read_expression"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -11,18 +10,10 @@ from connector_spi.errors import ConnectorError
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow.filters import parse_where
 
-__all__ = ["EVERY_ROW", "OpenReader", "rows_needed"]
+__all__ = ["EVERY_ROW", "rows_needed"]
 
 EVERY_ROW = TupleDomain[str].all()
 """The rows needed by an unsupported filter."""
-
-
-class OpenReader(Protocol):
-    """Opens a read of some columns; see ``TableScan.reader_of``."""
-
-    def __call__(
-        self, columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
-    ) -> pa.RecordBatchReader: ...
 
 
 def rows_needed(schema: pa.Schema, column: object, operator: str, *values: object) -> TupleDomain[str]:
@@ -51,7 +42,7 @@ def rows_needed(schema: pa.Schema, column: object, operator: str, *values: objec
             return EVERY_ROW
     try:
         condition = (column, operator, *values)
-        rows = parse_where([condition], lambda name: (name, field.type))  # type: ignore[list-item]
+        rows = parse_where([condition], lambda name: (name, field.type))
         return EVERY_ROW if rows is None else rows.domain()
     except (ConnectorError, TypeError, ValueError, ArithmeticError):
         return EVERY_ROW

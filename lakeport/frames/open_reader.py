@@ -1,0 +1,19 @@
+"""How other libraries open a part of a scan."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pyarrow as pa
+
+from connector_spi.predicate import TupleDomain
+
+__all__ = ["OpenReader"]
+
+
+class OpenReader(Protocol):
+    """Opens a read of some columns; see ``TableScan.reader_of``."""
+
+    def __call__(
+        self, columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
+    ) -> pa.RecordBatchReader: ...

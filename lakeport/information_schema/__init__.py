@@ -1,0 +1,1 @@
+"""Tables about a catalog that the engine gives for every connector: ``information_schema`` and ``system.metadata``."""
