@@ -77,6 +77,8 @@ class PushdownFacts:
         checked: Predicates that tasks check, in SQL.
         left: Predicates that Spark checks again, in SQL.
         aggregated: What tasks aggregate; ``None`` for nothing.
+        first_rows: The order in which tasks choose the first rows; ``None`` for all rows.
+        connector: What the connector does beside choosing by ``pushed``: names and texts.
     """
 
     columns_read: int
@@ -85,6 +87,8 @@ class PushdownFacts:
     checked: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     aggregated: str | None = None
+    first_rows: str | None = None
+    connector: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,9 @@ class ScanDescription:
         entries.append(("filter left to Spark", " AND ".join(pushdown.left) or "none"))
         if pushdown.aggregated is not None:
             entries.append(("aggregated in tasks", pushdown.aggregated))
+        if pushdown.first_rows is not None:
+            entries.append(("first rows chosen in tasks", pushdown.first_rows))
+        entries += pushdown.connector
         if summary.partitions_total is not None or summary.partitions_kept is not None:
             entries.append(("partitions", _kept(summary.partitions_kept, summary.partitions_total)))
         if summary.files_kept is not None:
@@ -141,6 +148,8 @@ class ScanDescription:
             "filterCheckedInTasks": list(pushdown.checked),
             "filterLeftToSpark": list(pushdown.left),
             "aggregatedInTasks": pushdown.aggregated,
+            "firstRowsInTasks": pushdown.first_rows,
+            "byConnector": dict(pushdown.connector),
             **{name: number for name, number in numbers.items() if number is not None},
             "splits": facts.splits,
             "tasks": facts.tasks,
