@@ -11,7 +11,7 @@ from typing import Generic, Protocol, runtime_checkable
 
 from connector_spi.handles import ColumnHandle, TableHandle, TableT_co
 from connector_spi.names import SchemaTableName, SystemTableName
-from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.predicate import ConnectorExpression, Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
@@ -42,10 +42,13 @@ class FilterApplication:
         table: The handle with the filter in it.
         remaining: What the engine must check again, row by row. A connector leaves out only what it guarantees
             exactly for every row, such as a partition key.
+        applied: Those of the constraint's expressions that it guarantees exactly for every row; the engine checks the
+            others again.
     """
 
     table: TableHandle
     remaining: TupleDomain[ColumnHandle]
+    applied: tuple[ConnectorExpression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ class ConnectorMetadata(ABC, Generic[TableT_co]):
         Args:
             session: The query.
             table: The handle so far.
-            constraint: Never NONE. The rest that a TupleDomain cannot say is there as words only.
+            constraint: Never NONE. What a TupleDomain cannot say is there as expressions, and as words.
         """
         return None
 

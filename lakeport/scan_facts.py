@@ -77,6 +77,8 @@ class PushdownFacts:
         left: Predicates that Spark checks again, in SQL.
         aggregated: What tasks aggregate; ``None`` for nothing.
         limit: Rows that are wanted in all; ``None`` where no limit was pushed.
+        first_rows: The order in which tasks choose the first rows; ``None`` for all rows.
+        connector: What the connector does beside choosing by ``pushed``: names and texts.
     """
 
     columns_read: int
@@ -86,6 +88,8 @@ class PushdownFacts:
     left: tuple[str, ...] = ()
     aggregated: str | None = None
     limit: int | None = None
+    first_rows: str | None = None
+    connector: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,9 @@ class ScanDescription:
             entries.append(("aggregated in tasks", pushdown.aggregated))
         if pushdown.limit is not None:
             entries.append(("limit pushed", f"{pushdown.limit:,}"))
+        if pushdown.first_rows is not None:
+            entries.append(("first rows chosen in tasks", pushdown.first_rows))
+        entries += pushdown.connector
         if summary.partitions_total is not None or summary.partitions_kept is not None:
             entries.append(("partitions", kept_text(summary.partitions_kept, summary.partitions_total)))
         if summary.files_kept is not None:
@@ -146,6 +153,8 @@ class ScanDescription:
             "filterLeftToSpark": list(pushdown.left),
             "aggregatedInTasks": pushdown.aggregated,
             "limitPushed": pushdown.limit,
+            "firstRowsInTasks": pushdown.first_rows,
+            "byConnector": dict(pushdown.connector),
             **{name: number for name, number in numbers.items() if number is not None},
             "splits": facts.splits,
             "tasks": facts.tasks,

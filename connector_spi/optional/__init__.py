@@ -1,5 +1,12 @@
-"""What a connector may offer beside reading: changes, streams, definitions, procedures, read options."""
+"""What a connector may offer beside reading: changes, streams, definitions, procedures, options, more pushdown."""
 
+from connector_spi.optional.aggregation import (
+    AggregateFunction,
+    AggregateKind,
+    Aggregation,
+    AggregationApplication,
+    SupportsAggregation,
+)
 from connector_spi.optional.changes import (
     CHANGE_TYPE,
     COMMIT_TIMESTAMP,
@@ -23,27 +30,36 @@ from connector_spi.optional.definitions import (
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
 
 __all__ = [
     "CHANGE_TYPE",
     "COMMIT_TIMESTAMP",
     "COMMIT_VERSION",
+    "AggregateFunction",
+    "AggregateKind",
+    "Aggregation",
+    "AggregationApplication",
     "ChangeRange",
     "ChangeType",
     "PartitionDefinition",
     "Procedure",
     "ProcedureArgument",
     "ProcedureFunction",
+    "SortItem",
     "StreamStart",
+    "SupportsAggregation",
     "SupportsChanges",
     "SupportsPartitionDefinition",
     "SupportsReadOptions",
     "SupportsSchemaDefinition",
     "SupportsStreaming",
     "SupportsTableDefinition",
+    "SupportsTopN",
     "SupportsViews",
     "TableChanges",
     "TableDefinition",
+    "TopNApplication",
     "ViewDefinition",
     "ViewDialect",
     "offset_fields",

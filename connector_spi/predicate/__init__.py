@@ -3,8 +3,18 @@
 They over-approximate or are exact as each operation says, and never leave out a row that fits (invariant I3).
 """
 
+from connector_spi.predicate.alternatives import alternatives
 from connector_spi.predicate.constraint import Constraint
 from connector_spi.predicate.domain import DEFAULT_SIMPLIFY_THRESHOLD, Domain
+from connector_spi.predicate.expression import (
+    Call,
+    ColumnReference,
+    ConnectorExpression,
+    Constant,
+    FieldDereference,
+    Function,
+    conjuncts,
+)
 from connector_spi.predicate.range import Range
 from connector_spi.predicate.sorted_range_set import SortedRangeSet
 from connector_spi.predicate.tuple_domain import TupleDomain
@@ -15,15 +25,23 @@ from connector_spi.predicate.values import Comparability, Value, comparability, 
 __all__ = [
     "DEFAULT_SIMPLIFY_THRESHOLD",
     "AllOrNoneValueSet",
+    "Call",
+    "ColumnReference",
     "Comparability",
+    "ConnectorExpression",
+    "Constant",
     "Constraint",
     "Domain",
     "EquatableValueSet",
+    "FieldDereference",
+    "Function",
     "Range",
     "SortedRangeSet",
     "TupleDomain",
     "Value",
     "ValueSet",
+    "alternatives",
     "comparability",
+    "conjuncts",
     "normalize",
 ]

@@ -10,9 +10,11 @@ __all__ = ["Behaviour"]
 class Behaviour(Enum):
     """An ability that a connector may lack. The value says it in words."""
 
+    AGGREGATION = "metadata is SupportsAggregation, and counts rows"
     CHANGES = "metadata is SupportsChanges"
     COLUMN_STATISTICS = "statistics know the smallest and largest value of a column"
     EMPTY_TABLES = "a table may have no rows"
+    EXPRESSION_PUSHDOWN = "apply_filter guarantees expressions that are no domains"
     FILTER_PUSHDOWN = "apply_filter takes something over"
     HIDDEN_COLUMNS = "tables have columns that SELECT * does not show"
     LIMIT = "metadata is SupportsLimit"
@@ -28,6 +30,7 @@ class Behaviour(Enum):
     STREAMING = "metadata is SupportsStreaming"
     SYSTEM_TABLES = "tables have system tables"
     TIME_TRAVEL = "metadata is SupportsTimeTravel"
+    TOP_N = "metadata is SupportsTopN"
     TYPE_BINARY = "columns of type binary"
     TYPE_BOOLEAN = "columns of type bool"
     TYPE_DATE = "columns of type date32"

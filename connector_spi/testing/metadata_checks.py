@@ -8,8 +8,10 @@ import pyarrow as pa
 
 from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, SupportsStatistics, SupportsTimeTravel
 from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.optional.aggregation import SupportsAggregation
 from connector_spi.optional.changes import SupportsChanges
 from connector_spi.optional.streaming import SupportsStreaming
+from connector_spi.optional.top_n import SupportsTopN
 from connector_spi.predicate import TupleDomain
 from connector_spi.testing.base import SCHEMA, ConformanceBase
 from connector_spi.testing.behaviours import Behaviour
@@ -20,12 +22,14 @@ __all__ = ["MetadataChecks"]
 
 _ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "name": pa.array(["a", None])})
 _PROTOCOLS = {
+    Behaviour.AGGREGATION: SupportsAggregation,
     Behaviour.CHANGES: SupportsChanges,
     Behaviour.LIMIT: SupportsLimit,
     Behaviour.PARTITION_LISTING: SupportsPartitionListing,
     Behaviour.STATISTICS: SupportsStatistics,
     Behaviour.STREAMING: SupportsStreaming,
     Behaviour.TIME_TRAVEL: SupportsTimeTravel,
+    Behaviour.TOP_N: SupportsTopN,
 }
 
 

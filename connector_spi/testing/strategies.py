@@ -1,13 +1,40 @@
-"""Random predicates (hypothesis) around the values that a table holds."""
+"""Random predicates, aggregations and orders (hypothesis) around the values that a table holds."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from connector_spi.predicate import Comparability, Domain, Range, TupleDomain, Value, ValueSet, comparability
+from connector_spi.handles import ColumnHandle
+from connector_spi.optional.aggregation import AggregateFunction, AggregateKind, Aggregation
+from connector_spi.optional.top_n import SortItem
+from connector_spi.predicate import (
+    Call,
+    ColumnReference,
+    Comparability,
+    ConnectorExpression,
+    Constant,
+    Domain,
+    Function,
+    Range,
+    TupleDomain,
+    Value,
+    ValueSet,
+    comparability,
+)
 
-__all__ = ["domains", "filterable_columns", "predicates"]
+__all__ = ["aggregations", "domains", "expressions", "filterable_columns", "predicates", "sort_orders"]
+
+_COMPARISONS = (
+    Function.EQUAL,
+    Function.NOT_EQUAL,
+    Function.LESS,
+    Function.LESS_OR_EQUAL,
+    Function.GREATER,
+    Function.GREATER_OR_EQUAL,
+    Function.NULL_SAFE_EQUAL,
+)
+_TEXT_TESTS = (Function.STARTS_WITH, Function.ENDS_WITH, Function.CONTAINS)
 
 
 def filterable_columns(table: pa.Table) -> list[str]:
@@ -32,6 +59,73 @@ def predicates(draw: st.DrawFn, table: pa.Table) -> TupleDomain[str]:
     return TupleDomain.with_column_domains(
         {name: draw(domains(table.column(name)).filter(lambda domain: not domain.is_none)) for name in names}
     )
+
+
+def expressions(table: pa.Table) -> st.SearchStrategy[ConnectorExpression]:
+    """Conditions on some columns, joined by ``AND`` and ``OR``, and negated."""
+    leaves = st.sampled_from(filterable_columns(table)).flatmap(lambda name: _conditions(table, name))
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.builds(lambda a, b: Call(Function.AND, (a, b)), inner, inner),
+            st.builds(lambda a, b: Call(Function.OR, (a, b)), inner, inner),
+            st.builds(lambda a: Call(Function.NOT, (a,)), inner),
+        ),
+        max_leaves=4,
+    )
+
+
+@st.composite
+def aggregations(draw: st.DrawFn, table: pa.Table) -> Aggregation:
+    """Up to two keys and three functions, as an engine offers them."""
+    names = filterable_columns(table)
+    exact = [name for name in names if not pa.types.is_floating(table.schema.field(name).type)]
+    keys = draw(st.lists(st.sampled_from(exact), max_size=2, unique=True))
+    functions = [_function(draw, table, draw(st.sampled_from(names))) for _ in range(draw(st.integers(1, 3)))]
+    return Aggregation(tuple(_handle(table, key) for key in keys), tuple(functions))
+
+
+@st.composite
+def sort_orders(draw: st.DrawFn, table: pa.Table) -> tuple[SortItem, ...]:
+    """One to three columns in different directions."""
+    names = draw(st.lists(st.sampled_from(filterable_columns(table)), min_size=1, max_size=3, unique=True))
+    return tuple(SortItem(_handle(table, name), draw(st.booleans()), draw(st.booleans())) for name in names)
+
+
+def _handle(table: pa.Table, name: str) -> ColumnHandle:
+    return ColumnHandle(name, table.schema.field(name).type)
+
+
+def _function(draw: st.DrawFn, table: pa.Table, name: str) -> AggregateFunction:
+    column = _handle(table, name)
+    small = pa.types.is_signed_integer(column.type) and column.type.bit_width <= 32
+    summed = pa.int64() if small else None
+    if pa.types.is_decimal(column.type) and column.type.precision <= 28:
+        summed = pa.decimal128(column.type.precision + 10, column.type.scale)
+    kind = draw(
+        st.sampled_from([kind for kind in AggregateKind if kind is not AggregateKind.SUM or summed is not None])
+    )
+    if kind is AggregateKind.COUNT_ROWS:
+        return AggregateFunction(kind, None, pa.int64())
+    if kind is AggregateKind.SUM and summed is not None:
+        return AggregateFunction(kind, column, summed)
+    return AggregateFunction(kind, column, pa.int64() if kind is AggregateKind.COUNT else column.type)
+
+
+@st.composite
+def _conditions(draw: st.DrawFn, table: pa.Table, name: str) -> ConnectorExpression:
+    column = ColumnReference(_handle(table, name))
+    held = st.sampled_from([value for value in table.column(name).unique().to_pylist() if value is not None])
+    kinds = [*_COMPARISONS, Function.IS_NULL, Function.IN]
+    kinds += _TEXT_TESTS if pa.types.is_string(column.type) else ()
+    function = draw(st.sampled_from(kinds))
+    if function is Function.IS_NULL:
+        return Call(function, (column,))
+    if function is Function.IN:
+        values = draw(st.lists(st.one_of(held, st.none()), min_size=1, max_size=3))
+        return Call(function, (column, *(Constant(value, column.type) for value in values)))
+    value = draw(held)
+    return Call(function, (column, Constant(value[:1] if function in _TEXT_TESTS else value, column.type)))
 
 
 def _some_values(data_type: pa.DataType, values: list[Value]) -> st.SearchStrategy[ValueSet]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.aggregation import Aggregation
 from connector_spi.predicate import TupleDomain, Value
 from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, FileChange, RowChanges
 from connectors.hive.acid.file import AcidFile
@@ -60,6 +61,7 @@ class HiveTableHandle(TableHandle):
         insert_only: The transactional table has no deletes and no row ids.
         changes: Read the changes of these write ids of a transactional table; ``None`` to read the table itself.
         bucketing: How Hive bucketed the rows; ``None`` for tables that are not bucketed, or not in Hive's way.
+        aggregation: Each split gives one group instead of rows; ``None`` for rows.
     """
 
     name: SchemaTableName
@@ -74,6 +76,7 @@ class HiveTableHandle(TableHandle):
     insert_only: bool = False
     changes: ChangeSpan | None = None
     bucketing: Bucketing | None = None
+    aggregation: Aggregation | None = None
 
     @property
     def format(self) -> str:

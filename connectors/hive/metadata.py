@@ -27,6 +27,7 @@ from connector_spi.metadata import (
     TableVersion,
 )
 from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.optional.aggregation import Aggregation, AggregationApplication
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
 from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
 from connector_spi.optional.streaming import StreamStart
@@ -53,9 +54,12 @@ from connectors.hive.statistics.table_statistics import column_statistics, table
 from connectors.hive.streaming import initial_offset, latest_offset, streamed_rows
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
 from connectors.hive.transaction import HiveTransaction
+from connectors.toolkit.read.aggregation import aggregated_columns, is_aggregated_by_footers
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveMetadata"]
+
+_WITH_FOOTERS = ("parquet", "orc")
 
 
 class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
@@ -205,6 +209,8 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
         self, session: ConnectorSession, table: HiveTableHandle, constraint: Constraint
     ) -> FilterApplication | None:
         """Applies filters on partition keys fully; filters on other columns select files and parts of files."""
+        if table.aggregation is not None:
+            return None
         whole = set(table.all_columns).difference(ACID_HIDDEN_COLUMNS if table.full_acid else ())
         taken = table.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
         if taken == table.constraint:
@@ -216,9 +222,27 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
     def apply_projection(
         self, session: ConnectorSession, table: HiveTableHandle, columns: tuple[ColumnHandle, ...]
     ) -> ProjectionApplication | None:
-        if table.columns == columns:
+        if table.columns == columns or table.aggregation is not None:
             return None
         return ProjectionApplication(replace(table, columns=columns), columns)
+
+    def apply_aggregation(
+        self, session: ConnectorSession, table: HiveTableHandle, aggregation: Aggregation
+    ) -> AggregationApplication | None:
+        """Counts and bounds of Parquet and ORC files without deletes, by footers; grouped by partition keys at most."""
+        keys = frozenset(table.partition_keys)
+        is_plain = not table.full_acid and table.changes is None and table.bucketing is None
+        knows_filter = keys.issuperset(table.constraint.domains or ()) and not table.constraint.is_none
+        if not is_plain or not knows_filter or table.format not in _WITH_FOOTERS or table.aggregation is not None:
+            return None
+        known = {*table.data_columns, *keys}
+        if any(function.column not in known for function in aggregation.functions if function.column is not None):
+            return None
+        if not is_aggregated_by_footers(aggregation, keys):
+            return None
+        return AggregationApplication(
+            replace(table, aggregation=aggregation), aggregated_columns(aggregation), complete=False
+        )
 
     def get_table_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
         if table.changes is not None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, InternalError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.optional.aggregation import Aggregation
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
@@ -30,6 +31,7 @@ from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.schema.file_columns import declared_columns
 from connectors.hive.schema.text_domains import stored_domain
 from connectors.hive.schema.text_types import TextRule, apply_text_rule
+from connectors.toolkit.read.aggregation import AggregatedPageSource, file_columns
 from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.read.page_source import BatchStage, StagedPageSource
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -59,6 +61,8 @@ class HivePageSourceProvider(PageSourceProvider):
     ) -> PageSource:
         if not isinstance(split, HiveSplit) or not isinstance(table, HiveTableHandle):
             raise InternalError(f"expected a Hive split and table, met {type(split).__name__}, {type(table).__name__}")
+        if table.aggregation is not None:
+            return self._aggregated(session, split, table, table.aggregation, columns)
         predicate = table.constraint.intersect(dynamic_filter)
         read = _file_read(split, table, columns, predicate, session.time_zone)
         request = self._request(split, table, read)
@@ -67,6 +71,19 @@ class HivePageSourceProvider(PageSourceProvider):
         stages = (*bucket_stages, *_text_stages(table, split, columns))
         source = open_rows(checked)
         return StagedPageSource(source, read.schema, stages) if stages else source
+
+    def _aggregated(
+        self,
+        session: ConnectorSession,
+        split: HiveSplit,
+        table: HiveTableHandle,
+        aggregation: Aggregation,
+        columns: tuple[ColumnHandle, ...],
+    ) -> PageSource:
+        read = file_columns(aggregation, frozenset(table.partition_keys))
+        rows = replace(table, aggregation=None)
+        source = self.create_page_source(session, split, rows, read, TupleDomain.all())
+        return AggregatedPageSource(source, aggregation, columns, dict(split.partition_values))
 
     def _request(self, split: HiveSplit, table: HiveTableHandle, read: FileRead) -> FileRequest:
         return FileRequest(

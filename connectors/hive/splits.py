@@ -32,6 +32,7 @@ from connectors.hive.native_reading import NativeFiles
 from connectors.hive.partitions.selection import PrunedPartitions, prune_partitions
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.transaction import HiveTransaction, hive_transaction
+from connectors.toolkit.read.aggregation import file_columns
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveSplitManager"]
@@ -63,6 +64,8 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
         columns: tuple[ColumnHandle, ...],
         dynamic_filter: TupleDomain[ColumnHandle],
     ) -> SplitSource[HiveSplit]:
+        if table.aggregation is not None:
+            columns = file_columns(table.aggregation, frozenset(table.partition_keys))
         hive = hive_transaction(transaction)
         constraint = table.constraint.intersect(dynamic_filter)
         if constraint.is_none:

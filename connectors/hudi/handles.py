@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.aggregation import Aggregation
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.serializable import Serializable
 from connectors.hudi.partition_path import PartitionPaths
@@ -84,6 +85,7 @@ class HudiTableHandle(TableHandle):
         indexes: What of the metadata table is used.
         history: The versions of the columns, where they have ids (schema on read).
         constraint: What was pushed; by handles of columns, hidden ones included.
+        aggregation: Each split gives one group instead of rows; ``None`` for rows.
     """
 
     name: SchemaTableName
@@ -98,6 +100,7 @@ class HudiTableHandle(TableHandle):
     indexes: IndexUse = IndexUse()
     history: SchemaHistory | None = None
     constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
+    aggregation: Aggregation | None = None
 
     @property
     def snapshot(self) -> str:

@@ -14,6 +14,7 @@ from connector_spi.errors import InternalError, InvalidArgumentError, SchemaNotF
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, TableVersion
 from connector_spi.names import SchemaTableName, SystemTableName
+from connector_spi.optional.aggregation import Aggregation, AggregationApplication
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
 from connector_spi.optional.definitions import TableDefinition
 from connector_spi.optional.streaming import StreamStart
@@ -41,6 +42,7 @@ from connectors.hudi.statistics.table_statistics import scan_statistics
 from connectors.hudi.streaming import batch_handle, initial_offset, latest_offset
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
+from connectors.toolkit.read.aggregation import aggregated_columns, is_aggregated_by_footers
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HudiMetadata"]
@@ -201,10 +203,26 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
     ) -> FilterApplication | None:
         handle = table if isinstance(table, HudiChangesHandle) else _hudi(table)
         combined = handle.constraint.intersect(constraint.summary)
-        if combined == handle.constraint:
+        is_aggregated = isinstance(handle, HudiTableHandle) and handle.aggregation is not None
+        if combined == handle.constraint or is_aggregated:
             return None
         # Row groups and partitions are only skipped, so every row has to be checked again.
         return FilterApplication(replace(handle, constraint=combined), constraint.summary)
+
+    def apply_aggregation(
+        self, session: ConnectorSession, table: TableHandle, aggregation: Aggregation
+    ) -> AggregationApplication | None:
+        """Counts and bounds without keys; by footers of base files, and by reading the slices that have logs."""
+        if not isinstance(table, HudiTableHandle) or not table.constraint.is_all or table.aggregation is not None:
+            return None
+        known = {ColumnHandle(field.name, field.type) for field in table.schema}
+        columns = {function.column for function in aggregation.functions} - {None}
+        is_plain = table.written_in is None and table.history is None and not aggregation.keys
+        if not is_plain or not known.issuperset(columns) or not is_aggregated_by_footers(aggregation, frozenset()):
+            return None
+        return AggregationApplication(
+            replace(table, aggregation=aggregation), aggregated_columns(aggregation), complete=False
+        )
 
     def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         """Bytes and rows of the data files. Planned once for the scan too."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from connector_spi.errors import InternalError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
@@ -17,6 +17,7 @@ from connectors.hudi.read.changes.group_changes import GroupChanges
 from connectors.hudi.read.changes.page_source import change_page_source
 from connectors.hudi.read.slice_page_source import slice_page_source
 from connectors.hudi.read.slice_read import SliceRead
+from connectors.toolkit.read.aggregation import AggregatedPageSource, file_columns
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HudiPageSourceProvider"]
@@ -46,6 +47,11 @@ class HudiPageSourceProvider(PageSourceProvider):
             return (change_feed_page_source if table.is_feed else change_page_source)(changes, columns)
         if not isinstance(split, HudiSplit) or not isinstance(table, HudiTableHandle):
             raise InternalError(f"expected a Hudi split and table, met {type(split).__name__}, {type(table).__name__}")
+        if table.aggregation is not None:
+            read = file_columns(table.aggregation, frozenset())
+            rows = replace(table, aggregation=None)
+            source = self.create_page_source(session, split, rows, read, TupleDomain.all())
+            return AggregatedPageSource(source, table.aggregation, columns, {})
         predicate = table.constraint.intersect(dynamic_filter)
         return slice_page_source(
             SliceRead(

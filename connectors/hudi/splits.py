@@ -32,6 +32,7 @@ from connectors.hudi.schema.table_schema import META_COLUMNS
 from connectors.hudi.snapshots.opening import snapshot_of
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.hudi.transaction import HudiTransaction
+from connectors.toolkit.read.aggregation import file_columns
 
 __all__ = ["HudiSplitManager"]
 
@@ -63,6 +64,8 @@ class HudiSplitManager(SplitManager):
             return self._changes(transaction, changes, columns)
         if not isinstance(table, HudiTableHandle) or not isinstance(transaction, HudiTransaction):
             raise InternalError(f"expected a Hudi table, met {type(table).__name__}")
+        if table.aggregation is not None:
+            columns = file_columns(table.aggregation, frozenset())
         constraint = table.constraint.intersect(dynamic_filter)
         if constraint.is_none:
             return ListSplitSource((), ScanSummary(snapshot=table.snapshot, partitions_kept=0, files_kept=0))
@@ -79,7 +82,7 @@ class HudiSplitManager(SplitManager):
             found = count_partitions(snapshot.files, snapshot.location, plan.unlisted, fields, self._pool)
             plan = replace(plan, pruned=plan.pruned + found, unlisted=())
         slices, schemas = self._slice_splits(snapshot, table, plan)
-        is_possible = not transaction.files.has_settings(table.location)
+        is_possible = not transaction.files.has_settings(table.location) and table.aggregation is None
         native = NativeReading(table, columns, schemas, is_possible=is_possible)
         max_size = session.get(MAX_SPLIT_SIZE)
         return HudiSplitSource(table, plan, RangeSplits(slices, columns, constraint, native, max_size))

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from connector_spi.errors import InternalError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.metadata import SupportsLimit
-from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.optional.aggregation import Aggregation, SupportsAggregation
+from connector_spi.optional.top_n import SortItem, SupportsTopN
+from connector_spi.predicate import ConnectorExpression, Constraint, TupleDomain
 from connector_spi.splits import ScanSummary, SplitSource
 from lakeport.plugin_errors import table_words
 from lakeport.transactions.statement import CatalogAccess
@@ -36,6 +38,10 @@ class ScanPlan:
         remaining: What the engine has to check again.
         limit: The limit that was offered, or ``None``.
         limit_guaranteed: Never more rows come than the limit.
+        applied: Expressions that the connector guarantees for every row.
+        top_n: The connector chooses so many rows, the first in this order; ``None`` for all.
+        aggregation: Rows are groups: what the connector aggregates; ``None`` for rows of the table.
+        aggregation_complete: Each group comes once.
     """
 
     access: CatalogAccess
@@ -45,6 +51,10 @@ class ScanPlan:
     remaining: TupleDomain[ColumnHandle]
     limit: int | None = None
     limit_guaranteed: bool = False
+    applied: tuple[ConnectorExpression, ...] = ()
+    top_n: tuple[int, tuple[SortItem, ...]] | None = None
+    aggregation: Aggregation | None = None
+    aggregation_complete: bool = False
 
     def with_filter(self, constraint: Constraint) -> ScanPlan:
         """Offers a filter until the connector says that nothing changes.
@@ -56,9 +66,9 @@ class ScanPlan:
         """
         asked, offered = constraint.summary, constraint.summary.simplify(_DOMAIN_VALUES)
         plan = replace(self, pushed=self.pushed.intersect(offered))
-        if offered.is_none or offered.is_all:
+        if offered.is_none or (offered.is_all and not constraint.expressions):
             return replace(plan, remaining=self.remaining.intersect(asked))
-        constraint = Constraint(offered, constraint.remaining)
+        constraint = Constraint(offered, constraint.remaining, constraint.expressions)
         remaining = offered
         for _ in range(_MAX_ROUNDS):
             with self.access.lock.asking(f"take a filter for table {table_words(plan.table)}"):
@@ -69,7 +79,8 @@ class ScanPlan:
             if taken.table == plan.table:
                 raise _loops("apply_filter", "returned the same handle instead of None")
             remaining = taken.remaining
-            plan = replace(plan, table=taken.table)
+            applied = tuple(one for one in constraint.expressions if one in taken.applied)
+            plan = replace(plan, table=taken.table, applied=(*plan.applied, *applied))
         raise _loops("apply_filter", f"still changed its handle after {_MAX_ROUNDS} calls")
 
     def with_columns(self, columns: tuple[ColumnHandle, ...]) -> ScanPlan:
@@ -100,6 +111,46 @@ class ScanPlan:
                 return plan
             plan = replace(plan, table=taken.table, limit_guaranteed=taken.guaranteed)
         raise _loops("apply_limit", f"still changed its handle after {_MAX_ROUNDS} calls")
+
+    def with_top_n(self, count: int, order: tuple[SortItem, ...]) -> ScanPlan:
+        """Offers ``ORDER BY order LIMIT count``; whoever reads sorts and cuts again."""
+        plan, metadata = self, self.access.metadata
+        if not isinstance(metadata, SupportsTopN):
+            return plan
+        for _ in range(_MAX_ROUNDS):
+            with self.access.lock:
+                taken = metadata.apply_top_n(self.access.session, plan.table, count, order)
+            if taken is None:
+                return plan
+            plan = replace(plan, table=taken.table, top_n=(count, order))
+        raise _loops("apply_top_n", f"still changed its handle after {_MAX_ROUNDS} calls")
+
+    def with_aggregation(self, aggregation: Aggregation) -> ScanPlan | None:
+        """Offers an aggregation; ``None`` where the connector does not aggregate.
+
+        Raises:
+            InternalError: The connector took it over with other columns than were asked.
+        """
+        metadata = self.access.metadata
+        if not isinstance(metadata, SupportsAggregation):
+            return None
+        with self.access.lock:
+            taken = metadata.apply_aggregation(self.access.session, self.table, aggregation)
+        if taken is None:
+            return None
+        asked = [*(key.type for key in aggregation.keys), *(one.type for one in aggregation.functions)]
+        if [column.type for column in taken.columns] != asked or len({c.name for c in taken.columns}) < len(asked):
+            raise InternalError(
+                f"the connector's apply_aggregation was asked for {aggregation}, of the types {asked}, and gave the "
+                f"columns {list(taken.columns)}: expected these types under different names (a defect of the connector)"
+            )
+        return replace(
+            self,
+            table=taken.table,
+            columns=taken.columns,
+            aggregation=aggregation,
+            aggregation_complete=taken.complete,
+        )
 
 
 @dataclass(frozen=True, slots=True)

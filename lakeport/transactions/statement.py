@@ -36,7 +36,7 @@ NATIVE_READER = boolean_property(
 )
 TASK_PUSHDOWN = boolean_property(
     "task_pushdown",
-    "Let Python tasks filter and aggregate the rows that they read; false leaves that to Spark.",
+    "Let Python tasks filter, aggregate and cut the rows that they read, and connectors too; false leaves it to Spark.",
     True,
 )
 ENGINE_PROPERTIES = (NATIVE_READER, TASK_PUSHDOWN)
@@ -55,7 +55,7 @@ class CatalogAccess:
         begun: The transaction in it.
         session: The query's facts with this catalog's session properties.
         native_reader: The engine may read files natively, with its own reader.
-        task_pushdown: Python tasks may filter and aggregate.
+        task_pushdown: Python tasks may filter and aggregate, and the connector may aggregate.
         statement: Owns a lease on the transactions, for as long as this object lives.
     """
 

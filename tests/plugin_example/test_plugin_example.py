@@ -71,8 +71,10 @@ def write(folder: Path, name: SchemaTableName, data: pa.Table) -> Path:
 class TestArrowFilesConformance(ConnectorConformance):
     missing_behaviours = frozenset(
         {
+            Behaviour.AGGREGATION,
             Behaviour.CHANGES,
             Behaviour.COLUMN_STATISTICS,
+            Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.FILTER_PUSHDOWN,
             Behaviour.HIDDEN_COLUMNS,
             Behaviour.LIMIT,
@@ -86,6 +88,7 @@ class TestArrowFilesConformance(ConnectorConformance):
             Behaviour.STREAMING,
             Behaviour.SYSTEM_TABLES,
             Behaviour.TIME_TRAVEL,
+            Behaviour.TOP_N,
         }
     )
 

@@ -217,6 +217,7 @@ class SplitLoader:
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
             return []
         native = file.acid is None and file.changes is None and whole.bucket_check is BucketCheck.NONE
+        native = native and self.table.aggregation is None
         native = native and self.native.is_native(info.path, info.size, location.storage)
         names = tuple(column.name for column in self.columns if column.name in constants) if native else ()
         cut = format_named(location.storage.format).splittable(info.path, location.storage)

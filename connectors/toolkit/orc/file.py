@@ -20,6 +20,7 @@ from connectors.toolkit.orc.footer import read_orc_footer
 from connectors.toolkit.orc.pruning import StripeStatistics
 from connectors.toolkit.read.file_read import FileRead
 from connectors.toolkit.read.open_file import ColumnarFile
+from connectors.toolkit.read.pruning import ColumnBounds
 from connectors.toolkit.read.rows import FileRows
 from connectors.toolkit.storage.filesystem import FileSystem
 
@@ -75,8 +76,14 @@ class OrcFile(ColumnarFile):
                 yield FileRows(index, start, stripe.rows)
 
     def matching(self, parts: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
-        reader = StripeStatistics(self.source, self.footer, self.columns.types, self.root)
-        return reader.matching(parts, predicate)
+        return self._statistics.matching(parts, predicate)
+
+    def exact_bounds(self, part: FileRows, column: ColumnHandle) -> ColumnBounds | None:
+        return self._statistics.exact_bounds(part.part, column)
+
+    @cached_property
+    def _statistics(self) -> StripeStatistics:
+        return StripeStatistics(self.source, self.footer, self.columns.types, self.root)
 
     def count_stripe(self, index: int) -> None:
         """Counts the bytes of a stripe that is read, once for all of its columns."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import cached_property
 
 import pyarrow as pa
 import pyorc
@@ -48,7 +49,7 @@ class StripeStatistics:
         # Hive's writers turn statistics off together with row groups, and what then stands there is no bound.
         if not predicate.domains or not self._footer.row_index_stride:
             return list(stripes)
-        reader = pyorc.Reader(self._source, converters=RAW_TIMES)
+        reader = self._reader
         columns = [self._column(reader, column.name, domain) for column, domain in predicate.domains.items()]
         kept = [index for index in stripes if self._may_match(reader.read_stripe(index), columns)]
         indexed = [one for one in map(_indexed, columns) if one is not None]
@@ -58,6 +59,35 @@ class StripeStatistics:
             for index in kept
             if row_groups_may_match(self._source, footer, footer.stripes[index], indexed, footer.hybrid_calendar)
         ]
+
+    def exact_bounds(self, stripe: int, column: ColumnHandle) -> ColumnBounds | None:
+        """The least and the greatest value of a column in a stripe, and its NULLs; ``None`` on any doubt.
+
+        Only of integers and dates. Bounds that are ``None`` say that there is no value.
+        """
+        if not self._footer.row_index_stride:
+            return None
+        found = self._column(self._reader, column.name, Domain.all(column.type))
+        rows = self._footer.stripes[stripe].rows
+        if found.source is None:
+            return ColumnBounds(None, None, rows, rows)
+        if found.number is None or found.source != column.type:
+            return None
+        read = self._reader.read_stripe(stripe)
+        bounds = self._bounds(read, found.number, found.source, column.type)
+        if bounds.null_count is None or bounds.row_count != rows:
+            return None
+        types = pa.types
+        if bounds.null_count == rows:
+            return ColumnBounds(None, None, rows, rows)
+        if not types.is_signed_integer(found.source) and not types.is_date32(found.source):
+            return None
+        expected = date if types.is_date32(found.source) else int
+        return bounds if type(bounds.low) is expected and type(bounds.high) is expected else None
+
+    @cached_property
+    def _reader(self) -> pyorc.Reader:
+        return pyorc.Reader(self._source, converters=RAW_TIMES)
 
     def _column(self, reader: pyorc.Reader, name: str, domain: Domain) -> _Column:
         position = self._types.position(name)

@@ -22,6 +22,7 @@ from connectors.toolkit.parquet.maps import is_map_key_error, open_with_maps, re
 from connectors.toolkit.parquet.pruning import RowGroupStatistics
 from connectors.toolkit.read.file_read import FileRead
 from connectors.toolkit.read.open_file import ColumnarFile
+from connectors.toolkit.read.pruning import ColumnBounds
 from connectors.toolkit.read.rows import FileRows
 from connectors.toolkit.schema.file_types import FileTypes
 from connectors.toolkit.schema.time_conventions import parquet_conventions
@@ -68,6 +69,9 @@ class ParquetFile(ColumnarFile):
 
     def matching(self, parts: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         return self._statistics.matching(parts, predicate)
+
+    def exact_bounds(self, part: FileRows, column: ColumnHandle) -> ColumnBounds | None:
+        return self._statistics.exact_bounds(part.part, column)
 
     def excluded_by_bloom_filters(self, parts: Sequence[int]) -> frozenset[int]:
         """The row groups that hold no row of the predicate by their Bloom filters."""

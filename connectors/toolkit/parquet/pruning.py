@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +20,17 @@ from connectors.toolkit.schema.time_conventions import TimeConventions
 __all__ = ["RowGroupStatistics"]
 
 _GREGORIAN_START = date(1582, 10, 15)
+_UNCUT = ("BOOLEAN", "INT32", "INT64")
+_VALUES = {
+    pa.bool_().id: bool,
+    pa.int8().id: int,
+    pa.int16().id: int,
+    pa.int32().id: int,
+    pa.int64().id: int,
+    pa.date32().id: date,
+    pa.decimal128(1).id: Decimal,
+}
+"""Types whose statistics are exact, and what they are in Python."""
 
 
 class RowGroupStatistics:
@@ -37,6 +49,34 @@ class RowGroupStatistics:
     def matching(self, groups: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         """The row groups that may hold rows of the predicate; all of them on doubt."""
         return [group for group in groups if self._may_match(self._metadata.row_group(group), predicate)]
+
+    def exact_bounds(self, group: int, column: ColumnHandle) -> ColumnBounds | None:
+        """The least and the greatest value of a column in a row group, and its NULLs; ``None`` on any doubt.
+
+        Only of integers, dates and decimals that are stored as integers, and of booleans: their statistics are never
+        cut. Bounds that are ``None`` say that there is no value.
+        """
+        row_group, position = self._metadata.row_group(group), self._types.position(column.name)
+        rows = int(row_group.num_rows)
+        if position is None:
+            return ColumnBounds(None, None, rows, rows)
+        source = self._types.schema.field(position).type
+        leaf = self._metadata.schema.column(self._leaves[position])
+        chunk = row_group.column(self._leaves[position])
+        is_flat = not pa.types.is_nested(source) and leaf.max_repetition_level == 0 and leaf.max_definition_level <= 1
+        statistics = chunk.statistics
+        if not is_flat or chunk.num_values != rows or statistics is None or not statistics.has_null_count:
+            return None
+        nulls = int(statistics.null_count)
+        if not 0 <= nulls <= rows:
+            return None
+        if nulls == rows or not _has_exact_type(column.type):
+            return ColumnBounds(None, None, nulls, rows)
+        if source != column.type or leaf.physical_type not in _UNCUT or not statistics.has_min_max:
+            return None
+        found = _bounds(chunk, rows, source, column.type, self._types.conventions)
+        values = (found.low, found.high)
+        return found if all(type(value) is _VALUES[source.id] for value in values) else None
 
     def _may_match(self, row_group: pq.RowGroupMetaData, predicate: TupleDomain[ColumnHandle]) -> bool:
         schema = self._types.schema
@@ -88,3 +128,7 @@ def _before_gregorian(low: Value) -> bool:
     if isinstance(low, datetime):
         return low.date() < _GREGORIAN_START
     return isinstance(low, date) and low < _GREGORIAN_START
+
+
+def _has_exact_type(data_type: pa.DataType) -> bool:
+    return data_type.id in _VALUES

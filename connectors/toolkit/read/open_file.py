@@ -9,6 +9,7 @@ from typing import Protocol
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connectors.toolkit.read.file_read import FileRead
+from connectors.toolkit.read.pruning import ColumnBounds
 from connectors.toolkit.read.rows import FileRows
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 
@@ -86,3 +87,10 @@ class ColumnarFile(OpenFile):
     @abstractmethod
     def matching(self, parts: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         """The parts that may hold rows of a predicate by their statistics; all of them on doubt."""
+
+    @abstractmethod
+    def exact_bounds(self, part: FileRows, column: ColumnHandle) -> ColumnBounds | None:
+        """The least and the greatest value of a column in a part, and its NULLs; ``None`` on any doubt.
+
+        ``None`` as one of the bounds says that there is no value.
+        """

@@ -8,12 +8,16 @@ from typing import Generic, TypeAlias
 
 import pyarrow as pa
 
+from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connector_spi.scan_counters import count
 from connectors.toolkit.partition_values import constant_batch
 from connectors.toolkit.read.file_read import FileRead
+from connectors.toolkit.read.open_file import ColumnarFile
+from connectors.toolkit.read.pruning import ColumnBounds
 from connectors.toolkit.read.rows import FileRows
 from connectors.toolkit.read.stages import FileT, Stage
+from connectors.toolkit.read.summary import RangeSummary
 
 __all__ = ["BatchStage", "FilePageSource", "StagedPageSource"]
 
@@ -68,6 +72,16 @@ class FilePageSource(PageSource, Generic[FileT]):
     def __next__(self) -> pa.RecordBatch:
         with self._errors(self._read.path):
             return next(self._batches)
+
+    def summary(self) -> RangeSummary | None:
+        """What the file's footer says of all rows that the page source would give; ``None`` on any doubt."""
+        columns = self._read.columns
+        if not self._read.may_have_rows:
+            return RangeSummary(0, {column.name: ColumnBounds(None, None, 0, 0) for column in columns})
+        if self._read.file_columns != columns or not self._read.file_predicate.is_all:
+            return None
+        with self._errors(self._read.path), self._open_file() as file:
+            return _summary(file, columns) if isinstance(file, ColumnarFile) else None
 
     def close(self) -> None:
         self._batches.close()
@@ -130,3 +144,16 @@ class StagedPageSource(PageSource):
                 stack.callback(staged.close)
                 batches = staged
             yield from batches
+
+
+def _summary(file: ColumnarFile, columns: Sequence[ColumnHandle]) -> RangeSummary | None:
+    rows, known = 0, {column.name: ColumnBounds(None, None, 0, 0) for column in columns}
+    for part in file.rows():
+        rows += part.count
+        for column in columns:
+            found = file.exact_bounds(part, column)
+            if found is None:
+                return None
+            known[column.name] = known[column.name].union(found)
+    count("ranges of files summed up by their footers")
+    return RangeSummary(rows, known)

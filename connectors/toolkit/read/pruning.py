@@ -31,6 +31,14 @@ class ColumnBounds:
     null_count: int | None = None
     row_count: int | None = None
 
+    def union(self, other: ColumnBounds) -> ColumnBounds:
+        """Of the rows of both, where all is known of both: ``None`` as a bound says that there is no value."""
+        lows = [bound for bound in (self.low, other.low) if bound is not None]
+        highs = [bound for bound in (self.high, other.high) if bound is not None]
+        nulls = (self.null_count or 0) + (other.null_count or 0)
+        rows = (self.row_count or 0) + (other.row_count or 0)
+        return ColumnBounds(min(lows, default=None), max(highs, default=None), nulls, rows)
+
 
 def may_match(domain: Domain, bounds: ColumnBounds) -> bool:
     """Whether a row of the column may be in the domain; true on doubt.

@@ -49,6 +49,7 @@ class CharScanBuilderProxy(ScanBuilderProxy):
             READ + "SupportsPushDownRequiredColumns",
             "org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters",
             READ + "SupportsPushDownLimit",
+            READ + "SupportsPushDownTopN",
             READ + "SupportsPushDownAggregates",
         ]
 

@@ -13,9 +13,10 @@ import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import Domain, TupleDomain
+from connector_spi.predicate import Call, ConnectorExpression, Domain, Function, TupleDomain
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.types import spark_type_json
+from lakeport.spark.scan.expressions import Reference, column_call, operand_call, reference
 from lakeport.spark.scan.predicate_values import NO_LITERAL, column_domain, python_literal, row_predicate
 from lakeport.spark.tasks.row_predicate import Junction, Negation, RowPredicate, Truth
 
@@ -37,6 +38,7 @@ class Translated:
         kept_from_files: It may touch a column by which Spark's own readers must not skip parts of files. Statistics of
             floating-point columns leave NaN out, Spark's greatest value: rows go missing. Times without a zone are
             asked of the readers as times with one, so that values and columns would not be of one type.
+        expression: The predicate as connectors get it; ``None`` where it cannot be said.
     """
 
     domain: TupleDomain[ColumnHandle]
@@ -44,6 +46,7 @@ class Translated:
     text: str
     rows: RowPredicate | None
     kept_from_files: bool
+    expression: ConnectorExpression | None = None
 
 
 def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandle]) -> Translated:
@@ -60,7 +63,7 @@ def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandl
         found = translator.predicate(predicate, negated=False)
     except _TooLarge:
         return Translated(TupleDomain.all(), False, text, None, kept_from_files=True)
-    return Translated(found.domain, found.exact, text, found.rows, translator.kept_from_files)
+    return Translated(found.domain, found.exact, text, found.rows, translator.kept_from_files, found.expression)
 
 
 class _TooLarge(Exception):  # noqa: N818 - a signal
@@ -69,11 +72,12 @@ class _TooLarge(Exception):  # noqa: N818 - a signal
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Domain and exactness are of the predicate or, where that was asked, of its negation; ``rows`` never of that."""
+    """Domain and exactness are of the predicate or, where that was asked, of its negation; the rest never of that."""
 
     domain: TupleDomain[ColumnHandle]
     exact: bool
     rows: RowPredicate | None
+    expression: ConnectorExpression | None = None
 
 
 class _Translator:
@@ -92,7 +96,8 @@ class _Translator:
         children = self._jvm.items(node.children())
         if name == "NOT":
             found = self.predicate(children[0], not negated)
-            return replace(found, rows=None if found.rows is None else Negation(found.rows))
+            expression = None if found.expression is None else Call(Function.NOT, (found.expression,))
+            return replace(found, rows=None if found.rows is None else Negation(found.rows), expression=expression)
         if name in ("AND", "OR"):
             return self._combine(name, children, negated)
         if name in ("ALWAYS_TRUE", "ALWAYS_FALSE"):
@@ -105,12 +110,15 @@ class _Translator:
         right = self.predicate(children[1], negated)
         both = None if left.rows is None or right.rows is None else (left.rows, right.rows)
         rows = None if both is None else Junction(name == "AND", both)
+        expression = None
+        if left.expression is not None and right.expression is not None:
+            expression = Call(Function[name], (left.expression, right.expression))
         exact = left.exact and right.exact
         if (name == "AND") != negated:
-            return _Found(left.domain.intersect(right.domain), exact, rows)
+            return _Found(left.domain.intersect(right.domain), exact, rows, expression)
         # A union of domains over several columns says less than the OR does.
         one_column = len({*(left.domain.domains or ()), *(right.domain.domains or ())}) <= 1
-        return _Found(left.domain.union(right.domain), exact and one_column, rows)
+        return _Found(left.domain.union(right.domain), exact and one_column, rows, expression)
 
     def _leaf(self, name: str, children: list[JavaObject], negated: bool) -> _Found:
         if name in _MIRRORED and self._column(children[0]) is None and len(children) == 2:
@@ -120,21 +128,40 @@ class _Translator:
         column = self._column(children[0]) if children else None
         if column is None:
             self.kept_from_files = True  # whatever it is
-            return _Found(TupleDomain.all(), False, None)
+            return _Found(TupleDomain.all(), False, None, self._expression(name, children))
         self.kept_from_files |= pa.types.is_floating(column.type) or column.type == pa.timestamp("us")
         values = [self._literal(argument, column.type) for argument in children[1:]]
         if any(value is NO_LITERAL for value in values):
-            return _Found(TupleDomain.all(), False, None)
+            return _Found(TupleDomain.all(), False, None, self._expression(name, children))
         rows = row_predicate(name, column, values)
+        expression = column_call(name, column, values)
         domain, exact = column_domain(name, column.type, values)
         if domain is None or (negated and not exact):
-            return _Found(TupleDomain.all(), False, rows)
+            return _Found(TupleDomain.all(), False, rows, expression)
         if negated:
             # A comparison is neither true nor false for NULL; only these three always have an answer.
             domain = domain.complement()
             if name not in ("IS_NULL", "IS_NOT_NULL", "<=>"):
                 domain = domain.intersect(Domain.not_null(column.type))
-        return _Found(TupleDomain.with_column_domains({column: domain}), exact, rows)
+        return _Found(TupleDomain.with_column_domains({column: domain}), exact, rows, expression)
+
+    def _expression(self, name: str, children: list[JavaObject]) -> ConnectorExpression | None:
+        """Of fields of structs, and of two columns."""
+        found = [self._reference(child) for child in children]
+        types = [one.type for one in found if one is not None]
+        if not types:
+            return None
+        values = [
+            None if one is not None else self._literal(c, types[0]) for c, one in zip(children, found, strict=True)
+        ]
+        return None if any(value is NO_LITERAL for value in values) else operand_call(name, found, values)
+
+    def _reference(self, node: JavaObject) -> Reference | None:
+        if self._jvm.class_name(node) != "FieldReference":
+            return None
+        first, *fields = self._jvm.texts(node.fieldNames())
+        column = self._columns.get(first)
+        return None if column is None else reference(column, fields)
 
     def _column(self, node: JavaObject) -> ColumnHandle | None:
         if self._jvm.class_name(node) != "FieldReference":

@@ -159,7 +159,7 @@ class Scan:
 
     def prunable_columns(self) -> list[str]:
         """The columns by which a join may prune while the query runs: partition keys that are read."""
-        if self.asked.work.aggregation is not None:
+        if self.asked.work.aggregation is not None or self.asked.plan.aggregation is not None:
             # Groups cannot be left out by what only rows have.
             return []
         return [name for name in self.asked.output.names if name in self.asked.table.partition_keys]
@@ -168,7 +168,7 @@ class Scan:
         """What the connector knows; where it knows no size, the bytes of the splits, which are planned anyway."""
         access = self.asked.plan.access
         known = TableStatistics()
-        if isinstance(access.metadata, SupportsStatistics):
+        if isinstance(access.metadata, SupportsStatistics) and self.asked.plan.aggregation is None:
             with access.lock.asking(f"give statistics of table {table_words(self.asked.plan.table)}"):
                 known = access.metadata.get_table_statistics(access.session, self.asked.plan.table)
         return known if known.size_bytes is not None else replace(known, size_bytes=self.planned().splits.size_bytes)
@@ -198,6 +198,8 @@ class Scan:
             left=asked.left,
             aggregated=None if aggregation is None else str(aggregation),
             limit=asked.work.limit if asked.plan.limit is None else asked.plan.limit,
+            first_rows=None if asked.work.top_n is None else str(asked.work.top_n),
+            connector=_taken_over(asked.plan),
         )
         return ScanDescription(self._facts(), pushdown)
 
@@ -226,3 +228,14 @@ class Scan:
             size_bytes=planned.splits.size_bytes,
             native=isinstance(planned.reader, NativeRead),
         )
+
+
+def _taken_over(plan: ScanPlan) -> tuple[tuple[str, str], ...]:
+    """What the connector does beside filters, in words."""
+    found = [("filter applied by the connector", " AND ".join(map(str, plan.applied)))] if plan.applied else []
+    if plan.top_n is not None:
+        count, order = plan.top_n
+        found.append(("first rows by the connector", f"{count} by {', '.join(map(str, order))}"))
+    if plan.aggregation is not None:
+        found.append(("aggregated by the connector", str(plan.aggregation)))
+    return tuple(found)

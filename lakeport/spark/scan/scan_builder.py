@@ -9,12 +9,13 @@ from py4j.java_gateway import JavaObject
 from lakeport.spark.bridge.connections import forget_connections
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.scan.aggregates import has_other_average, partial_aggregation
+from lakeport.spark.scan.aggregates import read_aggregation
 from lakeport.spark.scan.environment import JvmEnvironment
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.scan.pushed_state import OfferedPredicate, PushdownRound, PushedState
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_proxy import PREDICATE, PushedPredicates, ScanProxy
+from lakeport.spark.scan.sort_orders import read_sort_orders
 
 __all__ = ["ScanBuilderProxy"]
 
@@ -27,6 +28,7 @@ class ScanBuilderProxy(Proxy):
             READ + "SupportsPushDownRequiredColumns",
             READ + "SupportsPushDownV2Filters",
             READ + "SupportsPushDownLimit",
+            READ + "SupportsPushDownTopN",
             READ + "SupportsPushDownAggregates",
         ]
 
@@ -49,17 +51,31 @@ class ScanBuilderProxy(Proxy):
         return self._jvm.array(PREDICATE, self._pushed.all)
 
     def supportCompletePushDown(self, aggregation: JavaObject) -> bool:
-        """Never: each task gives results of its own. Asked before Spark makes sums and counts of averages."""
+        """Whether the connector gives each group once; tasks give results of their own each.
+
+        Asked before Spark makes sums and counts of averages.
+        """
         access = self._table.plan.access
-        if access.task_pushdown and has_other_average(self._jvm, aggregation, self._table.columns):
-            self._has_other_average = True
+        if not self._state.connector_may_aggregate and not access.task_pushdown:
+            return False
+        found = read_aggregation(self._jvm, aggregation, self._table.columns)
+        offered = found.in_connector() if self._state.connector_may_aggregate else None
+        if offered is not None and self._state.aggregate_in_connector(offered, only_complete=True):
+            return True
+        self._has_other_average |= access.task_pushdown and found.has_other_average
         return False
 
     def pushAggregation(self, aggregation: JavaObject) -> bool:
-        """Lets the tasks aggregate, where tasks read; Spark asks once all filters above are taken over."""
-        if self._has_other_average or not self._state.may_aggregate:
+        """Lets the connector aggregate, or the tasks where they read; Spark asks once all filters are taken over."""
+        if self._state.is_aggregated_in_connector:
+            return True
+        if self._has_other_average or not (self._state.connector_may_aggregate or self._state.may_aggregate):
             return False
-        found = partial_aggregation(self._jvm, aggregation, self._table.columns)
+        asked = read_aggregation(self._jvm, aggregation, self._table.columns)
+        offered = asked.in_connector() if self._state.connector_may_aggregate else None
+        if offered is not None and self._state.aggregate_in_connector(offered, only_complete=False):
+            return True
+        found = asked.in_tasks() if self._state.may_aggregate else None
         return found is not None and self._state.aggregate(found)
 
     def pruneColumns(self, schema: JavaObject) -> None:
@@ -71,8 +87,15 @@ class ScanBuilderProxy(Proxy):
         self._state.limit(limit)
         return False
 
+    def pushTopN(self, orders: JavaObject, limit: int) -> bool:
+        """Offers the first rows in an order to the connector and to the tasks; Spark always sorts and cuts again."""
+        if not self._state.may_choose_first:
+            return False
+        order = read_sort_orders(self._jvm, orders, self._table.columns)
+        return order is not None and self._state.top_n(limit, order)
+
     def isPartiallyPushed(self) -> bool:
-        """Spark keeps its own limit above the scan."""
+        """Spark keeps its own limit, and its own order, above the scan."""
         return True
 
     def build(self) -> ScanProxy:

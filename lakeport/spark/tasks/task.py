@@ -19,6 +19,7 @@ from lakeport.plugin_errors import ConnectorOrigin
 from lakeport.spark.tasks.counters import TaskCounters, counted
 from lakeport.spark.tasks.partial_aggregate import PartialAggregation, PartialAggregator
 from lakeport.spark.tasks.row_predicate import RowPredicate
+from lakeport.spark.tasks.top_n import TopN, first_rows
 
 __all__ = ["BatchReader", "TableSource", "TaskReader", "TaskWork", "read_tables"]
 
@@ -34,16 +35,18 @@ class TaskWork(Serializable):
         predicate: Rows for which it is not true are left out; Spark does not check it again.
         limit: No more rows than this are needed of any task; only where a predicate is, and nothing is aggregated.
         aggregation: Groups are given instead of rows.
+        top_n: The first rows in an order are given; only where nothing is aggregated.
     """
 
     predicate: RowPredicate | None = None
     limit: int | None = None
     aggregation: PartialAggregation | None = None
+    top_n: TopN | None = None
 
     @property
     def is_nothing(self) -> bool:
         """Rows are given as they are read."""
-        return self.predicate is None and self.aggregation is None
+        return self.predicate is None and self.aggregation is None and self.top_n is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,8 @@ class TaskReader:
                 yield from aggregator.add(batch)
             yield from aggregator.finish()
             return
+        if self.work.top_n is not None:
+            batches = first_rows(batches, self.work.top_n)
         wanted = list(range(self.output))
         selected = batches if self.output == len(self.source.columns) else (batch.select(wanted) for batch in batches)
         if self.work.predicate is None:

@@ -20,10 +20,12 @@ class HiveConformance(ConnectorConformance):
     missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset(
         {
             Behaviour.CHANGES,
+            Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.LIMIT,
             Behaviour.SNAPSHOT_ISOLATION,
             Behaviour.STREAMING,
             Behaviour.TIME_TRAVEL,
+            Behaviour.TOP_N,
         }
     )
     max_examples = examples(50)

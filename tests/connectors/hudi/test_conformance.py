@@ -20,7 +20,9 @@ class HudiConformance(ConnectorConformance):
     missing_behaviours = frozenset(
         {
             Behaviour.COLUMN_STATISTICS,
+            Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.LIMIT,
+            Behaviour.TOP_N,
             # Avro has no whole numbers of less than 32 bits.
             Behaviour.TYPE_INT8,
             Behaviour.TYPE_INT16,

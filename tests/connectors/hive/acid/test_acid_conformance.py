@@ -23,7 +23,14 @@ class AcidConformance(HiveConformance):
     """Each version is a write id; rows come in deltas. Column statistics are checked with plain tables."""
 
     missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset(
-        {Behaviour.CHANGES, Behaviour.LIMIT, Behaviour.STREAMING}
+        {
+            Behaviour.AGGREGATION,
+            Behaviour.CHANGES,
+            Behaviour.EXPRESSION_PUSHDOWN,
+            Behaviour.LIMIT,
+            Behaviour.STREAMING,
+            Behaviour.TOP_N,
+        }
     )
     file_format = "orc"
     converted: ClassVar[bool]
@@ -70,7 +77,9 @@ class AcidConformance(HiveConformance):
 class TestFullAcidConformance(AcidConformance):
     """Tells changes, too: a row that is written again is deleted and inserted."""
 
-    missing_behaviours = frozenset({Behaviour.LIMIT})
+    missing_behaviours = frozenset(
+        {Behaviour.AGGREGATION, Behaviour.EXPRESSION_PUSHDOWN, Behaviour.LIMIT, Behaviour.TOP_N}
+    )
     converted = False
 
     def merge_rows(self, name: SchemaTableName, data: pa.Table, deletes: Sequence[int]) -> None:
