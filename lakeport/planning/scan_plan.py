@@ -118,7 +118,7 @@ class ScanPlan:
         if not isinstance(metadata, SupportsTopN):
             return plan
         for _ in range(_MAX_ROUNDS):
-            with self.access.lock:
+            with self.access.lock.asking(f"take the first rows of table {table_words(plan.table)}"):
                 taken = metadata.apply_top_n(self.access.session, plan.table, count, order)
             if taken is None:
                 return plan
@@ -134,7 +134,7 @@ class ScanPlan:
         metadata = self.access.metadata
         if not isinstance(metadata, SupportsAggregation):
             return None
-        with self.access.lock:
+        with self.access.lock.asking(f"aggregate table {table_words(self.table)}"):
             taken = metadata.apply_aggregation(self.access.session, self.table, aggregation)
         if taken is None:
             return None

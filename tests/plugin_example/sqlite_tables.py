@@ -157,6 +157,7 @@ class SqliteConnector(spi.Connector):
 
 class SqliteFactory(spi.ConnectorFactory):
     name = "sqlite"
+    spi_version = 2
     config_properties = (FOLDER,)
 
     def create(self, catalog: str, properties: spi.PropertyValues, context: spi.ConnectorContext) -> SqliteConnector:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -167,3 +168,20 @@ def test_what_else_a_view_has_is_left_to_spark(shop: Shop, text: str, kind: str)
     with pytest.raises(ConnectorError, match=r"shop\.v is a view.*Spark") as caught:
         shop.rows()
     assert caught.value.code.name == "HIVE_VIEW"
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["number > 1 AND price < 4", (pc.field("number") > Decimal("1.00")) & (pc.field("price") < 4)],
+    ids=["sql", "pyarrow"],
+)
+def test_texts_and_expressions_name_the_views_columns(shop: Shop, where: Where) -> None:
+    """The view's ``price`` is the table's ``id``: a filter in the table's names would find other rows."""
+    shop.view(
+        "SELECT `orders`.`price` AS `number`, `orders`.`id` AS `price`, `orders`.`name` FROM `shop`.`orders`",
+        {"number": "decimal(10,2)", "price": "bigint", "name": "string"},
+    )
+    assert shop.rows(columns=["name"], where=where).to_pylist() == [{"name": "ann"}, {"name": "bob"}]
+    assert shop.session.scan("hive.shop.v").where(where).head(1).to_pylist()[0]["name"] == "ann"
+    assert shop.session.scan("hive.shop.v").where(where).count() == 2
+    assert shop.session.scan("hive.shop.v").count() == 4
