@@ -118,9 +118,12 @@ def _cancel(work: _Work, worker: threading.Thread, watch: RunWatch | None) -> No
     canceller = threading.Thread(target=work.cancel, name="lakeport-cancel", daemon=True)
     canceller.start()
     end = time.monotonic() + _PATIENCE
-    while worker.is_alive() and (time.monotonic() < end or (watch is not None and watch.keeps_waiting())):
+    # Whoever goes on at once might stop Spark before the jobs are cancelled.
+    while (worker.is_alive() or canceller.is_alive()) and (
+        time.monotonic() < end or (watch is not None and watch.keeps_waiting())
+    ):
         try:
-            worker.join(0.05)
+            (canceller if canceller.is_alive() else worker).join(0.05)
         except KeyboardInterrupt:
             # A second Ctrl-C: the user does not want to wait. A pager has its own key to quit.
             end = 0.0
@@ -166,7 +169,9 @@ class _Work:
         """Cancels the running jobs and those that would follow."""
         self._cancelled.set()
         if self._cancel_jobs is not None:
-            self._cancel_jobs()
+            # Spark may have been stopped meanwhile; its jobs have ended then.
+            with contextlib.suppress(Exception):
+                self._cancel_jobs()
         if self._lease is not None:
             self._lease.cancel()
 

@@ -14,7 +14,7 @@ from typing import IO
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
@@ -48,6 +48,7 @@ _SETTINGS: dict[str, str] = {
 }
 _WAREHOUSE = "spark.sql.warehouse.dir"
 _GIB = 1 << 30
+_LONGEST_LINE = 200
 _lock = threading.Lock()
 
 
@@ -104,7 +105,10 @@ def _start(options: SparkOptions) -> SparkSession:
             redirected = {"stderr": log, "stdout": log} if log else None
             gateway = SparkContext._gateway or launch_gateway(conf, redirected)  # type: ignore[no-untyped-call]
             context = SparkContext(conf=conf, gateway=gateway)
-        return SparkSession(context)
+        session = SparkSession(context)
+        # Spark reads the settings of SQL only here.
+        session._jsparkSession.sessionState()
+        return session
     except (PySparkException, Py4JError, OSError, RuntimeError) as error:
         found = _not_started(error, options)
         if context is not None:
@@ -116,9 +120,23 @@ def _not_started(error: Exception, options: SparkOptions) -> ConnectorError:
     reason = first_cause(error)
     at_fault = next((name for name in options.settings if name in reason), None)
     if at_fault is not None:
+        if options.log is not None:
+            options.log.unlink(missing_ok=True)
         return InvalidPropertyError(f"Spark does not take the setting {at_fault}: {reason}")
-    where = f"; its log is {options.log}" if options.log else ""
-    return ExternalError(f"Spark did not start: {reason}{where}", SPARK_DOES_NOT_START)
+    if options.log is not None:
+        words = _first_words(options.log) if isinstance(error, PySparkRuntimeError) else ""
+        reason = f"{reason.rstrip('.')}{words}; its log is {options.log}"
+    return ExternalError(f"Spark did not start: {reason}", SPARK_DOES_NOT_START)
+
+
+def _first_words(log: Path) -> str:
+    """What Java says where it does not run at all."""
+    try:
+        with log.open(encoding="utf-8", errors="replace") as file:
+            line = file.readline(_LONGEST_LINE).strip()
+    except OSError:
+        return ""
+    return f" ({line})" if line else ""
 
 
 @contextmanager

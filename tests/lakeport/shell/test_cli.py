@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -99,7 +100,28 @@ def test_ctrl_c_cancels_and_ends(catalogs: Path) -> None:
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err.splitlines()[-1:]) == (130, b"", [b"cancelled"])
+    assert (process.returncode, out, err) == (130, b"", b"cancelled\n")
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("setting", "code", "says", "logs"),
+    [
+        ("spark.sql.ansi.enabled=maybe", 1, "does not take the setting spark.sql.ansi.enabled: ", 0),
+        ("spark.driver.memory=lots", 2, "Invalid maximum heap size: -Xmxlots", 1),
+    ],
+)
+def test_a_setting_that_stops_spark_is_named(
+    catalogs: Path, tmp_path: Path, setting: str, code: int, says: str, logs: int
+) -> None:
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    done = lakeport("sql", "SELECT 1", "--catalogs", catalogs, "--session", setting, env=state)
+    [line] = done.stderr.decode().splitlines()
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert says in line
+    found = list((tmp_path / "lakeport").iterdir())
+    assert [stat.S_IMODE(log.stat().st_mode) for log in found] == [0o600] * logs
 
 
 @pytest.mark.slow
