@@ -15,7 +15,7 @@ _IDENTIFIER = "org.apache.spark.sql.catalyst.FunctionIdentifier"
 _OPERATOR_WORDS = "and between case div ilike in like not or regexp rlike when"
 _OPERATORS = frozenset(_OPERATOR_WORDS.split())
 """Words that Spark registers as functions, and that are written between or around their operands."""
-_USAGE = re.compile(r"\s*_FUNC_(?P<signature>(?:\((?:[^()]|\([^()]*\))*\))?)\s*(?:-\s*(?P<does>.*))?", re.DOTALL)
+_USAGE = re.compile(r"\s*(?P<name>\w+)\((?P<signature>(?:[^()]|\([^()]*\))*)\)\s*(?:-\s*(?P<does>.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ def function_usages(jvm: Jvm, names: Iterable[str]) -> list[FunctionUsage]:
 
 
 def _usage(name: str, text: str) -> FunctionUsage:
-    """Reads what Spark says: ``_FUNC_(fmt, ts) - Returns ...``, perhaps more than once."""
+    """Reads what Spark says: ``date_trunc(fmt, ts) - Returns ...``, perhaps more than once."""
     match = _USAGE.match(text)
-    if match is None:
+    if match is None or match.group("name") != name:
         return FunctionUsage(name, "", _sentence(text))
-    return FunctionUsage(name, match.group("signature")[1:-1], _sentence(match.group("does") or ""))
+    return FunctionUsage(name, match.group("signature"), _sentence(match.group("does") or ""))
 
 
 def _sentence(text: str) -> str:

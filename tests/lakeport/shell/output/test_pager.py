@@ -6,13 +6,16 @@ import io
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.splits import ScanSummary
 from lakeport.scan_facts import JobCounts, ScanFacts, scan_totals
 from lakeport.shell.footer import footer, progress_text
+from lakeport.shell.output.formats import FORMATS
 from lakeport.shell.output.pager import PagedOutput, pager_command
+from lakeport.shell.progress_line import ProgressWatch
 from lakeport.shell.runner import RunState
 
 NAME = CatalogSchemaTableName("c", "s", "t")
@@ -96,3 +99,17 @@ def test_the_line_of_progress() -> None:
     state = RunState("reading", 4.0, JobCounts(12, 40, 12_000_000, 8 << 20))
     assert progress_text(state, 0)[2:] == "running 4 s, 12 of 40 tasks, 12 M rows, 3 M rows/s, 8.0 MB, 2.0 MB/s"
     assert progress_text(RunState("starting Spark", 2.0, JobCounts()), 1)[2:] == "starting Spark 2 s"
+
+
+def test_progress_beside_a_result_that_goes_elsewhere() -> None:
+    terminal, out = io.StringIO(), io.BytesIO()
+    watch = ProgressWatch(terminal, FORMATS["csv"])
+    watch.tick(RunState("reading", 0.1, JobCounts(1, 4)))
+    assert terminal.getvalue() == ""
+    watch.tick(RunState("reading", 3.0, JobCounts(1, 4)))
+    assert "running 3 s, 1 of 4 tasks" in terminal.getvalue()
+    batch = pa.record_batch({"a": [1]})
+    watch.write(batch.schema, iter([batch]), out)
+    watch.tick(RunState("writing", 5.0, JobCounts(4, 4)))
+    assert terminal.getvalue().endswith("\r\x1b[K")
+    assert out.getvalue() == b"a\n1\n"
