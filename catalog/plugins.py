@@ -83,8 +83,9 @@ def discover_plugins(found: Iterable[EntryPoint] | None = None) -> PluginSet:
         found: Entry points to load in place of the installed ones.
     """
     points = entry_points(group=ENTRY_POINT_GROUP) if found is None else found
-    # A package that lies twice on sys.path, as an editable one may, shows each entry point twice.
-    unique = {(point.name, point.value): point for point in points}
+    # A package that lies twice on sys.path, as an editable one may, shows each entry point twice. The library
+    # importlib_metadata, once it is imported, answers in place of Python's own, with entry points of its own class.
+    unique = {(point.name, point.value): EntryPoint(point.name, point.value, ENTRY_POINT_GROUP) for point in points}
     return _collect((name, target, unique[name, target]) for name, target in sorted(unique))
 
 

@@ -77,3 +77,16 @@ def test_an_unknown_connector_says_that_its_plugin_was_left_out() -> None:
     found = discover_plugins([point("old", f"{HERE}:{OldPlugin.__name__}")])
     with pytest.raises(InvalidPropertyError, match=r"plugin 'old' .* is left out: it was written for version 0"):
         found.factory("old", "catalog 'a'")
+
+
+class OtherPoint:
+    """What importlib_metadata, a library, puts in the place of Python's own entry points."""
+
+    name = "good"
+    value = f"{HERE}:CountingPlugin"
+
+
+def test_entry_points_of_another_class() -> None:
+    found = discover_plugins([OtherPoint()])  # type: ignore[list-item]
+    assert not found.failures
+    assert "counting" in found.factories

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from catalog.resolver import ResolvedSystemTable
 from connector_spi.names import CatalogSchemaTableName
-from lakeport.planning.redirection import resolve
+from lakeport.planning.redirection import list_catalog, resolve
 from lakeport.session import Session
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import ENGINE_PROPERTIES, CatalogAccess
@@ -174,17 +174,11 @@ class NameCache:
 
 
 def _schemas(access: CatalogAccess) -> SortedNames:
-    with access.lock:
-        names = access.metadata.list_schema_names(access.session)
-    return SortedNames.of([*names, *(table.metadata.name.schema for table in access.connector.system_tables)])
+    return SortedNames.of(list_catalog(access).schemas())
 
 
 def _tables(access: CatalogAccess, schema: str) -> SortedNames:
-    about = [one.metadata.name.table for one in access.connector.system_tables if one.metadata.name.schema == schema]
-    if about:
-        return SortedNames.of(about)
-    with access.lock:
-        return SortedNames.of(name.table for name in access.metadata.list_tables(access.session, schema))
+    return SortedNames.of(list_catalog(access).table_names(schema))
 
 
 def _columns(access: CatalogAccess, name: CatalogSchemaTableName, *, hidden: bool) -> SortedNames:

@@ -11,6 +11,7 @@ from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, ProcedureNotFoundError, SchemaNotFoundError, TableNotFoundError
 from connector_spi.names import quote_identifier
 from connector_spi.properties import closest
+from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
 from lakeport.spark.bridge.errors import as_illegal_argument, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
@@ -81,19 +82,14 @@ class CatalogProxy(Proxy):
         if above:
             self._schema(above)
             return self._jvm.string_rows([])
-        access = self._access()
-        with access.lock:
-            names = access.metadata.list_schema_names(access.session)
-        return self._jvm.string_rows([[name] for name in names])
+        return self._jvm.string_rows([[name] for name in list_catalog(self._access()).schemas()])
 
     def namespaceExists(self, namespace: JavaObject) -> bool:
         """Whether the schema exists."""
         parts = self._jvm.texts(namespace)
         if not parts:
             return True
-        access = self._access()
-        with access.lock:
-            return len(parts) == 1 and access.metadata.schema_exists(access.session, parts[0].lower())
+        return len(parts) == 1 and list_catalog(self._access()).has_schema(parts[0].lower())
 
     def loadNamespaceMetadata(self, namespace: JavaObject) -> JavaObject:
         """Properties of a schema, such as comment and location."""
@@ -103,6 +99,8 @@ class CatalogProxy(Proxy):
         schema = self._schema(parts)
         access = self._access()
         with access.lock:
+            if not access.metadata.schema_exists(access.session, schema):
+                return self._jvm.string_map([])  # a schema about the catalog
             properties = access.metadata.get_schema_properties(access.session, schema)
         return self._jvm.string_map(properties.items())
 
@@ -255,6 +253,8 @@ class CatalogProxy(Proxy):
         access = self._access()
         if len(parts) != 1:
             raise no_such_namespace(self._jvm, parts)
+        if list_catalog(access).has_schema(parts[0].lower()):
+            return parts[0].lower()
         try:
             with access.lock:
                 return resolve_schema(access.session, access.metadata, self._catalog, parts[0])
@@ -262,10 +262,7 @@ class CatalogProxy(Proxy):
             raise no_such_namespace(self._jvm, parts) from error
 
     def _table_names(self, namespace: JavaObject) -> list[str]:
-        schema = self._schema(self._jvm.texts(namespace))
-        access = self._access()
-        with access.lock:
-            return [name.table for name in access.metadata.list_tables(access.session, schema)]
+        return list_catalog(self._access()).table_names(self._schema(self._jvm.texts(namespace)))
 
     def _identity(self) -> object:
         return ("catalog", self._catalog)

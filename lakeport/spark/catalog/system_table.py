@@ -7,6 +7,7 @@ from typing import ClassVar
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
+from connector_spi.handles import ColumnHandle
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
@@ -17,7 +18,9 @@ from lakeport.spark.bridge.python_tasks import arrow_partitions, arrow_reader_fa
 from lakeport.spark.bridge.types import arrow_schema, spark_schema_json, task_schema
 from lakeport.spark.bridge.versions import rows_need_a_column, v2_columns
 from lakeport.spark.catalog.table import table_reads
+from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.scan.read_options import refuse_options
+from lakeport.spark.scan.scan_proxy import PREDICATE
 from lakeport.spark.tasks.task import spark_batch
 from lakeport.transactions.statement import CatalogAccess
 
@@ -59,26 +62,47 @@ class SystemTableProxy(Proxy):
         refuse_options(self._name, options)
         return SystemScanBuilderProxy(self._jvm, self)
 
-    def rows(self) -> pa.Table:
-        """All rows."""
+    @property
+    def handles(self) -> dict[str, ColumnHandle]:
+        """The columns by name."""
+        return {column.name: ColumnHandle(column.name, column.type) for column in self._system_table.metadata.columns}
+
+    def rows(self, needed: TupleDomain[str]) -> pa.Table:
+        """The rows; those outside of ``needed`` may be left out."""
         metadata = self._system_table.metadata
         schema = pa.schema([(column.name, column.type) for column in metadata.visible_columns()])
         with self._access.lock.asking(f"read the system table {metadata.name}"):
-            batches = list(self._system_table.read(self._access.session, TupleDomain.all()))
+            batches = list(self._system_table.read(self._access.session, needed))
         # Connectors need not mark the same columns as never NULL.
         return pa.Table.from_batches([spark_batch(batch.select(schema.names), schema) for batch in batches], schema)
 
 
 class SystemScanBuilderProxy(Proxy):
-    """Takes the columns that the query reads."""
+    """Takes the columns that the query reads, and its filters, which Spark checks again."""
 
     class Java:
-        implements: ClassVar[list[str]] = [READ + "SupportsPushDownRequiredColumns"]
+        implements: ClassVar[list[str]] = [
+            READ + "SupportsPushDownRequiredColumns",
+            READ + "SupportsPushDownV2Filters",
+        ]
 
     def __init__(self, jvm: Jvm, table: SystemTableProxy) -> None:
         super().__init__(jvm)
         self._table = table
         self._names: list[str] | None = None
+        self._needed = TupleDomain[str].all()
+
+    def pushPredicates(self, predicates: JavaObject) -> JavaObject:
+        """Looks at all filters, and gives all of them back."""
+        handles = self._table.handles
+        for predicate in self._jvm.items(predicates):
+            found = translate(self._jvm, predicate, handles).domain
+            self._needed = self._needed.intersect(found.transform_keys(lambda column: column.name))
+        return predicates
+
+    def pushedPredicates(self) -> JavaObject:
+        """None that Spark may leave out."""
+        return self._jvm.array(PREDICATE, [])
 
     def pruneColumns(self, schema: JavaObject) -> None:
         """The columns that the query reads."""
@@ -86,7 +110,7 @@ class SystemScanBuilderProxy(Proxy):
 
     def build(self) -> ArrowScanProxy:
         """The scan."""
-        rows = self._table.rows()
+        rows = self._table.rows(self._needed)
         return ArrowScanProxy(self._jvm, self._table.name(), rows, self._names)
 
 
