@@ -29,6 +29,7 @@ from connectors.hive.listing.file_lister import FileLister
 from connectors.hive.listing.file_splits import Lister, LocationSplits, ScanLocation, SplitLoader
 from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
 from connectors.hive.native_reading import NativeFiles
+from connectors.hive.partitions.alternatives import fits_one
 from connectors.hive.partitions.selection import PartitionName, prune_partitions
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.transaction import HiveTransaction, hive_transaction
@@ -75,7 +76,8 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
         total = None
         if table.partition_keys:
             pruned = prune_partitions(hive.client, table, constraint)
-            partitions, total = pruned.kept, pruned.total
+            partitions = tuple(one for one in pruned.kept if fits_one(table.alternatives, dict(one.values)))
+            total = pruned.total
             check_partition_count(table, len(partitions), self._config)
         ignore_absent = session.get(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
         loader = SplitLoader(
