@@ -62,6 +62,8 @@ class HiveTableHandle(TableHandle):
         changes: Read the changes of these write ids of a transactional table; ``None`` to read the table itself.
         bucketing: How Hive bucketed the rows; ``None`` for tables that are not bucketed, or not in Hive's way.
         aggregation: Each split gives one group instead of rows; ``None`` for rows.
+        alternatives: Domains of partition keys, of which a partition has to fit at least one; none where nothing of
+            that kind is known. They only choose partitions.
     """
 
     name: SchemaTableName
@@ -77,6 +79,7 @@ class HiveTableHandle(TableHandle):
     changes: ChangeSpan | None = None
     bucketing: Bucketing | None = None
     aggregation: Aggregation | None = None
+    alternatives: tuple[TupleDomain[ColumnHandle], ...] = ()
 
     @property
     def format(self) -> str:

@@ -46,6 +46,7 @@ from connectors.hive.definitions.columns import make_handle, make_metadata
 from connectors.hive.definitions.table_formats import is_hudi, is_transactional
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.listing.acid_table import AcidTable, version_write_id
+from connectors.hive.partitions.alternatives import key_alternatives
 from connectors.hive.partitions.definitions import PartitionDefinitions, value_text
 from connectors.hive.partitions.selection import prune_partitions
 from connectors.hive.procedures import HiveProcedures
@@ -213,11 +214,12 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
             return None
         whole = set(table.all_columns).difference(ACID_HIDDEN_COLUMNS if table.full_acid else ())
         taken = table.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
-        if taken == table.constraint:
+        either = table.alternatives or key_alternatives(table.partition_keys, constraint.expressions)
+        if taken == table.constraint and either == table.alternatives:
             return None
         keys = set(table.partition_keys)
         remaining = constraint.summary.keep(lambda column: column not in keys)
-        return FilterApplication(replace(table, constraint=taken), remaining)
+        return FilterApplication(replace(table, constraint=taken, alternatives=either), remaining)
 
     def apply_projection(
         self, session: ConnectorSession, table: HiveTableHandle, columns: tuple[ColumnHandle, ...]
@@ -233,6 +235,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
         keys = frozenset(table.partition_keys)
         is_plain = not table.full_acid and table.changes is None and table.bucketing is None
         knows_filter = keys.issuperset(table.constraint.domains or ()) and not table.constraint.is_none
+        knows_filter = knows_filter and not table.alternatives
         if not is_plain or not knows_filter or table.format not in _WITH_FOOTERS or table.aggregation is not None:
             return None
         known = {*table.data_columns, *keys}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
 
 from connector_spi.connector_transaction import ConnectorTransaction
@@ -29,6 +30,7 @@ from connectors.hive.listing.file_lister import FileLister
 from connectors.hive.listing.file_splits import Lister, LocationSplits, ScanLocation, SplitLoader
 from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
 from connectors.hive.native_reading import NativeFiles
+from connectors.hive.partitions.alternatives import fits_one
 from connectors.hive.partitions.selection import PrunedPartitions, prune_partitions
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.transaction import HiveTransaction, hive_transaction
@@ -74,7 +76,9 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
         pruned: PrunedPartitions | None = None
         if table.partition_keys:
             pruned = prune_partitions(hive.client, table, constraint)
-            check_partition_count(table, len(pruned.kept), self._config)
+            kept = tuple(one for one in pruned.kept if fits_one(table.alternatives, dict(one.values)))
+            pruned = replace(pruned, kept=kept)
+            check_partition_count(table, len(kept), self._config)
         ignore_absent = session.get(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
         loader = SplitLoader(
             transaction=hive,
