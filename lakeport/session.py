@@ -122,7 +122,8 @@ class Session:
             >>> session.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()  # doctest: +SKIP
         """
         columns_of = table_columns(self._catalogs, self.read_lease, self._current_names)
-        text = to_spark_sql(text, self._dialect if dialect is None else check_dialect(dialect), columns_of)
+        spoken = self._dialect if dialect is None else check_dialect(dialect)
+        text = to_spark_sql(text, spoken, columns_of, lambda key: self.spark.conf.get(key, None))
         asked = None if args else show_stats_name(text)
         if asked is not None:
             return self.engine.show_stats(asked, self.read_lease)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.properties import closest
 from lakeport.error_codes import UNSUPPORTED_TRINO_SQL
+from lakeport.trino.approximation import APPROXIMATE_FUNCTIONS
 from lakeport.trino.columns_of import ColumnsOf
 
 __all__ = ["DIALECTS", "check_dialect", "to_spark_sql"]
@@ -27,13 +30,14 @@ def check_dialect(name: str) -> str:
     return found
 
 
-def to_spark_sql(text: str, dialect: str, columns_of: ColumnsOf) -> str:
+def to_spark_sql(text: str, dialect: str, columns_of: ColumnsOf, setting: Callable[[str], str | None]) -> str:
     """A statement in Spark's SQL.
 
     Args:
         text: One statement.
         dialect: Its dialect, one of ``DIALECTS``.
         columns_of: Returns the columns of a table by the parts of its name; ``None`` where they are unknown.
+        setting: Returns a setting of Spark, or ``None``; called only if needed.
 
     Raises:
         NotSupportedError: A part of it may mean something else in Spark, or is unknown; the message names the part.
@@ -50,4 +54,4 @@ def to_spark_sql(text: str, dialect: str, columns_of: ColumnsOf) -> str:
         raise NotSupportedError(
             "translating Trino's SQL needs sqlglot: pip install 'lakeport[trino]'", UNSUPPORTED_TRINO_SQL
         ) from error
-    return translate_trino(text, columns_of)
+    return translate_trino(text, columns_of, approximate=setting(APPROXIMATE_FUNCTIONS) == "true")

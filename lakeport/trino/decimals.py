@@ -1,8 +1,8 @@
-"""Digits of decimals in a query in Trino's SQL, as Spark counts them.
+"""Digits of decimals in a query in Trino's SQL.
 
-Trino and Spark give sums and products of decimals the same scale while the result has at most 38 digits. Beyond that
-Trino keeps the scale, and Spark cuts it (``DecimalType.adjustPrecisionScale``), so that digits are rounded away.
-sqlglot gives a result the type of one of its operands, so the digits are counted here.
+sqlglot gives a result the type of one of its operands, so the digits are counted here, as Trino 483 counts them. It and
+Spark give results the same scale while they have at most 38 digits. Beyond that both cut the scale of quotients and
+products, of which Spark takes one digit more, and Spark also that of sums (``DecimalType.adjustPrecisionScale``).
 """
 
 from __future__ import annotations
@@ -13,23 +13,19 @@ from typing import TypeAlias
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-__all__ = ["Digits", "decimal_digits", "loses_digits", "with_decimal_digits"]
+__all__ = ["Digits", "decimal_digits", "spark_loses", "with_decimal_digits"]
 
 Digits: TypeAlias = tuple[int, int]
-"""Precision, which may be more than any decimal has, and scale."""
+"""Precision and scale."""
 
 _MAX_DIGITS = 38
 _KEPT_SCALE = 6
-"""Digits after the point that Spark never cuts."""
-_SUM_DIGITS = 10
-_INTEGERS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}
-"""``DecimalType.forType``."""
+"""Digits after the point that are never cut."""
+_INTEGERS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 
 
 def decimal_digits(node: Expr) -> Digits | None:
     """The digits of a decimal or integer; ``None`` for other types, or where they are unknown."""
-    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
-        return len(node.name), 0
     kind = node.type
     if kind is None:
         return None
@@ -39,9 +35,8 @@ def decimal_digits(node: Expr) -> Digits | None:
     return (int(sizes[0]), int(sizes[1])) if kind.this.name == "DECIMAL" and len(sizes) == 2 else None
 
 
-def loses_digits(digits: Digits) -> bool:
-    """Whether Spark reduces the scale of the result of an addition, subtraction or multiplication."""
-    precision, scale = digits
+def spark_loses(precision: int, scale: int) -> bool:
+    """Whether Spark reduces the scale of a result of so many digits."""
     return precision > _MAX_DIGITS and scale > _KEPT_SCALE
 
 
@@ -53,10 +48,14 @@ def with_decimal_digits(rules: Mapping[type[Expr], dict[str, object]]) -> dict[t
     """
     counted: dict[type[Expr], dict[str, object]] = {}
     for kind, (operands, count) in _RULES.items():
-        plain = rules[kind]["annotator"]
-        assert callable(plain)
-        counted[kind] = {**rules[kind], "annotator": _counting(plain, operands, count)}
+        plain = rules[kind].get("annotator")
+        counted[kind] = {"annotator": _counting(plain if callable(plain) else _as_double, operands, count)}
     return {**rules, **counted}
+
+
+def _as_double(annotator: object, node: Expr) -> object:
+    node.type = exp.DataType.build("DOUBLE")
+    return node
 
 
 def _counting(
@@ -66,9 +65,12 @@ def _counting(
 ) -> Callable[[object, Expr], object]:
     def annotate(annotator: object, node: Expr) -> object:
         made = plain(annotator, node)
-        if node.type is not None and node.type.this.name == "DECIMAL":
-            found = [decimal_digits(operand) for operand in operands(node) if not isinstance(operand, exp.Null)]
-            known = [digits for digits in found if digits is not None]
+        values = [operand for operand in operands(node) if not isinstance(operand, exp.Null)]
+        names = {value.type.this.name if value.type is not None else "" for value in values}
+        # sqlglot makes the average of a decimal a double.
+        if "DECIMAL" in names and not names & {"DOUBLE", "FLOAT"}:
+            found = [decimal_digits(value) for value in values]
+            known = [(min(digits[0], _MAX_DIGITS), digits[1]) for digits in found if digits is not None]
             name = "DECIMAL({}, {})".format(*count(known)) if known and len(known) == len(found) else "DECIMAL"
             node.type = exp.DataType.build(name)
         return made
@@ -80,6 +82,14 @@ def _sides(node: Expr) -> Sequence[Expr]:
     return node.this, node.args["expression"]
 
 
+def _only(node: Expr) -> Sequence[Expr]:
+    return (node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this,)
+
+
+def _arguments(node: Expr) -> Sequence[Expr]:
+    return (node.this, *node.expressions)
+
+
 def _branches(node: Expr) -> Sequence[Expr]:
     last = node.args.get("default") if isinstance(node, exp.Case) else node.args.get("false")
     first = [one.args["true"] for one in node.args["ifs"]] if isinstance(node, exp.Case) else [node.args["true"]]
@@ -88,17 +98,34 @@ def _branches(node: Expr) -> Sequence[Expr]:
 
 def _added(digits: Sequence[Digits]) -> Digits:
     scale = max(one for _, one in digits)
-    return max(precision - one for precision, one in digits) + scale + 1, scale
+    return min(max(precision - one for precision, one in digits) + scale + 1, _MAX_DIGITS), scale
 
 
 def _multiplied(digits: Sequence[Digits]) -> Digits:
     (precision, scale), (other_precision, other_scale) = digits
-    return precision + other_precision + 1, scale + other_scale
+    return _cut(precision + other_precision, scale + other_scale)
+
+
+def _divided(digits: Sequence[Digits]) -> Digits:
+    (precision, scale), (other_precision, other_scale) = digits
+    made = max(_KEPT_SCALE, scale + other_precision + 1)
+    return _cut(precision - scale + other_scale + made, made)
+
+
+def _cut(precision: int, scale: int) -> Digits:
+    """At most 38 digits, by those after the point, of which 6 stay."""
+    if precision <= _MAX_DIGITS:
+        return precision, scale
+    return _MAX_DIGITS, max(_MAX_DIGITS - (precision - scale), min(scale, _KEPT_SCALE))
+
+
+def _remainder(digits: Sequence[Digits]) -> Digits:
+    scale = max(one for _, one in digits)
+    return min(precision - one for precision, one in digits) + scale, scale
 
 
 def _summed(digits: Sequence[Digits]) -> Digits:
-    precision, scale = digits[0]
-    return min(precision + _SUM_DIGITS, _MAX_DIGITS), scale
+    return _MAX_DIGITS, digits[0][1]
 
 
 def _widest(digits: Sequence[Digits]) -> Digits:
@@ -106,12 +133,23 @@ def _widest(digits: Sequence[Digits]) -> Digits:
     return min(max(precision - one for precision, one in digits) + scale, _MAX_DIGITS), scale
 
 
+def _rounded(digits: Sequence[Digits]) -> Digits:
+    precision, scale = digits[0]
+    return min(precision + 1, _MAX_DIGITS), scale
+
+
 _RULES: dict[type[Expr], tuple[Callable[[Expr], Sequence[Expr]], Callable[[Sequence[Digits]], Digits]]] = {
     exp.Add: (_sides, _added),
     exp.Sub: (_sides, _added),
     exp.Mul: (_sides, _multiplied),
-    exp.Sum: (lambda node: (node.this,), _summed),
-    exp.Coalesce: (lambda node: (node.this, *node.expressions), _widest),
+    exp.Div: (_sides, _divided),
+    exp.Mod: (_sides, _remainder),
+    exp.Sum: (_only, _summed),
+    exp.Avg: (_only, _widest),
+    exp.Coalesce: (_arguments, _widest),
+    exp.Greatest: (_arguments, _widest),
+    exp.Least: (_arguments, _widest),
     exp.Case: (_branches, _widest),
     exp.If: (_branches, _widest),
+    exp.Round: (_only, _rounded),
 }

@@ -10,6 +10,7 @@ import re
 from connector_spi.errors import NotSupportedError
 from connector_spi.names import quote_identifier
 from lakeport.error_codes import UNSUPPORTED_TRINO_SQL
+from lakeport.trino.approximation import APPROXIMATE_FUNCTIONS, approximating
 from lakeport.trino.columns_of import ColumnsOf
 from lakeport.trino.queries import translate_query
 
@@ -22,6 +23,7 @@ _EXPLAIN = re.compile(r"(?P<head>EXPLAIN\s*(?:ANALYZE\s+(?:VERBOSE\s+)?|\([^)]*\
 _QUERY = re.compile(r"(?:--[^\n]*\n|/\*.*?\*/|\s)*(?:SELECT|WITH|VALUES|TABLE|\()", _FLAGS)
 _SET_SESSION = re.compile(rf"SET\s+SESSION\s+(?P<catalog>{_NAME})\.(?P<name>\w+)\s*=\s*(?P<value>.+)", _FLAGS)
 _RESET_SESSION = re.compile(rf"RESET\s+SESSION\s+(?P<catalog>{_NAME})\.(?P<name>\w+)", _FLAGS)
+_SET_APPROXIMATE = re.compile(r"SET\s+SESSION\s+approximate_functions\s*=\s*(?P<value>true|false)", _FLAGS)
 _RENAMED = (
     (re.compile(r"SHOW\s+SCHEMAS\s+(?:FROM|IN)\s+(?P<path>" + _PATH + r")(?P<rest>\s+LIKE\s+'[^'\\_%]*%?')?", _FLAGS),
      "SHOW SCHEMAS IN {path}{rest}"),
@@ -36,23 +38,31 @@ _RENAMED = (
 _UNCHANGED = re.compile(r"SHOW\s+(?:CATALOGS|SCHEMAS|TABLES)|CALL\s.*", _FLAGS)
 
 
-def translate_trino(text: str, columns_of: ColumnsOf) -> str:
+def translate_trino(text: str, columns_of: ColumnsOf, approximate: bool = False) -> str:
     """A statement in Spark's SQL.
 
     Args:
         text: One statement in Trino's SQL.
         columns_of: Returns the types of a table's columns.
+        approximate: Whether Spark's approximations, which return other numbers, may stand for Trino's.
 
     Raises:
         InvalidArgumentError: It is not a statement in Trino's SQL.
         NotSupportedError: It, or a part of it, may mean something else in Spark.
     """
-    stripped = text.strip().rstrip(";").strip()
+    with approximating(approximate):
+        return _translated(text.strip().rstrip(";").strip(), columns_of)
+
+
+def _translated(stripped: str, columns_of: ColumnsOf) -> str:
     if _QUERY.match(stripped):
         return translate_query(stripped, columns_of)
     explain = _EXPLAIN.fullmatch(stripped)
     if explain is not None and _QUERY.match(explain.group("query")):
         return explain.group("head").rstrip() + " " + translate_query(explain.group("query"), columns_of)
+    setting = _SET_APPROXIMATE.fullmatch(stripped)
+    if setting is not None:
+        return f"SET {APPROXIMATE_FUNCTIONS} = {setting.group('value').lower()}"
     setting = _SET_SESSION.fullmatch(stripped)
     if setting is not None:
         value = setting.group("value").strip()
