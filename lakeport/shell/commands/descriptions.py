@@ -19,7 +19,7 @@ from lakeport.transactions.plain_statement import plain_statement
 
 __all__ = ["Description", "catalog_rows", "describe_table", "function_rows", "schema_rows", "table_rows"]
 
-_FIRST_PROPERTIES = ("format", "provider", "table_type", "type", "location")
+_FIRST_PROPERTIES = ("provider", "format", "type", "external", "location")
 
 
 @dataclass(frozen=True, slots=True)
