@@ -16,6 +16,7 @@ from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain
 from lakeport.spark.explain import QueryObserver, explain_query
 from lakeport.spark.queries import stop_listening
+from lakeport.spark.query_logs import no_query_logs
 from lakeport.spark.statements import java_statement_scope, new_statement
 from lakeport.sql.explain import ExplainRequest, explained_json, explained_text
 from lakeport.sql.show_stats import stats_table_name, table_stats
@@ -122,9 +123,11 @@ class SparkEngine:
 
     def function_names(self) -> list[str]:
         """Spark's own functions, in no order."""
-        registry = self._installation.jvm.scala_object("org.apache.spark.sql.catalyst.analysis.FunctionRegistry")
-        found = str(registry.functionSet().mkString("\n")).split("\n")
-        return [name.rsplit(".", 1)[-1].strip("`") for name in found]
+        return self._registered("FunctionRegistry")
+
+    def table_function_names(self) -> list[str]:
+        """Spark's own functions whose results are tables, in no order."""
+        return self._registered("TableFunctionRegistry")
 
     def detach(self) -> None:
         """Takes the catalogs out of the Spark session again."""
@@ -135,19 +138,30 @@ class SparkEngine:
         self._activate()
         statement = new_statement(self._installation.jvm, self._registry, lease)
         try:
-            with statement_scope(statement), java_statement_scope(self._installation.jvm, statement):
+            with (
+                statement_scope(statement),
+                java_statement_scope(self._installation.jvm, statement),
+                no_query_logs(),
+            ):
                 frame = run(statement)
             if statement.lease.takes_locks:
                 # Whoever has the frame may read it any time.
                 statement.lease.acquire_while_alive(frame)
             return frame
         except PySparkException as error:
+            # PySpark's and py4j's own frames tell nothing about the statement.
+            error.with_traceback(None)
             current = (self.current_catalog(), self.current_schema())
             ours = explain(error, self._registry, current, self._is_sparks)
             if ours is None:
-                add_suggestion(error, self.function_names)
-                raise
+                add_suggestion(error, self.function_names, self.table_function_names)
+                raise error
             raise ours from error
+
+    def _registered(self, kind: str) -> list[str]:
+        registry = self._installation.jvm.scala_object(f"org.apache.spark.sql.catalyst.analysis.{kind}")
+        found = str(registry.functionSet().mkString("\n")).split("\n")
+        return [name.rsplit(".", 1)[-1].strip("`") for name in found]
 
     def _is_sparks(self, catalog: str) -> bool:
         return catalog == "spark_catalog" or self.spark.conf.get(f"spark.sql.catalog.{catalog}", None) is not None

@@ -34,6 +34,7 @@ __all__ = [
     "as_java",
     "is_file_missing",
     "namespace_exists",
+    "no_such_function",
     "no_such_namespace",
     "no_such_table",
     "original",
@@ -70,6 +71,11 @@ def as_illegal_argument(jvm: Jvm, error: ConnectorError) -> Py4JJavaError:
 def no_such_table(jvm: Jvm, identifier: JavaObject) -> Py4JJavaError:
     """Spark's own TABLE_OR_VIEW_NOT_FOUND."""
     return Py4JJavaError("", jvm.cls("org.apache.spark.sql.catalyst.analysis.NoSuchTableException")(identifier))
+
+
+def no_such_function(jvm: Jvm, identifier: JavaObject) -> Py4JJavaError:
+    """Spark's own ROUTINE_NOT_FOUND."""
+    return Py4JJavaError("", jvm.cls("org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException")(identifier))
 
 
 def no_such_namespace(jvm: Jvm, namespace: Sequence[str]) -> Py4JJavaError:
