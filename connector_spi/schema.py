@@ -44,7 +44,9 @@ class TableMetadata(Serializable):
         columns: In the user's order, partition keys included, hidden ones last.
         partitioned_by: Names of the partition keys, in order.
         comment: The user's words, or ``None``.
-        properties: What ``SHOW CREATE TABLE`` shows: location, format and the like; no secrets.
+        properties: What ``SHOW CREATE TABLE`` and ``DESCRIBE EXTENDED`` show; no secrets. By Spark's keys:
+            ``location``; ``provider``, what ``USING`` says; ``external``, ``true`` where files stay when the table is
+            dropped; options under ``option.``.
     """
 
     name: SchemaTableName

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from connector_spi.optional.definitions import ViewDefinition
     from connector_spi.session import ConnectorSession
 
-__all__ = ["MetastoreDefinitions", "check_table_properties", "location_uri"]
+__all__ = ["MetastoreDefinitions", "check_table_properties", "is_managed", "location_uri"]
 
 _COMMENT = "comment"
 _LOCATION = "location"
@@ -121,7 +121,7 @@ class MetastoreDefinitions:
     def drop_table(self, session: ConnectorSession, name: SchemaTableName, purge: bool) -> None:
         """See ``SupportsTableDefinition``."""
         table = self._table(session, name)
-        managed = table.table_type == "MANAGED_TABLE" and table.parameters.get("EXTERNAL", "").upper() != "TRUE"
+        managed = is_managed(table)
         metastore_deletes = managed and self._writes(session).deletes_files
         self._writes(session).drop_table(name.schema, name.table, delete_data=metastore_deletes, purge=purge)
         if managed and not metastore_deletes and table.storage.location:
@@ -194,6 +194,11 @@ class MetastoreDefinitions:
         return table
 
 
+def is_managed(table: Table) -> bool:
+    """Whether the files of a table go with it."""
+    return table.table_type == "MANAGED_TABLE" and table.parameters.get("EXTERNAL", "").upper() != "TRUE"
+
+
 def check_table_properties(name: SchemaTableName, changes: Mapping[str, str | None]) -> None:
     """Refuses properties that say what the rows of a table are, or that the metastore keeps itself.
 
@@ -217,6 +222,9 @@ def location_uri(text: str) -> str:
     location = text.strip().rstrip("/")
     if location.startswith("/"):
         return f"file://{location}"
+    # As Spark writes it; the metastore has the same form for all.
+    if location.startswith("file:/") and not location.startswith("file://"):
+        return f"file://{location.removeprefix('file:')}"
     if ":" not in location:
         raise InvalidArgumentError(
             f"the location {text!r} is neither an absolute path nor a URI such as s3://bucket/folder"

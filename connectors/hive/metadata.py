@@ -271,6 +271,8 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
         if (definition.provider or "").lower() == "hudi":
             raise NotSupportedError(f"{name} would be a Hudi table: create it in a catalog of the hudi connector")
         if definition.columns or definition.location is None:
+            if is_transactional(dict(definition.properties)):
+                HiveProcedures(self.metastore, self._files).check_write_ids_free(name)
             self.metastore.as_user(session.user).writes.create_table(external_table(definition, self._files, session))
             return
         given = definition.properties or definition.storage or definition.comment or definition.partitioned_by

@@ -134,7 +134,7 @@ class HiveProcedures:
                 error_codes.HIVE_TABLE_EXISTS,
             )
         if transactional:
-            self._check_write_ids_free(name)
+            self.check_write_ids_free(name)
         found = discover_table(self._files, location, transactional=transactional)
         if metastore.reads.get_database(name.schema) is None:
             metastore.writes.create_database(Database(name.schema))
@@ -207,11 +207,14 @@ class HiveProcedures:
     def _partitions(self, session: ConnectorSession) -> PartitionDefinitions:
         return PartitionDefinitions(self._metastore.as_user(session.user), self._files)
 
-    def _check_write_ids_free(self, name: SchemaTableName) -> None:
+    def check_write_ids_free(self, name: SchemaTableName) -> None:
         """Refuses metastores that allocate the write ids of a table themselves.
 
         There a new table starts with write id 1, so the ids in its directory would be unknown and not visible. Nor does
         Hive allow transactional external tables (``TransactionalValidationListener``).
+
+        Raises:
+            NotSupportedError: It is a metastore of Hive.
         """
         if self._metastore.writes.deletes_files:
             raise NotSupportedError(

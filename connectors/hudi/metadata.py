@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from catalog.metastore.client import MetastoreClient
-from catalog.metastore.definitions import MetastoreDefinitions, location_uri
+from catalog.metastore.definitions import MetastoreDefinitions, is_managed, location_uri
 from catalog.metastore.factory import Metastore
 from connector_spi.errors import InternalError, InvalidArgumentError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle, TableHandle
@@ -32,8 +32,9 @@ from connectors.hudi.hidden_columns import HIDDEN_COLUMNS
 from connectors.hudi.metadata_table.opening import usable_metadata_table
 from connectors.hudi.planning.planner import plan_table
 from connectors.hudi.read_options import STREAM_START, parse_read_options
+from connectors.hudi.registration.definition_check import check_definition
 from connectors.hudi.registration.register import register_table
-from connectors.hudi.registration.registered_table import hudi_location
+from connectors.hudi.registration.registered_table import READ_OPTIMIZED_TABLE, hudi_location, metastore_table
 from connectors.hudi.registration.table_handle import partition_keys, partition_values, row_id, table_handle
 from connectors.hudi.snapshots.opening import newest_snapshot, snapshot_as_of, snapshot_of
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
@@ -175,11 +176,15 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         shown.sort(key=lambda column: (column.hidden, positions.get(column.name.lower(), -1)))
         shown += [ColumnMetadata(name, arrow, nullable=False, hidden=True) for name, arrow in HIDDEN_COLUMNS]
         config = handle.config
+        entry = self._metastore.get_table(handle.name.schema, handle.name.table)
         properties = {
+            "provider": "hudi",
             "location": handle.location,
+            **({} if entry is not None and is_managed(entry) else {"external": "true"}),
             "format": config.base_format,
             "type": "merge_on_read" if config.merge_on_read else "copy_on_write",
             "table_version": str(config.version),
+            **({READ_OPTIMIZED_TABLE: "true"} if handle.read_optimized else {}),
         }
         return TableMetadata(handle.name, tuple(shown), partition_keys(handle), None, tuple(properties.items()))
 
@@ -263,22 +268,23 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         return [partition_values(handle, partition.path) for partition in plan.partitions if partition.slices]
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
-        """Registers the Hudi table at the location, as ``register_table`` does: the rest is read from the table."""
+        """Registers the Hudi table at the location, as ``register_table`` does: the rest is read from the table.
+
+        What the definition says of the rest has to be so.
+        """
         if definition.location is None or definition.provider not in (None, "hudi"):
             raise InvalidArgumentError(
                 f"CREATE TABLE {definition.name} in a catalog of the hudi connector is for a table that is there: say "
                 "USING hudi LOCATION and its folder"
             )
-        says_more = definition.columns or definition.properties or definition.storage or definition.comment
-        if says_more or definition.partitioned_by:
-            raise InvalidArgumentError(
-                f"CREATE TABLE {definition.name} says more than the LOCATION of a Hudi table, which has its columns, "
-                "partitions and properties itself"
-            )
+        location = location_uri(definition.location)
+        snapshot = newest_snapshot(self._transaction, location)
+        entry = metastore_table(definition.name, location, snapshot.config, snapshot.table_schema(), session.user)
+        handle = table_handle(session, definition.name, entry, snapshot)
+        check_definition(definition, entry, self.get_table_metadata(session, handle))
         metastore = self.metastore.as_user(session.user)
         if metastore.reads.get_database(definition.name.schema) is None:
             raise SchemaNotFoundError(f"the metastore has no database {definition.name.schema}")
-        location = location_uri(definition.location)
         register_table(
             metastore=metastore.reads,
             writer=metastore.writes,

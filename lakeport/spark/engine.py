@@ -17,8 +17,9 @@ from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain, refused
 from lakeport.spark.explain.observer import QueryObserver
 from lakeport.spark.explain.query import explain_query, planned_query
-from lakeport.spark.functions import FunctionUsage, function_names, function_usages
+from lakeport.spark.functions import FunctionUsage, function_names, function_usages, table_function_names
 from lakeport.spark.queries import stop_listening
+from lakeport.spark.query_logs import no_query_logs
 from lakeport.spark.statements import java_statement_scope, new_statement
 from lakeport.sql.explain.documents import explained_json
 from lakeport.sql.explain.request import ExplainRequest
@@ -139,6 +140,10 @@ class SparkEngine:
         """How functions of Spark are called, in the order of the names."""
         return function_usages(self._installation.jvm, names)
 
+    def table_function_names(self) -> list[str]:
+        """Spark's own functions whose results are tables, in no order."""
+        return table_function_names(self._installation.jvm)
+
     def detach(self) -> None:
         """Takes the catalogs out of the Spark session again."""
         stop_listening(self._installation.jvm, self.spark)
@@ -150,20 +155,26 @@ class SparkEngine:
         self._activate()
         statement = new_statement(self._installation.jvm, self._registry, lease)
         try:
-            with statement_scope(statement), java_statement_scope(self._installation.jvm, statement):
+            with (
+                statement_scope(statement),
+                java_statement_scope(self._installation.jvm, statement),
+                no_query_logs(),
+            ):
                 frame = run(statement)
             if statement.lease.takes_locks:
                 # Whoever has the frame may read it any time.
                 statement.lease.acquire_while_alive(frame)
             return frame
         except (PySparkException, Py4JJavaError) as error:
+            # PySpark's and py4j's own frames tell nothing about the statement.
+            error.with_traceback(None)
             current = (self.current_catalog(), self.current_schema())
             ours = explain(error, self._registry, current, self._is_sparks)
             ours = ours or refused(error, text, self._registry, current)
             if ours is None:
                 if isinstance(error, PySparkException):
-                    add_suggestion(error, self.function_names)
-                raise
+                    add_suggestion(error, self.function_names, self.table_function_names)
+                raise error
             raise ours from error
 
     def _is_sparks(self, catalog: str) -> bool:

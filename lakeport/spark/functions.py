@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["FunctionUsage", "function_names", "function_usages"]
+__all__ = ["FunctionUsage", "function_names", "function_usages", "table_function_names"]
 
 _REGISTRY = "org.apache.spark.sql.catalyst.analysis.FunctionRegistry"
+_TABLE_REGISTRY = "org.apache.spark.sql.catalyst.analysis.TableFunctionRegistry"
 _IDENTIFIER = "org.apache.spark.sql.catalyst.FunctionIdentifier"
 _OPERATOR_WORDS = "and between case div ilike in like not or regexp rlike when"
 _OPERATORS = frozenset(_OPERATOR_WORDS.split())
@@ -35,9 +36,12 @@ class FunctionUsage:
 
 def function_names(jvm: Jvm) -> list[str]:
     """The names of the functions that are called by name, in no order; operators are none."""
-    found = str(jvm.scala_object(_REGISTRY).functionSet().mkString("\n")).split("\n")
-    names = (name.rsplit(".", 1)[-1].strip("`") for name in found)
-    return [name for name in names if name.isidentifier() and name not in _OPERATORS]
+    return [name for name in _registered(jvm, _REGISTRY) if name.isidentifier() and name not in _OPERATORS]
+
+
+def table_function_names(jvm: Jvm) -> list[str]:
+    """The names of the functions whose results are tables, in no order."""
+    return _registered(jvm, _TABLE_REGISTRY)
 
 
 def function_usages(jvm: Jvm, names: Iterable[str]) -> list[FunctionUsage]:
@@ -48,6 +52,11 @@ def function_usages(jvm: Jvm, names: Iterable[str]) -> list[FunctionUsage]:
         info = registry.lookupFunction(identifier(name))
         found.append(_usage(name, str(info.get().getUsage()) if info.isDefined() else ""))
     return found
+
+
+def _registered(jvm: Jvm, registry: str) -> list[str]:
+    found = str(jvm.scala_object(registry).functionSet().mkString("\n")).split("\n")
+    return [name.rsplit(".", 1)[-1].strip("`") for name in found]
 
 
 def _usage(name: str, text: str) -> FunctionUsage:

@@ -23,6 +23,7 @@ from lakeport.error_codes import SPARK_DOES_NOT_START
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.java import check_java
 from lakeport.spark.bridge.options import SparkOptions
+from lakeport.spark.query_logs import silence_query_logs
 
 __all__ = ["DAEMON_MODULE", "LocalSpark", "local_spark"]
 
@@ -105,6 +106,7 @@ def _start(options: SparkOptions) -> SparkSession:
             redirected = {"stderr": log, "stdout": log} if log else None
             gateway = SparkContext._gateway or launch_gateway(conf, redirected)  # type: ignore[no-untyped-call]
             context = SparkContext(conf=conf, gateway=gateway)
+        silence_query_logs()
         session = SparkSession(context)
         # Spark reads the settings of SQL only here.
         session._jsparkSession.sessionState()

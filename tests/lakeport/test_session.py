@@ -151,6 +151,36 @@ def test_names_that_say_no_catalog_are_looked_up_where_they_were_meant(
         session.table("tripz")
 
 
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("SELECT date_truc('day', now())", "date_trunc"),
+        ("SELECT mem.s.date_truc('day', now())", "date_trunc"),
+        ("DESCRIBE FUNCTION date_truc", "date_trunc"),
+        ("SELECT * FROM rnge(3)", "range"),
+    ],
+)
+@pytest.mark.parametrize("schema", ["mem.s", "spark_catalog.default"])
+def test_unknown_functions_are_answered_with_what_is_close(
+    opened: tuple[Session, MemoryConnector], schema: str, text: str, near: str
+) -> None:
+    session, _ = opened
+    session.sql(f"USE {schema}")
+    with pytest.raises(PySparkException) as caught:
+        session.sql(text)
+    assert caught.value.__notes__ == [f"did you mean '{near}'?"]
+
+
+def test_functions_are_shown_in_a_schema_of_a_catalog(opened: tuple[Session, MemoryConnector]) -> None:
+    session, _ = opened
+    session.sql("USE mem.s")
+    assert session.sql("SHOW FUNCTIONS LIKE 'x'").collect() == []
+    assert [row[0] for row in session.sql("SHOW FUNCTIONS LIKE 'date_tr*'").collect()] == ["date_trunc"]
+    assert session.sql("SHOW USER FUNCTIONS IN mem.s").collect() == []
+    with pytest.raises(SchemaNotFoundError, match="no schema nope"):
+        session.sql("SHOW FUNCTIONS IN mem.nope")
+
+
 def test_what_spark_says_best_is_sparks(opened: tuple[Session, MemoryConnector]) -> None:
     session, _ = opened
     with pytest.raises(ParseException, match="PARSE_SYNTAX_ERROR"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from catalog.metastore.definitions import is_managed
 from catalog.metastore.model import FieldSchema, Partition, Table
 from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import NotSupportedError
@@ -17,17 +18,38 @@ from connectors.hive.acid.key_columns import BUCKET
 from connectors.hive.buckets.hashes import VERSIONS
 from connectors.hive.buckets.layout import Bucketing
 from connectors.hive.definitions.read_columns import read_columns
+from connectors.hive.definitions.storage_classes import described_storage
 from connectors.hive.definitions.table_formats import check_readable, is_insert_only, is_transactional, table_location
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.schema.text_types import TextRule, text_rule
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["bucketed_alike", "make_handle", "make_metadata", "partition_key_handles"]
+__all__ = ["INSTANT_COLUMNS", "bucketed_alike", "make_handle", "make_metadata", "partition_key_handles"]
 
 _SPARK_BUCKETS = "spark.sql.sources.schema.numBuckets"
-# Settings that every table has and that mean nothing to the user.
-_DROPPED_PARAMETERS = ("COLUMN_STATS_ACCURATE", "spark.sql.sources.schema", "spark.sql.create.version")
+INSTANT_COLUMNS = "timestamp_with_local_time_zone"
+"""Property that names the columns of this type: ``TIMESTAMP`` in a statement is Hive's type without a zone."""
+# What Spark keeps of its own tables, and repeats what the table's definition says.
+_INSTANT = "timestamp with local time zone"
+_SPARKS_PARAMETERS = "spark.sql."
+# What the metastore and its writers keep about a table, and no one declares (StatsSetupConst, hive_metastoreConstants).
+_KEPT_PARAMETERS = frozenset(
+    {
+        "column_stats_accurate",
+        "comment",
+        "external",
+        "last_modified_by",
+        "last_modified_time",
+        "numfiles",
+        "numfileserasurecoded",
+        "numpartitions",
+        "numrows",
+        "rawdatasize",
+        "totalsize",
+        "transient_lastddltime",
+    }
+)
 
 
 def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
@@ -133,19 +155,22 @@ def _properties(table: Table, handle: HiveTableHandle) -> tuple[tuple[str, str],
     shown = {
         key: value
         for key, value in table.parameters.items()
-        if key != "comment" and not key.startswith(_DROPPED_PARAMETERS)
+        if key.lower() not in _KEPT_PARAMETERS and not key.startswith(_SPARKS_PARAMETERS)
     }
-    kind = "external" if table.table_type == "EXTERNAL_TABLE" else "managed"
     bucketed = (
         {"bucketed_by": ",".join(table.storage.bucket_columns), "bucket_count": str(table.storage.bucket_count)}
         if table.storage.bucket_columns
         else {}
     )
+    instants = [
+        field.name for field in (*table.storage.columns, *table.partition_keys) if field.type.lower() == _INSTANT
+    ]
     known = {
-        "format": handle.format,
+        **described_storage(table.storage),
         "location": handle.location,
-        "table_type": kind,
+        **({} if is_managed(table) else {"external": "true"}),
         **bucketed,
+        **({INSTANT_COLUMNS: ",".join(instants)} if instants else {}),
         **table.access.properties(),
     }
     return (*known.items(), *sorted((key, value) for key, value in shown.items() if key not in known))

@@ -8,7 +8,7 @@ from catalog.metastore.model import FieldSchema, Parameters, SerDeInfo, StorageD
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connectors.hive import error_codes
 
-__all__ = ["declared_storage", "storage_of"]
+__all__ = ["declared_storage", "described_storage", "storage_of"]
 
 _TEXT_INPUT = "org.apache.hadoop.mapred.TextInputFormat"
 _TEXT_OUTPUT = "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat"
@@ -43,6 +43,19 @@ _CLASSES = {
     "textfile": (_TEXT_INPUT, _TEXT_OUTPUT, _LAZY_SIMPLE),
 }
 _OPTION = "option."
+# What Spark calls the classes of a table in OPTIONS, and how it abbreviates settings of delimited text (HiveOptions).
+_CLASS_OPTIONS = ("inputFormat", "outputFormat", "serde")
+_DELIMITERS = {
+    "fieldDelim": "field.delim",
+    "escapeDelim": "escape.delim",
+    # Hive's own spelling (serdeConstants.COLLECTION_DELIM).
+    "collectionDelim": "colelction.delim",
+    "mapkeyDelim": "mapkey.delim",
+    "lineDelim": "line.delim",
+}
+_SPARKS_OPTIONS = {name.lower(): name for name in ("fileFormat", *_CLASS_OPTIONS, *_DELIMITERS)}
+# Spark writes the table's directory there, too.
+_PATH = "path"
 
 
 def storage_of(file_format: str, columns: tuple[FieldSchema, ...], location: str) -> StorageDescriptor:
@@ -65,12 +78,13 @@ def declared_storage(
         InvalidArgumentError: It declares no format, or two.
         NotSupportedError: Hive does not have the format.
     """
-    options = {key[len(_OPTION) :]: value for key, value in storage.items() if key.startswith(_OPTION)}
+    options = _options(storage)
     chosen = (
         options.pop("fileFormat", None) or storage.get("hive.stored-as") or (provider if provider != "hive" else None)
     )
-    input_format, output_format = storage.get("hive.input-format"), storage.get("hive.output-format")
-    serde = storage.get("hive.serde")
+    input_format = options.pop("inputFormat", None) or storage.get("hive.input-format")
+    output_format = options.pop("outputFormat", None) or storage.get("hive.output-format")
+    serde = options.pop("serde", None) or storage.get("hive.serde")
     if chosen is None and input_format is None and serde is None:
         raise InvalidArgumentError(
             "CREATE TABLE names no format; say USING orc, USING parquet or STORED AS with one of "
@@ -85,6 +99,26 @@ def declared_storage(
         )
     known = (input_format or classes[0], output_format or classes[1], serde or classes[2])
     return _storage(known, columns, location, options)
+
+
+def described_storage(storage: StorageDescriptor) -> dict[str, str]:
+    """What ``declared_storage`` makes the same storage of: ``provider``, and options under ``option.``."""
+    classes = (storage.input_format or "", storage.output_format or "", storage.serde.serialization_lib)
+    found = {"provider": next((name for name, known in _CLASSES.items() if known == classes), "hive")}
+    if found["provider"] == "hive":
+        named = zip(_CLASS_OPTIONS, classes, strict=True)
+        found |= {f"{_OPTION}{name}": value for name, value in named if value}
+    settings = {key: value for key, value in storage.serde.parameters.items() if key != _PATH}
+    if settings.get("serialization.format") == "1":
+        del settings["serialization.format"]
+    return found | {f"{_OPTION}{key}": value for key, value in settings.items()}
+
+
+def _options(storage: Mapping[str, str]) -> dict[str, str]:
+    """The options, those of Spark by their own names: it takes them in any case."""
+    given = {key[len(_OPTION) :]: value for key, value in storage.items() if key.startswith(_OPTION)}
+    named = {_SPARKS_OPTIONS.get(key.lower(), key): value for key, value in given.items()}
+    return {_DELIMITERS.get(key, key): value for key, value in named.items()}
 
 
 def _storage(

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pyarrow as pa
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.definitions import check_table_properties, location_uri
-from catalog.metastore.model import FieldSchema, Parameters, Table
+from catalog.metastore.model import FieldSchema, Parameters, StorageDescriptor, Table
+from catalog.metastore.table_access import ACCESS_PREFIX
 from catalog.metastore.types import hive_type_text
 from connector_spi.errors import ErrorCode, FileMissingError, InvalidArgumentError, NotSupportedError
 from connector_spi.optional.definitions import TableDefinition
 from connector_spi.schema import ColumnMetadata
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
-from connectors.hive.definitions.columns import make_handle
+from connectors.hive.definitions.columns import INSTANT_COLUMNS, make_handle
 from connectors.hive.definitions.storage_classes import declared_storage
+from connectors.hive.definitions.table_formats import is_transactional
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["TABLE_EXISTS", "external_table"]
 
 TABLE_EXISTS: ErrorCode = metastore_codes.ALREADY_EXISTS
+_TRANSACTIONAL = ("transactional", "transactional_properties")
 
 
 def external_table(definition: TableDefinition, files: FileSystem, session: ConnectorSession) -> Table:
@@ -39,15 +45,16 @@ def external_table(definition: TableDefinition, files: FileSystem, session: Conn
     info = files.info(location)
     if info is None or not info.is_directory:
         raise FileMissingError(f"the location {location} of the new table {name} is not an existing directory")
-    check_table_properties(name, dict(definition.properties))
-    keys, columns = _split(definition)
+    properties = _properties(definition)
+    keys, columns = _split(definition, _names(properties.pop(INSTANT_COLUMNS, "")))
+    storage = declared_storage(definition.provider, dict(definition.storage), columns, location)
     comment = {} if definition.comment is None else {"comment": definition.comment}
     table = Table(
         name.schema,
         name.table,
-        storage=declared_storage(definition.provider, dict(definition.storage), columns, location),
+        storage=_bucketed(storage, definition, properties),
         partition_keys=keys,
-        parameters=Parameters.of({**dict(definition.properties), **comment, "EXTERNAL": "TRUE"}),
+        parameters=Parameters.of({**properties, **comment, "EXTERNAL": "TRUE"}),
         table_type="EXTERNAL_TABLE",
         owner=session.user,
         create_time=int(session.start.timestamp()),
@@ -56,14 +63,50 @@ def external_table(definition: TableDefinition, files: FileSystem, session: Conn
     return table
 
 
-def _split(definition: TableDefinition) -> tuple[tuple[FieldSchema, ...], tuple[FieldSchema, ...]]:
+def _properties(definition: TableDefinition) -> dict[str, str]:
+    """Properties for the metastore. What Hive 4 grants is shown with them, and is the metastore's to say."""
+    properties = {key: value for key, value in definition.properties if not key.startswith(ACCESS_PREFIX)}
+    kinds = _TRANSACTIONAL if is_transactional(properties) else ()
+    check_table_properties(definition.name, {key: None for key in properties if key.lower() not in kinds})
+    return properties
+
+
+def _bucketed(storage: StorageDescriptor, definition: TableDefinition, properties: dict[str, str]) -> StorageDescriptor:
+    """The storage with the buckets that the properties declare, which are taken from them."""
+    names = _names(properties.pop("bucketed_by", ""))
+    count = properties.pop("bucket_count", "").strip()
+    if not names and not count:
+        return storage
+    known = [field.name for field in storage.columns]
+    unknown = [name for name in names if name not in known]
+    if not names or unknown or not count.isdecimal() or int(count) < 1:
+        raise InvalidArgumentError(
+            f"CREATE TABLE {definition.name} has 'bucketed_by'='{','.join(names)}' and 'bucket_count'='{count}'; "
+            f"expected columns of the table ({', '.join(known)}) and a number of buckets, at least 1"
+        )
+    return replace(storage, bucket_columns=tuple(names), bucket_count=int(count))
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip().lower() for name in text.split(",") if name.strip()]
+
+
+def _split(
+    definition: TableDefinition, instants: Sequence[str]
+) -> tuple[tuple[FieldSchema, ...], tuple[FieldSchema, ...]]:
     """Partition keys and the other columns."""
     fields: dict[str, FieldSchema] = {}
     for column in definition.columns:
-        field = _field(column)
+        field = _field(column, keeps_zone=column.name.lower() in instants)
         if field.name in fields:
             raise InvalidArgumentError(f"CREATE TABLE {definition.name} has the column '{field.name}' twice")
         fields[field.name] = field
+    strange = [name for name in instants if name not in fields]
+    if strange:
+        raise InvalidArgumentError(
+            f"CREATE TABLE {definition.name} has '{INSTANT_COLUMNS}'='{','.join(instants)}'; '{strange[0]}' is not one "
+            f"of its columns: {', '.join(fields)}"
+        )
     keys = [key.lower() for key in definition.partitioned_by]
     unknown = [key for key in keys if key not in fields]
     if unknown:
@@ -76,11 +119,11 @@ def _split(definition: TableDefinition) -> tuple[tuple[FieldSchema, ...], tuple[
     return tuple(fields[key] for key in keys), rest
 
 
-def _field(column: ColumnMetadata) -> FieldSchema:
+def _field(column: ColumnMetadata, *, keeps_zone: bool) -> FieldSchema:
     if not column.nullable:
         raise NotSupportedError(f"column '{column.name}' is NOT NULL, which Hive tables do not record; leave it out")
     try:
-        text = column.declared_type or hive_type_text(_without_zone(column.type))
+        text = column.declared_type or hive_type_text(column.type if keeps_zone else _without_zone(column.type))
     except NotSupportedError as error:
         raise NotSupportedError(
             f"column '{column.name}': {error.message}", error_codes.HIVE_UNSUPPORTED_TYPE

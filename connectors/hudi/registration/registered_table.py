@@ -13,7 +13,14 @@ from connectors.hudi.table_config import TableConfig
 from connectors.hudi.table_properties import is_hudi_table
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["hudi_location", "is_read_optimized", "keys_shown_last", "metastore_table"]
+__all__ = [
+    "READ_OPTIMIZED_TABLE",
+    "hive_column_type",
+    "hudi_location",
+    "is_read_optimized",
+    "keys_shown_last",
+    "metastore_table",
+]
 
 _PARQUET_INPUT = "org.apache.hudi.hadoop.HoodieParquetInputFormat"
 _BASE_FILE_FORMATS = frozenset(
@@ -30,7 +37,7 @@ _INPUT_FORMATS = _BASE_FILE_FORMATS | {
     "com.uber.hoodie.hadoop.realtime.HoodieRealtimeInputFormat",
 }
 # ConfigUtils.IS_QUERY_AS_RO_TABLE: what Spark goes by, where Hive goes by the input format.
-_AS_READ_OPTIMIZED = "hoodie.query.as.ro.table"
+READ_OPTIMIZED_TABLE = "hoodie.query.as.ro.table"
 _PROVIDER = "spark.sql.sources.provider"
 _SPARK_SCHEMA = "spark.sql.sources.schema"
 _PLACEHOLDER = "__PLACEHOLDER__"
@@ -76,7 +83,7 @@ def hudi_location(table: Table, files: FileSystem) -> str:
 def is_read_optimized(table: Table) -> bool:
     """Whether the metastore's object of a merge-on-read table stands for its base files alone, as ``t_ro`` does."""
     for parameters in (table.storage.serde.parameters, table.parameters):
-        text = parameters.get(_AS_READ_OPTIMIZED, "").strip().lower()
+        text = parameters.get(READ_OPTIMIZED_TABLE, "").strip().lower()
         if text in ("true", "false"):
             return text == "true"
     return table.storage.input_format in _BASE_FILE_FORMATS
@@ -98,9 +105,7 @@ def metastore_table(name: SchemaTableName, location: str, config: TableConfig, s
     Raises:
         NotSupportedError: Columns differ only in case, or Hive has no type for one.
     """
-    fields = {
-        field.name.lower(): FieldSchema(field.name.lower(), hive_type_text(_hive(field.type))) for field in schema
-    }
+    fields = {field.name.lower(): FieldSchema(field.name.lower(), hive_column_type(field.type)) for field in schema}
     if len(fields) != len(schema):
         raise NotSupportedError(
             f"{location} has columns whose names differ only in case, which a metastore cannot hold", HUDI_BAD_SCHEMA
@@ -116,7 +121,7 @@ def metastore_table(name: SchemaTableName, location: str, config: TableConfig, s
         output_format=output_format,
         serde=SerDeInfo(
             serde,
-            Parameters.of({"path": location, "hoodie.query.as.ro.table": "false", "serialization.format": "1"}),
+            Parameters.of({"path": location, READ_OPTIMIZED_TABLE: "false", "serialization.format": "1"}),
         ),
     )
     return Table(
@@ -128,6 +133,15 @@ def metastore_table(name: SchemaTableName, location: str, config: TableConfig, s
         table_type="EXTERNAL_TABLE",
         owner=owner,
     )
+
+
+def hive_column_type(arrow: pa.DataType) -> str:
+    """The type of a column as hive sync puts it into the metastore.
+
+    Raises:
+        NotSupportedError: Hive has no such type.
+    """
+    return hive_type_text(_hive(arrow))
 
 
 def _hive(arrow: pa.DataType) -> pa.DataType:

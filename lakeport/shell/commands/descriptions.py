@@ -17,7 +17,7 @@ from lakeport.transactions.plain_statement import plain_statement
 
 __all__ = ["Description", "describe_table", "text_table"]
 
-_FIRST_PROPERTIES = ("format", "provider", "table_type", "type", "location")
+_FIRST_PROPERTIES = ("provider", "format", "type", "external", "location")
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ __all__ = [
     "first_cause",
     "is_file_missing",
     "namespace_exists",
+    "no_such_function",
     "no_such_namespace",
     "no_such_table",
     "original",
@@ -95,6 +96,11 @@ def as_illegal_argument(jvm: Jvm, error: ConnectorError) -> Py4JJavaError:
 def no_such_table(jvm: Jvm, identifier: JavaObject) -> DeclaredError:
     """Spark's own TABLE_OR_VIEW_NOT_FOUND."""
     return DeclaredError("", jvm.cls("org.apache.spark.sql.catalyst.analysis.NoSuchTableException")(identifier))
+
+
+def no_such_function(jvm: Jvm, identifier: JavaObject) -> DeclaredError:
+    """Spark's own ROUTINE_NOT_FOUND."""
+    return DeclaredError("", jvm.cls("org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException")(identifier))
 
 
 def no_such_namespace(jvm: Jvm, namespace: Sequence[str]) -> DeclaredError:

@@ -61,9 +61,10 @@ _BACK: dict[str, pa.DataType] = {
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 _TIME = re.compile(r"time\(\d\)")
 _CHAR = re.compile(r"char\((\d+)\)")
+_DECLARED = re.compile(r"(?:var)?char\(\d+\)")
 # What Spark itself hides char and varchar behind (CharVarcharUtils).
 _DECLARED_TEXT = "__CHAR_VARCHAR_TYPE_STRING"
-_TEXT = re.compile(r"(?:char|varchar)\(\d+\)|string collate .*")
+_TEXT = re.compile(r"(?:(?:char|varchar)\(\d+\)|string)(?: collate .*)?")
 _MAX_PRECISION = 38
 
 
@@ -72,8 +73,8 @@ def spark_schema_json(columns: Iterable[ColumnMetadata], *, char: bool = False) 
 
     Args:
         columns: The columns.
-        char: Mark columns declared as ``char(n)``: Spark pads the texts that it compares with them, as Hive and Trino
-            do.
+        char: Mark columns declared as ``char(n)`` or ``varchar(n)``. Spark pads the texts that it compares with the
+            former, as Hive and Trino do, and shows both in ``SHOW CREATE TABLE``.
 
     Raises:
         NotSupportedError: Spark does not have a column's type; the message names the column.
@@ -82,7 +83,7 @@ def spark_schema_json(columns: Iterable[ColumnMetadata], *, char: bool = False) 
     for column in columns:
         metadata = {"comment": column.comment} if column.comment else {}
         declared = (column.declared_type or "").lower()
-        if char and _CHAR.fullmatch(declared):
+        if char and _DECLARED.fullmatch(declared):
             metadata[_DECLARED_TEXT] = declared
         fields.append(_field(column.name, _spark_type(column.type, column.name), column.nullable, metadata))
     return json.dumps({"type": "struct", "fields": fields})

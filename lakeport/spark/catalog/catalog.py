@@ -13,7 +13,7 @@ from connector_spi.names import quote_identifier
 from connector_spi.properties import closest
 from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
-from lakeport.spark.bridge.errors import as_illegal_argument, no_such_namespace, no_such_table
+from lakeport.spark.bridge.errors import as_illegal_argument, no_such_function, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.catalog import definitions
@@ -38,6 +38,7 @@ class CatalogProxy(Proxy):
             CATALOG + "StagingTableCatalog",
             CATALOG + "SupportsNamespaces",
             CATALOG + "ProcedureCatalog",
+            CATALOG + "FunctionCatalog",
         ]
 
     def __init__(self, jvm: Jvm, registry: CatalogRegistry, catalog: str) -> None:
@@ -238,6 +239,23 @@ class CatalogProxy(Proxy):
             if parts in ([], [procedure.schema])
         ]
         return self._jvm.array(_IDENTIFIER, made)
+
+    # functions: none, but without this ability Spark does not say that a name is unknown, and shows no functions
+
+    def listFunctions(self, namespace: JavaObject) -> JavaObject:
+        """None: all functions are Spark's own."""
+        parts = self._jvm.texts(namespace)
+        if parts:
+            self._schema(parts)
+        return self._jvm.array(_IDENTIFIER, [])
+
+    def functionExists(self, ident: JavaObject) -> bool:
+        """No."""
+        return False
+
+    def loadFunction(self, ident: JavaObject) -> JavaObject:
+        """Spark's error: there is no such function."""
+        raise no_such_function(self._jvm, ident)
 
     def _drop(self, ident: JavaObject, *, purge: bool) -> bool:
         try:

@@ -40,6 +40,8 @@ __all__ = [
 ]
 
 _DECLARED = re.compile(r"(?:var)?char\(\d+\)")
+# The collation that all texts have. SHOW CREATE TABLE of Spark 4.1 and later names it.
+_BYTES_COMPARED = " collate UTF8_BINARY"
 _OPTION = "option."
 _STORAGE = ("hive.stored-as", "hive.serde", "hive.input-format", "hive.output-format")
 # Reserved names that are not table properties (CatalogV2Util.TABLE_RESERVED_PROPERTIES).
@@ -221,8 +223,8 @@ def _column(field: Mapping[str, object]) -> ColumnMetadata:
     name, kind, metadata = str(field["name"]), field["type"], field["metadata"]
     assert isinstance(metadata, dict)
     # Spark may have replaced char and varchar by a string.
-    declared = str(metadata.get("__CHAR_VARCHAR_TYPE_STRING", kind))
-    if isinstance(kind, str) and kind.startswith("string collate"):
+    declared = str(metadata.get("__CHAR_VARCHAR_TYPE_STRING", kind)).removesuffix(_BYTES_COMPARED)
+    if isinstance(kind, str) and " collate " in kind and not kind.endswith(_BYTES_COMPARED):
         raise NotSupportedError(f"column '{name}' has a collation, which only Spark supports; declare it as STRING")
     comment = metadata.get("comment")
     return ColumnMetadata(

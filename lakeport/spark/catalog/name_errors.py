@@ -93,13 +93,23 @@ def refused(error: Exception, text: str, registry: CatalogRegistry, current: tup
     return unsupported_statement(statement, procedures)
 
 
-def add_suggestion(error: PySparkException, function_names: Callable[[], list[str]]) -> None:
-    """Adds a note with similar names to Spark's error about an unknown function."""
-    if error.getCondition() != "UNRESOLVED_ROUTINE":
-        return
-    written = (error.getMessageParameters() or {}).get("routineName", "")
-    known = [name.rpartition(".")[2].strip("`") for name in function_names()]
-    near = closest(written.rpartition(".")[2].strip("`").lower(), known)
+def add_suggestion(
+    error: PySparkException, function_names: Callable[[], list[str]], table_function_names: Callable[[], list[str]]
+) -> None:
+    """Adds a note with similar names to Spark's error about an unknown function, of rows or of a table."""
+    parameters = error.getMessageParameters() or {}
+    match error.getCondition():
+        case "UNRESOLVED_ROUTINE":
+            written, names = parameters.get("routineName", ""), function_names
+        case "UNRESOLVABLE_TABLE_VALUED_FUNCTION":
+            written, names = parameters.get("name", ""), table_function_names
+        case "MISSING_CATALOG_ABILITY.TABLE_VALUED_FUNCTIONS":
+            # Where the current catalog is not Spark's own; the error has no name.
+            contexts = error.getQueryContext()
+            written, names = contexts[0].fragment().partition("(")[0] if contexts else "", table_function_names
+        case _:
+            return
+    near = closest(written.rpartition(".")[2].strip("` ").lower(), names())
     if near:
         error.add_note(near.removeprefix("; "))
 
