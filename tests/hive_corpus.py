@@ -309,6 +309,8 @@ def _from_json(value: object, arrow: pa.DataType) -> object:
         return frozenset((key, _from_json(item, arrow.item_type)) for key, item in entries)
     if pa.types.is_struct(arrow):
         return tuple(_from_json(cast(Mapping[str, object], value)[field.name], field.type) for field in arrow)
+    if pa.types.is_floating(arrow):
+        return _number(float(str(value)), arrow.bit_width)
     return Decimal(str(value)) if pa.types.is_decimal(arrow) else value
 
 

@@ -7,10 +7,15 @@ from types import MappingProxyType
 
 __all__ = ["KNOWN"]
 
+_NESTED_CHAR = "docs/known-gaps.md: CREATE TABLE declares a char inside of a nested type as string"
+
 KNOWN: Mapping[str, str] = MappingProxyType(
     {
-        "char_join1": "docs/hive-formats.md: char against string",
-        "type_change_test_fraction": "docs/hive-formats.md: 0 and -0.0 of Parquet as float",
+        "char_join1": "docs/hive-formats.md: blanks of a char count against a string",
+        "parquet_types": _NESTED_CHAR,
+        "parquet_types_non_dictionary_encoding_vectorization": _NESTED_CHAR,
+        "parquet_types_vectorization": _NESTED_CHAR,
+        "timestamp_formats": "Hive before 3.1 took no T between date and time",
     }
 )
 """By the name of the q-test."""

@@ -18,14 +18,19 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from catalog.metastore.factory import Metastore
 from connector_spi.errors import ConnectorError
 from tests.hive_corpus import canonical_rows, value_of_hive
+from tests.hive_sources.definitions import altered, altered_name, created_for_spark
 from tests.hive_sources.q_tests import Step
 
 __all__ = ["Kind", "Outcome", "Replay"]
 
 # Settings of Hive that change what a reader of files shows.
-_TELLING = ("hive.avro.", "hive.parquet.timestamp", "hive.parquet.date", "hive.orc.", "orc.", "parquet.column")
+_TELLING = (
+    "hive.avro.", "hive.lazysimple.", "hive.parquet.timestamp", "hive.parquet.date", "hive.orc.", "orc.",
+    "parquet.column",
+)  # fmt: skip
 _TABLE = r"(?:if\s+(?:not\s+)?exists\s+)?`?((?:\w+\.)?\w+)`?"
 _CREATE = re.compile(rf"create\s+(external\s+)?table\s+{_TABLE}\s*\(", re.IGNORECASE)
 _COPIES = re.compile(r"\bas\s*\(?\s*select\b", re.IGNORECASE)
@@ -38,7 +43,8 @@ _LOAD = re.compile(
 _SET = re.compile(r"set\s+([\w.\-:]+)\s*=\s*(.*)$", re.IGNORECASE | re.DOTALL)
 _READS = re.compile(r"(select|with)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"(alter\s+table|drop\s+table|drop\s+view)\b", re.IGNORECASE)
-_HARMLESS = re.compile(r"(explain|describe|desc|show|analyze|dfs|add|use)\b|!", re.IGNORECASE)
+_HARMLESS = re.compile(r"(explain|describe|desc|show|analyze|dfs\s+-(ls|du|cat)|add|use)\b|!", re.IGNORECASE)
+_CHOSEN = re.compile(r"\blimit\b|\brand\s*\(|\btablesample\b", re.IGNORECASE)
 
 
 class Kind(Enum):
@@ -71,12 +77,14 @@ class Replay:
     """One q-test.
 
     Args:
-        spark: A session whose current schema is one of ours, empty.
+        spark: A session whose current schema is ``default`` of one of our catalogs, empty.
+        metastore: The catalog's.
         sources: Hive's sources.
         folder: Where the tables' files are copied to.
     """
 
     spark: SparkSession
+    metastore: Metastore
     sources: Path
     folder: Path
     outcomes: list[Outcome] = field(default_factory=list)
@@ -99,6 +107,9 @@ class Replay:
             table = found[2].lower()
             self._tables[table] = ""
             self._try(text, lambda: self._create(text, table))
+        elif (name := altered_name(text)) is not None:
+            changed = name
+            self._try(text, lambda: self._alter(changed, text))
         elif _DEFINES.match(text):
             self._try(text, lambda: self.spark.sql(text))
         elif not _HARMLESS.match(text):
@@ -117,7 +128,13 @@ class Replay:
         elif key.startswith(_TELLING):
             self._settings[key] = value
 
+    def _alter(self, name: str, text: str) -> None:
+        table = self.metastore.reads.get_table("default", name)
+        if table is not None:
+            self.metastore.writes.alter_table("default", name, altered(table, text))
+
     def _create(self, text: str, table: str) -> None:
+        text = created_for_spark(text)
         if not re.search(r"\blocation\s*['\"]", text, re.IGNORECASE):
             place = self.folder / table
             place.mkdir(parents=True, exist_ok=True)
@@ -166,6 +183,8 @@ class Replay:
         if lines is None or not named or reasons:
             reason = reasons[0] if reasons else "no table over data/files" if not named else "no answer is known"
             self._add(Kind.LEFT_OUT, text, reason)
+        elif _CHOSEN.search(text) and not re.search(r"\border\s+by\b", text, re.IGNORECASE):
+            self._add(Kind.LEFT_OUT, text, "rows are chosen in no order")
         elif self._settings:
             self._add(Kind.LEFT_OUT, text, f"read with settings of Hive: {self._settings}")
         else:

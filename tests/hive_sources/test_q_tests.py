@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
-from connectors.hive.connector import HivePlugin
+from connectors.hive.connector import HiveConnector, HivePlugin
 from lakeport.spark.catalog.install import install
 from tests.hive_sources.known import KNOWN
 from tests.hive_sources.q_tests import q_test_names, read_q_test
@@ -28,7 +28,8 @@ _NAMES = q_test_names(_SOURCES) if _VARIABLE in os.environ else []
 _OWN_Q = """--! qt:dataset:mine
 set hive.cli.print.header=true;
 -- A comment; with a semicolon.
-create table t (a int, b string, c double) row format delimited fields terminated by '|';
+create table t (a int, b string) row format delimited fields terminated by '|' null defined as 'none';
+alter table t add columns (c double comment 'a, b');
 load data local inpath '../../data/files/t.txt' into table t;
 select * from t;
 select a, concat(b, ';') from t where a > 1;
@@ -51,7 +52,7 @@ _OWN_ANSWERS = (
 
 
 @pytest.fixture
-def session(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
+def replay(spark: SparkSession, tmp_path: Path) -> Iterator[Replay]:
     registry = CatalogRegistry(PluginSet.of(HivePlugin()), "test")
     place = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(tmp_path / "metastore.db")}
     registry.register("hive", "hive", place)
@@ -60,19 +61,17 @@ def session(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
     # Hive's build runs its q-tests in this zone, and its arithmetic gives NULL, no errors.
     made.conf.set("spark.sql.session.timeZone", "America/Los_Angeles")
     made.conf.set("spark.sql.ansi.enabled", "false")
-    made.sql("CREATE SCHEMA IF NOT EXISTS hive.default")
     made.sql("USE hive.default")
-    yield made
+    hive = registry.get("hive")
+    assert isinstance(hive, HiveConnector)
+    yield Replay(made, hive.metastore, _SOURCES.resolve(), tmp_path / "tables")
     registry.shutdown()
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not _NAMES, reason=f"{_VARIABLE} names no checkout of Hive with q-tests")
 @pytest.mark.parametrize("name", _NAMES or [""])
-def test_answers_are_those_of_hive(
-    session: SparkSession, tmp_path: Path, name: str, request: pytest.FixtureRequest
-) -> None:
-    replay = Replay(session, _SOURCES.resolve(), tmp_path / "tables")
+def test_answers_are_those_of_hive(replay: Replay, name: str, request: pytest.FixtureRequest) -> None:
     for step in read_q_test(_SOURCES, name):
         replay.run(step)
     others = [outcome for outcome in replay.outcomes if outcome.kind is not Kind.EQUAL]
@@ -83,10 +82,11 @@ def test_answers_are_those_of_hive(
     assert not different or name in KNOWN, f"{name}: {different[0].query}: {different[0].detail}"
 
 
-def test_queries_are_told_apart(session: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_queries_are_told_apart(replay: Replay, tmp_path: Path) -> None:
     sources = _own_sources(tmp_path)
     assert q_test_names(sources) == ["own"]
-    replay = Replay(session, sources, tmp_path / "tables")
+    replay.sources = sources
     for step in read_q_test(sources, "own"):
         replay.run(step)
     kinds = [outcome.kind for outcome in replay.outcomes]
@@ -103,7 +103,7 @@ def _own_sources(folder: Path) -> Path:
     results = sources / "ql/src/test/results/clientpositive/llap"
     for place in (files / "datasets" / "mine", queries, results):
         place.mkdir(parents=True)
-    (files / "t.txt").write_text("1|x|0.5\n2|\\N|no\n")
+    (files / "t.txt").write_text("1|x|0.5\n2|none|no\n")
     (files / "m.txt").write_text("7\n")
     (files / "datasets" / "mine" / "load.hive.sql").write_text(
         'CREATE TABLE mine (a int);\nLOAD DATA LOCAL INPATH "${hiveconf:test.data.dir}/m.txt" INTO TABLE mine;\n'
