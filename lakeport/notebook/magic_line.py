@@ -20,10 +20,10 @@ _VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
 
 @dataclass(frozen=True, slots=True)
 class MagicLine:
-    """A statement and how to run it.
+    """Statements and how to run them.
 
     Attributes:
-        sql: The statement; empty without one.
+        sql: One or more statements, with semicolons between them; empty without one.
         output: The variable to assign the result to, instead of showing it.
         format: One of ``FORMATS``; ``None`` if not given.
         rows: Number of rows to show.

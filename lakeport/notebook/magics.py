@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import atexit
 import sys
+from dataclasses import replace
 from typing import Protocol, cast
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.display import HTML, display
 
-from connector_spi.errors import ConnectorError, InvalidArgumentError
+from connector_spi.errors import InvalidArgumentError
 from lakeport.connection import connect
 from lakeport.notebook.completing import MagicCompleter, offer_in
 from lakeport.notebook.magic_line import MagicLine, parse_magic
 from lakeport.notebook.progress_bar import Bar, run_with_progress
 from lakeport.notebook.query_result import QueryResult, all_rows
+from lakeport.notebook.statements import ERRORS, cell_statements, shown_briefly
 from lakeport.session import Session
+from lakeport.shell.sql.source_text import SourceText
 
 __all__ = ["LakeportMagics", "load_ipython_extension"]
 
@@ -38,9 +41,9 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
 
     @line_cell_magic  # type: ignore[untyped-decorator]
     def lakeport(self, line: str, cell: str | None = None) -> object:
-        """Runs SQL: ``%lakeport SELECT ...`` or, below ``%%lakeport``, a statement of several lines.
+        """Runs SQL: ``%lakeport SELECT ...`` or, below ``%%lakeport``, statements with semicolons between them.
 
-        ``rows = %lakeport SELECT ...`` assigns it. Options, before the SQL:
+        ``rows = %lakeport SELECT ...`` assigns the result of the last one. Options, before the SQL:
 
         -o VAR               puts the result into a variable instead of showing it
         --format FORMAT      table (shown, the default), arrow, pandas, polars or spark
@@ -52,12 +55,17 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
         try:
             asked = parse_magic(line, cell)
             session = self._choose(asked)
-            if not asked.sql:
-                sys.stdout.write(f"catalogs: {', '.join(session.catalogs.names())}; %lakeport? shows the options\n")
-                return None
-            found = self._run(session, asked)
-        except ConnectorError as error:
-            raise error.with_traceback(None) from None  # the message is enough
+        except ERRORS as error:
+            raise shown_briefly(error, SourceText.of("")) from None
+        sources = cell_statements(asked.sql)
+        if not sources:
+            sys.stdout.write(f"catalogs: {', '.join(session.catalogs.names())}; %lakeport? shows the options\n")
+            return None
+        for source in sources[:-1]:
+            shown = self._run(session, source, replace(asked, format="table"))
+            if shown is not None:
+                display(shown)
+        found = self._run(session, sources[-1], asked)
         if asked.output is None:
             return found
         self.shell.push({asked.output: found})
@@ -87,11 +95,15 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
             self._own.append(self._session)
         return self._session
 
-    def _run(self, session: Session, asked: MagicLine) -> object:
+    def _run(self, session: Session, source: SourceText, asked: MagicLine) -> object:
+        """The result of a statement; ``None`` for one that has none, such as ``USE``."""
+
         def work() -> object:
-            frame = session.sql(asked.sql)
+            frame = session.sql(source.statement)
             if asked.format == "spark":
                 return frame
+            if not frame.columns:
+                return None
             if asked.format in (None, "table"):
                 return QueryResult(frame, asked.rows)
             rows = all_rows(frame)
@@ -104,7 +116,10 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
             return rows
 
         bar = _NotebookBar() if asked.progress and getattr(self.shell, "kernel", None) is not None else None
-        return run_with_progress(session.spark.sparkContext, work, bar)
+        try:
+            return run_with_progress(session.spark.sparkContext, work, bar)
+        except ERRORS as error:
+            raise shown_briefly(error, source) from None
 
 
 class _NotebookBar(Bar):

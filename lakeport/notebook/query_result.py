@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+from html import escape
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from lakeport.html_table import html_table
+from lakeport.shell.output.tables import is_one_text, write_aligned
 from lakeport.spark.results import arrow_result
 
 if TYPE_CHECKING:
@@ -53,10 +56,24 @@ class QueryResult:
         return reader.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        return str(self._first.slice(0, self._shown))
+        out = io.BytesIO()
+        write_aligned(self._first.schema, iter(self._rows().to_batches()), out)
+        text = out.getvalue().decode().rstrip("\n")
+        if not self._has_more():
+            return text
+        lines, _, _ = text.rpartition("\n")
+        return f"{lines}\n(first {self._shown} rows, there are more)"
 
     def _repr_html_(self) -> str:
-        return html_table(self._first.slice(0, self._shown), more=self._first.num_rows > self._shown)
+        if is_one_text(self._first.schema):
+            return f"<pre>{escape(repr(self))}</pre>"
+        return html_table(self._rows(), more=self._has_more())
+
+    def _rows(self) -> pa.Table:
+        return self._first.slice(0, self._shown)
+
+    def _has_more(self) -> bool:
+        return len(self._first) > self._shown
 
 
 def all_rows(frame: DataFrame) -> pa.Table:

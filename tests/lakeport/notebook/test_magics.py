@@ -33,6 +33,13 @@ CELLS = {
     "no table": "%lakeport SELECT * FROM mem.s.numbres",
     "no option": "%lakeport --formta x SELECT 1",
     "slow": "%lakeport SELECT count(slow(id)) AS c FROM range(0, 4, 1, 4)",
+    "no column": "%%lakeport\nSELECT 1;\nSELECT prise FROM mem.s.numbers",
+    "session.sql": "session.sql('SELECT prise FROM mem.s.numbers')",
+    "no row": "%lakeport SELECT 1 / n FROM VALUES (0) AS t(n)",
+    "use": "%lakeport USE mem.s",
+    "explain": "%lakeport EXPLAIN SELECT n FROM numbers",
+    "two": "%%lakeport\nSELECT 'first' AS a; -- and\nSELECT 'second;' AS b;",
+    "repr": "q = %lakeport --rows 2 SELECT n FROM numbers ORDER BY n\nprint(repr(q))",
     "session": "import lakeport as l\nmine = l.connect(catalogs='catalogs')\n%lakeport --session mine SELECT 1 AS one",
     "block": "with mine.transaction():\n    get_ipython().run_line_magic('lakeport', '-o x SELECT 2 AS two')\nx",
 }
@@ -91,6 +98,47 @@ def test_results_go_to_libraries(outputs: dict[str, str]) -> None:
 def test_errors_say_what_is_wrong(outputs: dict[str, str]) -> None:
     assert "did you mean numbers" in outputs["no table"]
     assert "--format" in outputs["no option"]
+
+
+@pytest.mark.parametrize("cell", ["no table", "no column", "no row", "no option"])
+def test_errors_are_short(outputs: dict[str, str], cell: str) -> None:
+    """No frames of Python or Java, and no log of PySpark; nbformat shows a traceback as a list of lines."""
+    assert "ast)" not in outputs[cell]
+    assert "Traceback" not in outputs[cell].replace("'traceback'", "")
+    assert "stacktrace" not in outputs[cell]
+    assert "lakeport/notebook" not in outputs[cell]
+    assert outputs[cell].count("\n") < 40
+
+
+def test_an_error_shows_its_place(outputs: dict[str, str]) -> None:
+    assert "line 2, column 8" in outputs["no column"]
+    assert "did you mean 'n'?" in outputs["no column"]
+    assert "DIVIDE_BY_ZERO" in outputs["no row"]
+
+
+def test_errors_of_the_session_are_not_logged(outputs: dict[str, str]) -> None:
+    assert "prise" in outputs["session.sql"]
+    assert "SQLQueryContextLogger" not in outputs["session.sql"]
+    assert "stderr" not in outputs["session.sql"]
+    assert "pyspark/errors" not in outputs["session.sql"]
+
+
+def test_statements_without_rows_show_none(outputs: dict[str, str]) -> None:
+    assert "row" not in outputs["use"]
+    assert "output_type': 'execute_result" not in outputs["use"]
+    assert "error" not in outputs["use"]
+
+
+def test_a_plan_keeps_its_lines(outputs: dict[str, str]) -> None:
+    assert "<pre>== Physical Plan ==\\n" in outputs["explain"]  # the output is shown as Python does
+
+
+def test_all_statements_of_a_cell_run(outputs: dict[str, str]) -> None:
+    assert re.search(r"first.*second;", outputs["two"], re.DOTALL)
+
+
+def test_a_result_is_a_table_in_a_terminal_too(outputs: dict[str, str]) -> None:
+    assert " n\\n---\\n 1\\n 2\\n(first 2 rows, there are more)" in outputs["repr"]
 
 
 def test_a_bar_is_there_while_the_query_runs(outputs: dict[str, str]) -> None:
