@@ -13,10 +13,10 @@ from lakeport.shell.arguments import Commands, add_catalogs_option, add_name_opt
 from lakeport.shell.output.formats import BINARY_FORMATS, FORMATS, HEADERLESS_FORMATS
 from lakeport.shell.problems import exit_code, report
 from lakeport.shell.running import open_session
-from lakeport.shell.script import Script, ScriptFormats
 from lakeport.shell.shell_session import LeaveShell
 from lakeport.shell.sql.source_text import SourceText
 from lakeport.shell.sql.statements import InputPart, PartKind, split_input, split_statements
+from lakeport.shell.subcommands.script import Script, ScriptFormats
 
 __all__ = ["add_sql_command", "run_statements"]
 

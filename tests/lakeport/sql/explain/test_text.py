@@ -19,6 +19,7 @@ from lakeport.sql.explain.request import ExplainRequest
 from lakeport.sql.explain.text import explained_text
 
 NAME = CatalogSchemaTableName("hive", "s", "t")
+_STAGE = StageFacts(number=7, tasks=1, seconds=0.5, task_seconds=0.75, input_bytes=0, shuffle_bytes=3 << 20)
 
 
 def rows(count: int) -> PlanMetric:
@@ -27,7 +28,7 @@ def rows(count: int) -> PlanMetric:
 
 def plan(times: int | None) -> PlanNode:
     """A sort of a scan, as Spark runs it: what is below the shuffle is run to sample it, and then once more."""
-    scan = PlanNode("BatchScan hive.s.t", "BatchScan hive.s.t[a#1L] ...", (rows(2468),), (), "f", times)
+    scan = PlanNode("BatchScan hive.s.t", "BatchScan hive.s.t[a#1L] ...", (rows(2468),), (), scan="f", times=times)
     stage = PlanNode("WholeStageCodegen (1)", "*(1) WholeStageCodegen", (), (scan,), times=times)
     sizes = PlanMetric("shuffle bytes written", 3 << 20, MetricUnit.BYTES)
     text = "Exchange rangepartitioning(a#1L ASC NULLS FIRST, 8), ENSURE_REQUIREMENTS, [plan_id=12]"
@@ -41,7 +42,7 @@ def query(times: int | None) -> ExplainedQuery:
     facts = ScanFacts(NAME, summary, splits=4, tasks=2, size_bytes=2_500_000, native=False)
     description = ScanDescription(facts, PushdownFacts(1, 3, TupleDomain.all(), limit=5000))
     metrics = ScanMetrics(2, 2, {"stripes read": 1200, "bytes read, where readers report them": 2_500_000})
-    run = RunFacts(1234, 1.5, 0.25, (StageFacts(7, 1, 0.5, 0.75, 0, 3 << 20),))
+    run = RunFacts(1234, 1.5, 0.25, (_STAGE,))
     return ExplainedQuery((ExplainedScan("f", description, metrics),), plan(times), "", (), run)
 
 
