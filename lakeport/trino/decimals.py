@@ -71,7 +71,8 @@ def _counting(
         if "DECIMAL" in names and not names & {"DOUBLE", "FLOAT"}:
             found = [decimal_digits(value) for value in values]
             known = [(min(digits[0], _MAX_DIGITS), digits[1]) for digits in found if digits is not None]
-            name = "DECIMAL({}, {})".format(*count(known)) if known and len(known) == len(found) else "DECIMAL"
+            counted = _whole if isinstance(node, exp.Round) and node.args.get("decimals") is None else count
+            name = "DECIMAL({}, {})".format(*counted(known)) if known and len(known) == len(found) else "DECIMAL"
             node.type = exp.DataType.build(name)
         return made
 
@@ -138,6 +139,15 @@ def _rounded(digits: Sequence[Digits]) -> Digits:
     return min(precision + 1, _MAX_DIGITS), scale
 
 
+def _whole(digits: Sequence[Digits]) -> Digits:
+    precision, scale = digits[0]
+    return precision - scale + min(scale, 1), 0
+
+
+def _sign(digits: Sequence[Digits]) -> Digits:
+    return 1, 0
+
+
 _RULES: dict[type[Expr], tuple[Callable[[Expr], Sequence[Expr]], Callable[[Sequence[Digits]], Digits]]] = {
     exp.Add: (_sides, _added),
     exp.Sub: (_sides, _added),
@@ -152,4 +162,7 @@ _RULES: dict[type[Expr], tuple[Callable[[Expr], Sequence[Expr]], Callable[[Seque
     exp.Case: (_branches, _widest),
     exp.If: (_branches, _widest),
     exp.Round: (_only, _rounded),
+    exp.Ceil: (_only, _whole),
+    exp.Floor: (_only, _whole),
+    exp.Sign: (_only, _sign),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from lakeport.trino.building import call, cast, integer
+from lakeport.trino.building import call, cast, integer, is_null, when
 from lakeport.trino.functions.aggregates import AGGREGATE_NAMES, AGGREGATE_RULES, aggregate
 from lakeport.trino.functions.arithmetic import ARITHMETIC_RULES
 from lakeport.trino.functions.casts import CAST_RULES
@@ -21,9 +21,9 @@ _SAME_CLASSES = (
     "Abs Acos ArrayContains ArrayDistinct ArrayFilter ArraySize ArrayToString Asin Atan Atan2 BitwiseAnd BitwiseOr "
     "BitwiseXor Cbrt Chr Coalesce Concat Corr Cos Count CountIf CovarPop CovarSamp CumeDist CurrentCatalog "
     "CurrentDate CurrentSchema Day DayOfMonth DayOfYear Degrees DenseRank Encode Exp FirstValue GenerateSeries Hex "
-    "Hour IsNan Lag LastValue Lead Length Levenshtein LogicalAnd LogicalOr Lower Map MapKeys MapValues Minute Month "
+    "Hour Lag LastValue Lead Length Levenshtein LogicalAnd LogicalOr Lower Map MapKeys MapValues Minute Month "
     "NthValue Ntile Nullif Pad PercentRank Pi Pow Quarter Radians Rank Reduce Reverse RowNumber Second Sign Sin "
-    "Sqrt StartsWith Stddev StddevPop StddevSamp Sum Tan ToBase64 Transform Translate Unhex Upper Variance "
+    "Sqrt StartsWith Stddev StddevPop StddevSamp Sum Tan ToBase64 Transform Translate Upper Variance "
     "VariancePop Week WeekOfYear Year"
 )
 SAME_FUNCTIONS = frozenset(_SAME_CLASSES.split())
@@ -59,11 +59,17 @@ def _grouping(node: Expr) -> Expr:
     return exp.Paren(this=total)
 
 
+def _is_nan(node: Expr) -> Expr:
+    """NULL of NULL; Spark's is false."""
+    return when(exp.Not(this=is_null(node.this)), call("ISNAN", node.this))
+
+
 _BY_NAME: dict[str, Rule] = {**COLLECTION_NAMES, **DATE_NAMES, **TEXT_NAMES}
 
 FUNCTION_RULES: dict[str, Rule] = {
     "Anonymous": _anonymous,
     "Grouping": _grouping,
+    "IsNan": _is_nan,
     **AGGREGATE_RULES,
     **ARITHMETIC_RULES,
     **CAST_RULES,
