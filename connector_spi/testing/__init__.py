@@ -7,12 +7,14 @@ import connector_spi.testing.assert_rewriting  # noqa: F401  imported for what i
 from connector_spi.testing.base import ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.conformance import ConnectorConformance
+from connector_spi.testing.fixed_checks import FixedTablesConformance
 from connector_spi.testing.reading import ReferenceQuery, ReferenceScan, read_table, rows_that_fit
 
 __all__ = [
     "Behaviour",
     "ConformanceBase",
     "ConnectorConformance",
+    "FixedTablesConformance",
     "ReferenceQuery",
     "ReferenceScan",
     "assert_same_rows",

@@ -5,8 +5,13 @@ import pytest
 _CHECKS = (
     "base",
     "changes_checks",
+    "exactness_checks",
+    "failure_checks",
+    "fixed_checks",
     "lifecycle_checks",
     "metadata_checks",
+    "missing_checks",
+    "other_process",
     "pushdown_checks",
     "reading_checks",
     "streaming_checks",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,13 +16,16 @@ import pytest
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory
 from connector_spi.metadata import TableVersion
 from connector_spi.names import SchemaTableName
+from connector_spi.predicate import Value
 from connector_spi.properties import parse_properties
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import ReferenceQuery
 
-__all__ = ["SCHEMA", "ConformanceBase", "assert_same_rows", "same_type"]
+__all__ = ["SCHEMA", "ConformanceBase", "assert_same_rows", "open_files", "same_type"]
 
 SCHEMA = "conformance"
+_DESCRIPTORS = "/proc/self/fd"
+_SHOWN = 5
 
 
 class ConformanceBase(ABC):
@@ -28,16 +33,23 @@ class ConformanceBase(ABC):
 
     Attributes:
         missing_behaviours: What the connector cannot do; everything else is checked.
+        empty_system_tables: Kinds of system tables that have no rows for a table just made.
         max_examples: Random predicates for each property.
+        seconds_for_splits: Planning the splits of a small table is taken for endless after this.
         connector: The connector of the running test.
         folder: An empty folder for the files of the running test.
+        open_at_first: What ``open_files`` said before the connector was made.
     """
 
     missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset()
+    empty_system_tables: ClassVar[frozenset[str]] = frozenset()
     max_examples: ClassVar[int] = 50
+    seconds_for_splits: ClassVar[float] = 60.0
 
     connector: Connector
     folder: Path
+    open_at_first: Mapping[str, str]
+    _proven: Behaviour | None = None
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -66,9 +78,32 @@ class ConformanceBase(ABC):
     def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
         """Adds rows to a table that ``create_table`` made without partitions.
 
-        Needed for ``SNAPSHOT_ISOLATION`` and ``TIME_TRAVEL``.
+        Needed for ``ADDED_ROWS``, ``SNAPSHOT_ISOLATION`` and ``TIME_TRAVEL``.
         """
-        raise NotImplementedError("add_rows is needed, unless SNAPSHOT_ISOLATION and TIME_TRAVEL are missing")
+        raise NotImplementedError(
+            "add_rows is needed, unless ADDED_ROWS, SNAPSHOT_ISOLATION and TIME_TRAVEL are missing"
+        )
+
+    def damage(self, name: SchemaTableName, *, delete: bool) -> None:
+        """Damages the data of a table that ``create_table`` made without partitions. Needed for ``DAMAGED_DATA``.
+
+        Args:
+            name: The table.
+            delete: Deletes its data, as someone else would; else cuts it, so that the second half is gone.
+        """
+        raise NotImplementedError("damage is needed, unless DAMAGED_DATA is missing")
+
+    def procedure_arguments(self, procedure: str, name: SchemaTableName) -> Mapping[str, Value | None] | None:
+        """Arguments with which a procedure succeeds. Needed for ``PROCEDURES``.
+
+        Args:
+            procedure: Its name.
+            name: A table that ``create_table`` made without partitions; the procedure may change it.
+
+        Returns:
+            Those to be given by name; ``None`` where it cannot succeed here. At least one procedure has to.
+        """
+        raise NotImplementedError("procedure_arguments is needed, unless PROCEDURES is missing")
 
     def merge_rows(self, name: SchemaTableName, data: pa.Table, deletes: Sequence[int]) -> None:
         """Makes one new version of a table that ``create_table`` made without partitions.
@@ -89,6 +124,7 @@ class ConformanceBase(ABC):
     @pytest.fixture(autouse=True)
     def _own_connector(self, tmp_path: Path) -> Iterator[None]:
         self.folder = tmp_path
+        self.open_at_first = open_files()
         self.connector = self.create_connector()
         yield
         self.connector.shutdown()
@@ -101,7 +137,7 @@ class ConformanceBase(ABC):
 
     def has(self, behaviour: Behaviour) -> bool:
         """Whether the connector has an ability."""
-        return behaviour not in self.missing_behaviours
+        return behaviour not in self.missing_behaviours or behaviour is self._proven
 
     def require(self, *behaviours: Behaviour) -> None:
         """Skips the running test where the connector lacks one of the abilities."""
@@ -122,10 +158,22 @@ class ConformanceBase(ABC):
 
 def assert_same_rows(met: pa.Table, expected: pa.Table) -> None:
     """Asserts that two tables hold the same rows, in any order, with the same columns in the same order."""
-    assert met.column_names == expected.column_names
+    if met.column_names != expected.column_names:
+        raise AssertionError(f"the columns are {met.column_names}, expected {expected.column_names}")
     met_rows, expected_rows = _bag(met), _bag(expected)
-    assert not expected_rows - met_rows, "rows are missing"
-    assert not met_rows - expected_rows, "rows that should not be there"
+    if met_rows != expected_rows:
+        raise AssertionError(_difference(met.column_names, met_rows, expected_rows))
+
+
+def open_files() -> Mapping[str, str]:
+    """Files and sockets that this process has open, by descriptor; nothing where the system does not tell."""
+    found = {}
+    for number in os.listdir(_DESCRIPTORS) if os.path.isdir(_DESCRIPTORS) else ():
+        with suppress(OSError):  # that of the listing itself
+            target = os.readlink(f"{_DESCRIPTORS}/{number}")
+            if target.startswith(("/", "socket:")) and not target.startswith(("/dev/", "/proc/")):
+                found[number] = target
+    return found
 
 
 def same_type(one: pa.DataType, other: pa.DataType) -> bool:
@@ -141,7 +189,28 @@ def same_type(one: pa.DataType, other: pa.DataType) -> bool:
     return bool(one == other)
 
 
-def _bag(table: pa.Table) -> Counter[str]:
+def _bag(table: pa.Table) -> Counter[tuple[str, ...]]:
     # repr distinguishes NaN from null and 0.0 from -0.0, and is equal for equal values of all types.
-    columns = [table.column(index).to_pylist() for index in range(table.num_columns)]
-    return Counter(repr(row) for row in zip(*columns, strict=True))
+    columns = [map(repr, table.column(index).to_pylist()) for index in range(table.num_columns)]
+    return Counter(zip(*columns, strict=True))
+
+
+def _difference(columns: Sequence[str], met: Counter[tuple[str, ...]], expected: Counter[tuple[str, ...]]) -> str:
+    """Which rows differ, as a diff, and in which columns where the rows can be paired by ``id``."""
+    missing, surplus = sorted((expected - met).elements()), sorted((met - expected).elements())
+    lines = [f"{len(missing)} rows are missing (-), {len(surplus)} should not be there (+); {sum(met.values())} came"]
+    at = columns.index("id") if "id" in columns else 0
+    paired = {row[at]: row for row in surplus}
+    differing = {
+        column
+        for row in missing
+        for column, one, other in zip(columns, row, paired.get(row[at], row), strict=True)
+        if one != other
+    }
+    if differing:
+        lines.append(f"rows with the same {columns[at]} differ in the columns {sorted(differing)}")
+    for sign, rows in (("-", missing), ("+", surplus)):
+        for row in rows[:_SHOWN]:
+            values = ", ".join(f"{column}={value}" for column, value in zip(columns, row, strict=True))
+            lines.append(f"{sign} {values}")
+    return "\n".join(lines)

@@ -10,9 +10,12 @@ __all__ = ["Behaviour"]
 class Behaviour(Enum):
     """An ability that a connector may lack. The value says it in words."""
 
+    ADDED_ROWS = "rows can be added to a table, by add_rows"
     AGGREGATION = "metadata is SupportsAggregation, and counts rows"
+    ANY_COLUMN_NAME = "columns may have blanks, quotes and signs in their names"
     CHANGES = "metadata is SupportsChanges"
     COLUMN_STATISTICS = "statistics know the smallest and largest value of a column"
+    DAMAGED_DATA = "the rows lie where they can be damaged, by damage"
     EMPTY_TABLES = "a table may have no rows"
     EXPRESSION_PUSHDOWN = "apply_filter guarantees expressions that are no domains"
     FILTER_PUSHDOWN = "apply_filter takes something over"
@@ -46,3 +49,8 @@ class Behaviour(Enum):
     TYPE_STRUCT = "columns of type struct"
     TYPE_TIMESTAMP = "columns of type timestamp[us], a wall-clock time"
     TYPE_TIMESTAMP_UTC = "columns of type timestamp[us, UTC], an instant"
+    VALUE_CONTROL_CHARACTERS = "strings hold line ends and tabs"
+    VALUE_EMPTY_STRING = "an empty string is not NULL"
+    VALUE_INFINITY = "floating-point numbers may be infinite"
+    VALUE_NAN = "floating-point numbers may be NaN, which is not NULL"
+    VALUE_NEGATIVE_ZERO = "the floating-point number -0.0 stays what it is"

@@ -15,11 +15,10 @@ Subclass in a test module, name the class ``Test...``::
 from __future__ import annotations
 
 from connector_spi.testing.changes_checks import ChangesChecks
+from connector_spi.testing.failure_checks import FailureChecks
 from connector_spi.testing.lifecycle_checks import LifecycleChecks
-from connector_spi.testing.metadata_checks import MetadataChecks
-from connector_spi.testing.pushdown_checks import PushdownChecks
+from connector_spi.testing.missing_checks import MissingChecks
 from connector_spi.testing.query_checks import QueryChecks
-from connector_spi.testing.reading_checks import ReadingChecks
 from connector_spi.testing.streaming_checks import StreamingChecks
 from connector_spi.testing.task_checks import TaskChecks
 
@@ -27,13 +26,6 @@ __all__ = ["ConnectorConformance"]
 
 
 class ConnectorConformance(
-    MetadataChecks,
-    ReadingChecks,
-    PushdownChecks,
-    QueryChecks,
-    TaskChecks,
-    LifecycleChecks,
-    ChangesChecks,
-    StreamingChecks,
+    MissingChecks, QueryChecks, FailureChecks, TaskChecks, LifecycleChecks, ChangesChecks, StreamingChecks
 ):
     """All checks; see ConformanceBase for the hooks, and Behaviour for what may be missing."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 
 import pyarrow as pa
 
+from connector_spi.errors import ConnectorError
 from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, SupportsStatistics, SupportsTimeTravel
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.aggregation import SupportsAggregation
 from connector_spi.optional.changes import SupportsChanges
+from connector_spi.optional.procedures import Procedure
 from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.top_n import SupportsTopN
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import TupleDomain, Value
+from connector_spi.schema import TableMetadata
 from connector_spi.testing.base import SCHEMA, ConformanceBase
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import read_table
@@ -74,9 +78,20 @@ class MetadataChecks(ConformanceBase):
             table = query.metadata.get_table_metadata(query.session, query.table(name).table)
         assert table.name == name
         assert table.partitioned_by == ()
-        assert [(column.name, column.type) for column in table.visible_columns()] == list(
-            zip(data.schema.names, data.schema.types, strict=True)
-        )
+        met = {column.name: column.type for column in table.visible_columns()}
+        assert list(met) == data.column_names, "the columns are others, or in another order"
+        for field in data.schema:
+            found = met[field.name]
+            assert found == field.type, f"column '{field.name}' has the type {found}, expected {field.type}"
+
+    def test_columns_that_are_not_nullable_hold_no_null(self) -> None:
+        name = self.made(mixed_table(self.missing_behaviours))
+        with self.query() as query:
+            scan = query.table(name)
+            columns = query.metadata.get_table_metadata(query.session, scan.table).columns
+            rows = scan.project_names([column.name for column in columns]).read()
+        wrong = [one.name for one in columns if not one.nullable and rows.column(one.name).null_count]
+        assert wrong == [], f"columns {wrong} say nullable=False, and hold NULL"
 
     def test_partition_keys_are_columns(self) -> None:
         self.require(Behaviour.PARTITIONED_TABLES)
@@ -134,10 +149,14 @@ class MetadataChecks(ConformanceBase):
                 assert query.metadata.get_system_table(query.session, SystemTableName(missing, kind)) is None
                 found = query.metadata.get_system_table(query.session, SystemTableName(name, kind))
                 assert found is not None, kind
-                columns = [(column.name, column.type) for column in found.metadata.columns]
                 assert found.metadata.name == SchemaTableName(SCHEMA, f"{name.table}${kind}")
-                for batch in found.read(query.session, TupleDomain.all()):
-                    assert list(zip(batch.schema.names, batch.schema.types, strict=True)) == columns
+                batches = list(found.read(query.session, TupleDomain.all()))
+                for batch in batches:
+                    _check_schema(f"system table {found.metadata.name}", batch.schema, found.metadata)
+                    _check_nulls(f"system table {found.metadata.name}", batch, found.metadata)
+                if kind not in self.empty_system_tables:
+                    count = sum(batch.num_rows for batch in batches)
+                    assert count, f"{found.metadata.name} has no rows; if that is right, empty_system_tables has {kind}"
 
     def test_procedures_are_described(self) -> None:
         self.require(Behaviour.PROCEDURES)
@@ -154,6 +173,39 @@ class MetadataChecks(ConformanceBase):
                 assert argument.description.endswith("."), f"{procedure.name}.{argument.name}"
                 assert argument.default is None or not argument.required, f"{procedure.name}.{argument.name}"
 
+    def test_procedures_give_what_they_are_described_to(self) -> None:
+        self.require(Behaviour.PROCEDURES)
+        called = []
+        for number, procedure in enumerate(self.connector.procedures):
+            name = self.made(_ROWS, table=f"called_{number}")
+            given = self.procedure_arguments(procedure.name, name)
+            if given is None:
+                continue
+            called.append(procedure.name)
+            with self.query() as query:
+                arguments = {one.name: given.get(one.name, one.default) for one in procedure.arguments}
+                strange = given.keys() - arguments.keys()
+                assert not strange, f"{procedure.name} has no arguments {sorted(strange)}"
+                result = procedure.function(query.session, arguments)
+            met, expected = dict(_columns(result.schema)), dict(_columns(procedure.result))
+            assert list(met.items()) == list(expected.items()), f"procedure {procedure.name} gave {met}, not {expected}"
+        assert called, "procedure_arguments gives arguments for none of the procedures"
+
+    def test_procedures_refuse_what_is_not_there(self) -> None:
+        self.require(Behaviour.PROCEDURES)
+        self.made(_ROWS)
+        for procedure in self.connector.procedures:
+            if not any(argument.required for argument in procedure.arguments):
+                continue
+            nothing: dict[str, Value | None] = {one.name: one.default for one in procedure.arguments}
+            with self.query() as query:
+                for arguments in (nothing, {**nothing, **_nonsense(procedure)}):
+                    try:
+                        procedure.function(query.session, arguments)
+                    except ConnectorError:
+                        continue
+                    raise AssertionError(f"procedure {procedure.name} took {arguments}; expected a ConnectorError")
+
     def test_properties_are_described(self) -> None:
         catalog, session = list(self.factory().config_properties), list(self.connector.session_properties)
         for described in (catalog, session):
@@ -162,6 +214,27 @@ class MetadataChecks(ConformanceBase):
             assert all(prop.description.endswith(".") for prop in described)
         assert all(_is_lower_identifier(prop.name) for prop in session)
         assert all(re.fullmatch(r"[a-z][a-z0-9.-]*", prop.name) for prop in catalog)
+
+
+def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
+    return list(zip(schema.names, schema.types, strict=True))
+
+
+def _check_schema(what: str, schema: pa.Schema, expected: TableMetadata) -> None:
+    met, wanted = _columns(schema), [(column.name, column.type) for column in expected.columns]
+    wrong = [f"met {one}, expected {other}" for one, other in zip_longest(met, wanted) if one != other]
+    assert not wrong, f"{what}: {'; '.join(wrong)}"
+
+
+def _check_nulls(what: str, batch: pa.RecordBatch, expected: TableMetadata) -> None:
+    wrong = [one.name for one in expected.columns if not one.nullable and batch.column(one.name).null_count]
+    assert not wrong, f"{what}: columns {wrong} say nullable=False, and hold NULL"
+
+
+def _nonsense(procedure: Procedure) -> dict[str, Value | None]:
+    """A value that means nothing for each required argument of texts and numbers."""
+    values: dict[pa.DataType, Value] = {pa.string(): "no such thing", pa.int64(): 2**40, pa.int32(): 2**30}
+    return {one.name: values.get(one.type) for one in procedure.arguments if one.required}
 
 
 def _is_lower_identifier(name: str) -> bool:

@@ -30,6 +30,7 @@ from connector_spi.splits import ScanSummary
 __all__ = ["ReferenceQuery", "ReferenceScan", "read_table", "rows_that_fit"]
 
 _MAX_ROUNDS = 8
+_MAX_SPLITS = 100_000
 
 
 def read_table(
@@ -238,7 +239,12 @@ class ReferenceScan:
             query.transaction, query.session, self.table, self.read_columns(), dynamic_filter or TupleDomain.all()
         )
         with source:
-            return tuple(split for batch in source for split in batch), source.summary()
+            splits: list[Split] = []
+            for batch in source:
+                splits += batch
+                if len(splits) > _MAX_SPLITS:
+                    raise InternalError(f"more than {_MAX_SPLITS} splits came for {self.table!r:.200}; expected an end")
+            return tuple(splits), source.summary()
 
     def read_split(self, split: Split, dynamic_filter: TupleDomain[ColumnHandle] | None = None) -> pa.Table:
         """The rows of one split as a task reads it: from what came out of a pickle.
@@ -252,8 +258,14 @@ class ReferenceScan:
         with provider.create_page_source(session, split, table, columns, dynamic_filter or TupleDomain.all()) as source:
             batches = list(source)
             for schema in (source.schema, *(batch.schema for batch in batches)):
-                if list(zip(schema.names, schema.types, strict=True)) != expected:
-                    raise InternalError(f"asked for {expected}, met a batch of {schema}")
+                given = list(zip(schema.names, schema.types, strict=True))
+                if given != expected:
+                    odd = [name for name, _ in expected if name not in schema.names] or [
+                        f"{name}: {met}"
+                        for (name, met), one in zip(given, expected, strict=False)
+                        if (name, met) != one
+                    ]
+                    raise InternalError(f"asked for {expected}, met a batch of {given}; look at {odd}")
             return _table(batches, source.schema)
 
     def read_raw(self, dynamic_filter: TupleDomain[ColumnHandle] | None = None) -> pa.Table:

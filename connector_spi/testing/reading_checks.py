@@ -8,10 +8,18 @@ import pyarrow as pa
 import pytest
 
 from connector_spi.handles import ColumnHandle
+from connector_spi.page_source import MAX_BATCH_ROWS
 from connector_spi.testing.base import SCHEMA, ConformanceBase, assert_same_rows, same_type
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import read_table
-from connector_spi.testing.sample_data import NESTED_TABLE, TYPED_COLUMNS, column_table, mixed_table
+from connector_spi.testing.sample_data import (
+    NESTED_TABLE,
+    TYPED_COLUMNS,
+    VALUES,
+    column_table,
+    mixed_table,
+    without_missing_values,
+)
 
 __all__ = ["ReadingChecks"]
 
@@ -25,10 +33,11 @@ class ReadingChecks(ConformanceBase):
     @pytest.mark.parametrize("behaviour", list(TYPED_COLUMNS), ids=[item.name for item in TYPED_COLUMNS])
     def test_values_and_nulls_of_a_type_come_back(self, behaviour: Behaviour) -> None:
         self.require(behaviour)
-        data = column_table(behaviour)
+        data = column_table(behaviour, self.missing_behaviours)
         name = self.made(data)
         met = read_table(self.connector, name)
-        assert same_type(met.schema.field("v").type, data.schema.field("v").type)
+        met_type, expected_type = met.schema.field("v").type, data.schema.field("v").type
+        assert same_type(met_type, expected_type), f"column 'v' has the type {met_type}, expected {expected_type}"
         assert_same_rows(met, data)
 
     def test_int64_and_string_come_back(self) -> None:
@@ -38,6 +47,14 @@ class ReadingChecks(ConformanceBase):
                 "v": pa.array(["", None, "ä \n\t'\"`\\", "\U0001f600"]),
             }
         )
+        data = without_missing_values(data, self.missing_behaviours)
+        assert_same_rows(read_table(self.connector, self.made(data)), data)
+
+    @pytest.mark.parametrize("behaviour", list(VALUES), ids=[item.name for item in VALUES])
+    def test_a_value_comes_back_as_it_is(self, behaviour: Behaviour) -> None:
+        value = VALUES[behaviour]
+        self.require(behaviour, *([Behaviour.TYPE_DOUBLE] if isinstance(value, float) else []))
+        data = pa.table({"id": pa.array([1, 2], pa.int64()), "v": pa.array([value, None])})
         assert_same_rows(read_table(self.connector, self.made(data)), data)
 
     def test_a_column_of_nulls_only_comes_back(self) -> None:
@@ -110,7 +127,8 @@ class ReadingChecks(ConformanceBase):
             scan = query.table(name)
             splits, _ = scan.splits()
             tables = [scan.read_split(split) for split in splits]
-        assert max(len(chunk) for table in tables for chunk in table.column("id").chunks) < count
+        largest = max(len(chunk) for table in tables for chunk in table.column("id").chunks)
+        assert largest <= MAX_BATCH_ROWS, f"a batch of {largest} rows; expected at most {MAX_BATCH_ROWS}"
         ids = pa.concat_tables(tables).column("id").to_pylist()
         assert sorted(ids) == list(range(count))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from connector_spi.testing.behaviours import Behaviour
 
-__all__ = ["NESTED_TABLE", "TYPED_COLUMNS", "column_table", "mixed_table"]
+__all__ = ["NESTED_TABLE", "TYPED_COLUMNS", "VALUES", "column_table", "mixed_table", "without_missing_values"]
 
 _PLAIN_STRUCT = pa.struct([("x", pa.int32()), ("y", pa.string()), ("z", pa.float64())])
 _DEEP = pa.list_(pa.struct([("m", pa.map_(pa.string(), pa.list_(pa.int32()))), ("n", pa.int64())]))
@@ -64,10 +65,46 @@ NESTED_TABLE = pa.table(
 """A struct and a list of structs, with nulls on each level."""
 
 
-def column_table(behaviour: Behaviour) -> pa.Table:
+VALUES: dict[Behaviour, float | str] = {
+    Behaviour.VALUE_CONTROL_CHARACTERS: "a\nb\tc\rd",
+    Behaviour.VALUE_EMPTY_STRING: "",
+    Behaviour.VALUE_INFINITY: float("-inf"),
+    Behaviour.VALUE_NAN: float("nan"),
+    Behaviour.VALUE_NEGATIVE_ZERO: -0.0,
+}
+"""A value of each kind that a connector may lack."""
+
+
+def column_table(behaviour: Behaviour, missing: Collection[Behaviour]) -> pa.Table:
     """A table of ``id`` and a column ``v`` of one type."""
     values = TYPED_COLUMNS[behaviour]
-    return pa.table({"id": pa.array(range(1, len(values) + 1), pa.int64()), "v": values})
+    ids = pa.array(range(1, len(values) + 1), pa.int64())
+    return without_missing_values(pa.table({"id": ids, "v": values}), missing)
+
+
+def without_missing_values(table: pa.Table, missing: Collection[Behaviour]) -> pa.Table:
+    """The table with 1.0 and ``-`` in place of the values that the connector lacks, in its flat columns."""
+
+    def is_missing(value: object) -> bool:
+        if isinstance(value, float):
+            return (
+                (Behaviour.VALUE_NAN in missing and math.isnan(value))
+                or (Behaviour.VALUE_INFINITY in missing and math.isinf(value))
+                or (Behaviour.VALUE_NEGATIVE_ZERO in missing and value == 0 and math.copysign(1, value) < 0)
+            )
+        if isinstance(value, str):
+            return (Behaviour.VALUE_EMPTY_STRING in missing and not value) or (
+                Behaviour.VALUE_CONTROL_CHARACTERS in missing and any(ord(letter) < 32 for letter in value)
+            )
+        return False
+
+    for at, field in enumerate(table.schema):
+        other = "-" if pa.types.is_string(field.type) else 1.0
+        values = table.column(at).to_pylist()
+        if any(map(is_missing, values)):
+            kept = pa.array([other if is_missing(value) else value for value in values], field.type)
+            table = table.set_column(at, field, kept)
+    return table
 
 
 def mixed_table(missing: Collection[Behaviour]) -> pa.Table:
@@ -84,4 +121,4 @@ def mixed_table(missing: Collection[Behaviour]) -> pa.Table:
         if behaviour not in missing and not pa.types.is_nested(values.type):
             columns[behaviour.name.lower()] = values.take(pa.array([row // 3 % len(values) for row in range(count)]))
     columns["part"] = pa.array([f"p{row // 5}" for row in range(count)])
-    return pa.table(columns)
+    return without_missing_values(pa.table(columns), missing)

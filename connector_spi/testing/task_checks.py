@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
-import subprocess
-import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 import pyarrow as pa
@@ -15,27 +15,16 @@ from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.testing.base import ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
-from connector_spi.testing.reading import ReferenceQuery, ReferenceScan
+from connector_spi.testing.other_process import read_in_another_process
+from connector_spi.testing.reading import ReferenceQuery, ReferenceScan, read_table, rows_that_fit
 from connector_spi.testing.sample_data import mixed_table
 
 __all__ = ["TaskChecks"]
 
 _ROWS = pa.table({"id": pa.array(range(10), pa.int64()), "name": pa.array([f"n{row}" for row in range(10)])})
 
-_TASK = """
-import io, json, pickle, sys
-import pyarrow as pa
-provider, session, splits, table, columns, everything = pickle.load(sys.stdin.buffer)
-sink = io.BytesIO()
-schema = pa.schema([(column.name, column.type) for column in columns])
-with pa.ipc.new_stream(sink, schema) as writer:
-    for split in splits:
-        with provider.create_page_source(session, split, table, columns, everything) as source:
-            for batch in source:
-                writer.write_batch(batch)
-roots = sorted({name.partition(".")[0] for name in sys.modules})
-sys.stdout.buffer.write(json.dumps(roots).encode() + b"\\n" + sink.getvalue())
-"""
+_ZONES = ("Asia/Kathmandu", "America/St_Johns")
+"""Neither is a whole number of hours away from UTC."""
 
 
 class TaskChecks(ConformanceBase):
@@ -70,27 +59,34 @@ class TaskChecks(ConformanceBase):
                 assert 0 <= native.start <= native.start + native.length <= native.file_size
 
     def test_a_task_reads_in_another_process_and_meets_no_driver_module(self) -> None:
-        name = self.made(_ROWS)
+        """What was pushed has to be in what travels, and a task's time zone is any."""
+        data = mixed_table(self.missing_behaviours)
+        name = self.made(data, ("part",) if self.has(Behaviour.PARTITIONED_TABLES) else ())
+        few = Domain.multiple_values(pa.int64(), [4, 9, 17])
+        predicates = [TupleDomain[str].all(), TupleDomain({"id": few}), self._times(data)]
         with self.query() as query:
-            scan = query.table(name)
-            splits, _ = scan.splits()
-            columns = scan.read_columns()
-            provider = self.connector.page_source_provider
-            sent = pickle.dumps((provider, query.session, splits, scan.table, columns, TupleDomain.all()))
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-            done = subprocess.run(
-                [sys.executable, "-c", _TASK],
-                input=sent,
-                capture_output=True,
-                env=environment,
-                check=False,
-                timeout=300,
-            )
-        assert done.returncode == 0, done.stderr.decode()
-        roots, _, stream = done.stdout.partition(b"\n")
-        assert not self.barred_in_tasks & set(json.loads(roots))
-        with pa.ipc.open_stream(stream) as reader:
-            assert_same_rows(reader.read_all(), _ROWS)
+            scans = [query.table(name).filter_by_name(one).project_names(data.column_names) for one in predicates]
+            roots, tables = read_in_another_process(scans)
+        barred = self.barred_in_tasks & roots
+        assert not barred, f"reading a split imports {sorted(barred)}"
+        for scan, predicate, met in zip(scans, predicates, tables, strict=True):
+            left = rows_that_fit(met, scan.remaining.transform_keys(lambda column: column.name))
+            try:
+                assert_same_rows(left.select(data.column_names), rows_that_fit(data, predicate))
+            except AssertionError as error:
+                raise AssertionError(f"in another process, filter {predicate}: {error}") from None
+
+    def test_the_time_zone_of_the_process_changes_nothing(self) -> None:
+        data = mixed_table(self.missing_behaviours)
+        name = self.made(data)
+        for zone in _ZONES:
+            with _process_time_zone(zone):
+                for predicate in (TupleDomain[str].all(), self._times(data)):
+                    met = read_table(self.connector, name, data.column_names, predicate)
+                    try:
+                        assert_same_rows(met, rows_that_fit(data, predicate))
+                    except AssertionError as error:
+                        raise AssertionError(f"under TZ={zone}, filter {predicate}: {error}") from None
 
     def test_a_page_source_may_be_closed_twice_before_the_end_and_at_once(self) -> None:
         name = self.made(_ROWS)
@@ -117,6 +113,15 @@ class TaskChecks(ConformanceBase):
             split = scan.splits()[0][0]
             assert_same_rows(scan.read_split(split), scan.read_split(split))
 
+    def _times(self, data: pa.Table) -> TupleDomain[str]:
+        """The second value of each column of times."""
+        found = {}
+        for field in data.schema:
+            if pa.types.is_temporal(field.type):
+                value = data.column(field.name).drop_null().unique()[1].as_py()
+                found[field.name] = Domain.single_value(field.type, value)
+        return TupleDomain.with_column_domains(found)
+
     def _pushed(self, query: ReferenceQuery) -> ReferenceScan:
         data = mixed_table(self.missing_behaviours)
         name = self.made(data, ("part",) if self.has(Behaviour.PARTITIONED_TABLES) else ())
@@ -128,3 +133,22 @@ class TaskChecks(ConformanceBase):
             }
         )
         return query.table(name).filter_by_name(predicate).project_names(["id", "name"])
+
+
+@contextmanager
+def _process_time_zone(zone: str) -> Iterator[None]:
+    before = os.environ.get("TZ")
+    try:
+        _set_time_zone(zone)
+        yield
+    finally:
+        _set_time_zone(before)
+
+
+def _set_time_zone(zone: str | None) -> None:
+    if zone is None:
+        os.environ.pop("TZ", None)
+    else:
+        os.environ["TZ"] = zone
+    if hasattr(time, "tzset"):
+        time.tzset()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -15,7 +16,7 @@ from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connector_spi.connector import ConnectorFactory
 from connector_spi.names import SchemaTableName
-from connector_spi.testing import read_table
+from connector_spi.testing import Behaviour, FixedTablesConformance, read_table
 from lakeport.session import Session
 from tests.paths import PROJECT
 
@@ -43,6 +44,25 @@ def registry(page_module: Path) -> CatalogRegistry:
     registry = CatalogRegistry(PluginSet.of(factory), "test")
     registry.register("numbers", "range", {"range.rows": str(_ROWS)})
     return registry
+
+
+@pytest.mark.usefixtures("page_module")
+class TestRangeConformance(FixedTablesConformance):
+    """Its one table is what it is: the suite reads it, and makes none."""
+
+    missing_behaviours = frozenset(Behaviour)
+    max_examples = 10
+
+    def factory(self) -> ConnectorFactory:
+        factory = importlib.import_module("range_connector").RangeFactory()
+        assert isinstance(factory, ConnectorFactory)
+        return factory
+
+    def catalog_properties(self) -> Mapping[str, str]:
+        return {"range.rows": "300"}
+
+    def fixed_tables(self) -> Mapping[SchemaTableName, pa.Table]:
+        return {SchemaTableName("default", "ids"): pa.table({"id": pa.array(range(300), pa.int64())})}
 
 
 def test_without_spark(registry: CatalogRegistry) -> None:

@@ -101,6 +101,18 @@ class TestArrowFilesConformance(ConnectorConformance):
     def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
         write(self.folder, name, data)
 
+    def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
+        with pa.ipc.open_file(self.folder / name.schema / f"{name.table}.arrow") as reader:
+            before = reader.read_all()
+        write(self.folder, name, pa.concat_tables([before, data]))
+
+    def damage(self, name: SchemaTableName, *, delete: bool) -> None:
+        path = self.folder / name.schema / f"{name.table}.arrow"
+        if delete:
+            path.unlink()
+        else:
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
 
 @pytest.fixture
 def files(tmp_path: Path) -> Iterator[Connector]:

@@ -183,6 +183,7 @@ class DefectiveFactory(MemoryFactory):
 class Suite(ConnectorConformance):
     """Not collected by itself: the test below runs single checks of it."""
 
+    missing_behaviours = frozenset({Behaviour.DAMAGED_DATA})
     max_examples = 200
     defect = Defect()
 

@@ -8,9 +8,10 @@ import pyarrow as pa
 from connector_spi.connector import ConnectorFactory
 from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, SupportsStatistics
 from connector_spi.names import SchemaTableName
+from connector_spi.predicate import Value
 from connector_spi.testing import Behaviour, ConnectorConformance
 from connectors.hive.connector import HiveConnector, HiveFactory
-from tests.connectors.hive.table_writer import create_table
+from tests.connectors.hive.table_writer import create_table, write_file
 from tests.sampling import examples
 
 
@@ -28,6 +29,7 @@ class HiveConformance(ConnectorConformance):
             Behaviour.TOP_N,
         }
     )
+    empty_system_tables = frozenset({"acid"})
     max_examples = examples(50)
     file_format: ClassVar[str]
 
@@ -43,6 +45,27 @@ class HiveConformance(ConnectorConformance):
             assert isinstance(query.metadata, SupportsStatistics)
             assert isinstance(query.metadata, SupportsPartitionListing)
             assert not isinstance(query.metadata, SupportsLimit)
+
+    def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
+        folder = self.folder / name.schema / name.table
+        write_file(folder / f"part-{len(list(folder.iterdir()))}", data, self.file_format)
+
+    def damage(self, name: SchemaTableName, *, delete: bool) -> None:
+        for path in (self.folder / name.schema / name.table).iterdir():
+            if delete:
+                path.unlink()
+            else:
+                path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+    def procedure_arguments(self, procedure: str, name: SchemaTableName) -> Mapping[str, Value | None] | None:
+        table: dict[str, Value | None] = {"schema_name": name.schema, "table_name": name.table}
+        location = (self.folder / name.schema / name.table).as_uri()
+        known: dict[str, dict[str, Value | None]] = {
+            "flush_metadata_cache": {},
+            "register_table": {**table, "table_name": "registered", "table_location": location},
+            "unregister_table": table,
+        }
+        return known.get(procedure)
 
     def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
         assert isinstance(self.connector, HiveConnector)

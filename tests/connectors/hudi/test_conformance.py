@@ -8,6 +8,7 @@ import pytest
 from connector_spi.connector import ConnectorFactory
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
+from connector_spi.predicate import Value
 from connector_spi.testing import Behaviour, ConnectorConformance
 from connectors.hudi.connector import HudiConnector, HudiFactory
 from connectors.hudi.schema.table_schema import COMMIT_TIME, META_COLUMNS, RECORD_KEY
@@ -76,6 +77,23 @@ class HudiConformance(ConnectorConformance):
 
     def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
         self._writers[name].insert(data)
+
+    def damage(self, name: SchemaTableName, *, delete: bool) -> None:
+        for path in (self.folder / name.schema / name.table).glob("*.parquet"):
+            if delete:
+                path.unlink()
+            else:
+                path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+    def procedure_arguments(self, procedure: str, name: SchemaTableName) -> Mapping[str, Value | None] | None:
+        table: dict[str, Value | None] = {"schema_name": name.schema, "table_name": name.table}
+        location = (self.folder / name.schema / name.table).as_uri()
+        known: dict[str, dict[str, Value | None]] = {
+            "flush_metadata_cache": {},
+            "register_table": {**table, "table_name": "registered", "table_location": location},
+            "unregister_table": table,
+        }
+        return known.get(procedure)
 
     def newest_version(self, name: SchemaTableName) -> TableVersion:
         writer = self._writers[name]

@@ -1,22 +1,24 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
 from connector_spi.connector import ConnectorFactory
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName, SystemTableName
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import TupleDomain, Value
 from connector_spi.testing import Behaviour, ConnectorConformance
 from connectors.memory.connector import MemoryConnector, MemoryFactory
 from tests.sampling import examples
 
 
 class TestMemoryConformance(ConnectorConformance):
-    """The reference connector computes nothing: engine tests watch what is computed over its rows."""
+    """The reference connector has no files to damage. It computes nothing, as engine tests watch what is computed."""
 
-    missing_behaviours = frozenset({Behaviour.AGGREGATION, Behaviour.EXPRESSION_PUSHDOWN, Behaviour.TOP_N})
+    missing_behaviours = frozenset(
+        {Behaviour.AGGREGATION, Behaviour.DAMAGED_DATA, Behaviour.EXPRESSION_PUSHDOWN, Behaviour.TOP_N}
+    )
     max_examples = examples(50)
 
     def factory(self) -> ConnectorFactory:
@@ -37,6 +39,9 @@ class TestMemoryConformance(ConnectorConformance):
             assert found is not None
             versions = pa.Table.from_batches(found.read(query.session, TupleDomain.all())).column("version")
         return TableVersion(VersionKind.VERSION, str(versions[-1]))
+
+    def procedure_arguments(self, procedure: str, name: SchemaTableName) -> Mapping[str, Value | None]:
+        return {"schema_name": name.schema, "table_name": name.table, "version": 1}
 
     @property
     def memory(self) -> MemoryConnector:
