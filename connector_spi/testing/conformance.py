@@ -14,13 +14,13 @@ Subclass in a test module, name the class ``Test...``::
 
 from __future__ import annotations
 
-from connector_spi.testing.changes_checks import ChangesChecks
-from connector_spi.testing.failure_checks import FailureChecks
-from connector_spi.testing.lifecycle_checks import LifecycleChecks
-from connector_spi.testing.missing_checks import MissingChecks
-from connector_spi.testing.query_checks import QueryChecks
-from connector_spi.testing.streaming_checks import StreamingChecks
-from connector_spi.testing.task_checks import TaskChecks
+from connector_spi.testing.checks.changes import ChangesChecks
+from connector_spi.testing.checks.failure import FailureChecks
+from connector_spi.testing.checks.lifecycle import LifecycleChecks
+from connector_spi.testing.checks.missing import MissingChecks
+from connector_spi.testing.checks.query import QueryChecks
+from connector_spi.testing.checks.streaming import StreamingChecks
+from connector_spi.testing.checks.task import TaskChecks
 
 __all__ = ["ConnectorConformance"]
 

@@ -9,10 +9,10 @@ import pytest
 
 from connector_spi.predicate import Constraint, Domain, TupleDomain
 from connector_spi.testing.behaviours import Behaviour
-from connector_spi.testing.exactness_checks import ExactnessChecks
-from connector_spi.testing.metadata_checks import MetadataChecks
-from connector_spi.testing.pushdown_checks import PushdownChecks
-from connector_spi.testing.reading_checks import ReadingChecks
+from connector_spi.testing.checks.exactness import ExactnessChecks
+from connector_spi.testing.checks.metadata import MetadataChecks
+from connector_spi.testing.checks.pushdown import PushdownChecks
+from connector_spi.testing.checks.reading import ReadingChecks
 from connector_spi.testing.sample_data import TYPED_COLUMNS, VALUES, mixed_table
 
 __all__ = ["MissingChecks"]

@@ -1,0 +1,1 @@
+"""The checks of the conformance suite, one module for each part of the contract."""
