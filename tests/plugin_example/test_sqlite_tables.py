@@ -14,7 +14,7 @@ from connector_spi.connector import ConnectorFactory
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connector_spi.testing import Behaviour, ConnectorConformance, read_table
-from tests.plugin_example.sqlite_tables import SqliteConnector, SqliteFactory
+from tests.plugin_example.sqlite_tables import SqliteConnector, SqliteFactory, quoted
 from tests.sampling import examples
 
 _TYPES = {pa.int64(): "INTEGER", pa.string(): "TEXT"}
@@ -22,12 +22,12 @@ _TYPES = {pa.int64(): "INTEGER", pa.string(): "TEXT"}
 
 def write(folder: Path, name: SchemaTableName, data: pa.Table) -> Path:
     path = folder / f"{name.schema}.db"
-    columns = ", ".join(f'"{field.name}" {_TYPES[field.type]}' for field in data.schema)
+    columns = ", ".join(f"{quoted(field.name)} {_TYPES[field.type]}" for field in data.schema)
     marks = ", ".join("?" * data.num_columns)
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(f'CREATE TABLE "{name.table}" ({columns}) STRICT')
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(name.table)} ({columns}) STRICT")
         rows = [tuple(row.values()) for row in data.to_pylist()]
-        connection.executemany(f'INSERT INTO "{name.table}" VALUES ({marks})', rows)
+        connection.executemany(f"INSERT INTO {quoted(name.table)} VALUES ({marks})", rows)
     return path
 
 
@@ -62,6 +62,16 @@ class TestSqliteConformance(ConnectorConformance):
     def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
         write(self.folder, name, data)
 
+    def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
+        write(self.folder, name, data)
+
+    def damage(self, name: SchemaTableName, *, delete: bool) -> None:
+        path = self.folder / f"{name.schema}.db"
+        if delete:
+            path.unlink()
+        else:
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
 
 NAME = SchemaTableName("s", "t")
 
@@ -84,10 +94,5 @@ def test_what_is_no_table_of_ours_is_refused(tmp_path: Path) -> None:
 def test_values_and_names_are_no_sql(tmp_path: Path) -> None:
     name = SchemaTableName("s", 'o"r; drop')
     data = pa.table({'a"b': pa.array([1], pa.int64()), "select": ["x'; DROP TABLE t; --"]})
-    write_quoted(tmp_path, name, data)
+    write(tmp_path, name, data)
     assert read_table(SqliteConnector(tmp_path), name).equals(data)
-
-
-def write_quoted(folder: Path, name: SchemaTableName, data: pa.Table) -> None:
-    quoted = SchemaTableName(name.schema, name.table.replace('"', '""'))
-    write(folder, quoted, data.rename_columns([column.replace('"', '""') for column in data.column_names]))

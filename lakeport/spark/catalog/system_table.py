@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
@@ -60,19 +61,26 @@ class SystemTableProxy(Proxy):
     def newScanBuilder(self, options: JavaObject) -> SystemScanBuilderProxy:
         """A scan of all rows, narrowed to the columns used."""
         refuse_options(self._name, options)
-        return SystemScanBuilderProxy(self._jvm, self)
+        return SystemScanBuilderProxy(self._jvm, self.name(), _Rows(self._system_table, self._access))
 
-    @property
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Reads a system table."""
+
+    table: SystemTable
+    access: CatalogAccess
+
     def handles(self) -> dict[str, ColumnHandle]:
         """The columns by name."""
-        return {column.name: ColumnHandle(column.name, column.type) for column in self._system_table.metadata.columns}
+        return {column.name: ColumnHandle(column.name, column.type) for column in self.table.metadata.columns}
 
-    def rows(self, needed: TupleDomain[str]) -> pa.Table:
+    def read(self, needed: TupleDomain[str]) -> pa.Table:
         """The rows; those outside of ``needed`` may be left out."""
-        metadata = self._system_table.metadata
+        metadata = self.table.metadata
         schema = pa.schema([(column.name, column.type) for column in metadata.visible_columns()])
-        with self._access.lock.asking(f"read the system table {metadata.name}"):
-            batches = list(self._system_table.read(self._access.session, needed))
+        with self.access.lock.asking(f"read the system table {metadata.name}"):
+            batches = list(self.table.read(self.access.session, needed))
         # Connectors need not mark the same columns as never NULL.
         return pa.Table.from_batches([spark_batch(batch.select(schema.names), schema) for batch in batches], schema)
 
@@ -86,15 +94,16 @@ class SystemScanBuilderProxy(Proxy):
             READ + "SupportsPushDownV2Filters",
         ]
 
-    def __init__(self, jvm: Jvm, table: SystemTableProxy) -> None:
+    def __init__(self, jvm: Jvm, title: str, rows: _Rows) -> None:
         super().__init__(jvm)
-        self._table = table
+        self._title = title
+        self._rows = rows
         self._names: list[str] | None = None
         self._needed = TupleDomain[str].all()
 
     def pushPredicates(self, predicates: JavaObject) -> JavaObject:
         """Looks at all filters, and gives all of them back."""
-        handles = self._table.handles
+        handles = self._rows.handles()
         for predicate in self._jvm.items(predicates):
             found = translate(self._jvm, predicate, handles).domain
             self._needed = self._needed.intersect(found.transform_keys(lambda column: column.name))
@@ -110,8 +119,7 @@ class SystemScanBuilderProxy(Proxy):
 
     def build(self) -> ArrowScanProxy:
         """The scan."""
-        rows = self._table.rows(self._needed)
-        return ArrowScanProxy(self._jvm, self._table.name(), rows, self._names)
+        return ArrowScanProxy(self._jvm, self._title, self._rows.read(self._needed), self._names)
 
 
 class ArrowScanProxy(Proxy):

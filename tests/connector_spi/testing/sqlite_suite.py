@@ -20,14 +20,17 @@ SECRET = "open sesame"
 class SqliteConformance(ConnectorConformance):
     missing_behaviours = frozenset(
         {
+            Behaviour.AGGREGATION,
             Behaviour.CHANGES,
             Behaviour.COLUMN_STATISTICS,
+            Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.HIDDEN_COLUMNS,
             Behaviour.NULL_PARTITION_KEYS,
             Behaviour.PARTITIONED_TABLES,
             Behaviour.PARTITION_LISTING,
             Behaviour.PARTITION_PRUNING,
             Behaviour.STREAMING,
+            Behaviour.TOP_N,
             Behaviour.TYPE_BOOLEAN,
             Behaviour.TYPE_DATE,
             Behaviour.TYPE_DECIMAL,

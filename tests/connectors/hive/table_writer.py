@@ -69,7 +69,7 @@ def create_table(
     partitioned_by: Sequence[str] = (),
     *,
     file_format: str = "parquet",
-    group_rows: int = 5,
+    group_rows: int = 0,
     parameters: dict[str, str] | None = None,
 ) -> Table:
     """Writes the rows and registers the table, its schema too where that is missing."""
@@ -94,7 +94,7 @@ def create_table(
 
 
 def add_partition(
-    metastore: Metastore, table: Table, values: Sequence[str], data: pa.Table, file_format: str, group_rows: int = 5
+    metastore: Metastore, table: Table, values: Sequence[str], data: pa.Table, file_format: str, group_rows: int = 0
 ) -> Path:
     """Writes the rows of a partition and registers it; returns its folder."""
     keys = [key.name for key in table.partition_keys]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
@@ -51,7 +52,7 @@ class HiveConformance(ConnectorConformance):
         write_file(folder / f"part-{len(list(folder.iterdir()))}", data, self.file_format)
 
     def damage(self, name: SchemaTableName, *, delete: bool) -> None:
-        for path in (self.folder / name.schema / name.table).iterdir():
+        for path in filter(Path.is_file, (self.folder / name.schema / name.table).rglob("*")):
             if delete:
                 path.unlink()
             else:

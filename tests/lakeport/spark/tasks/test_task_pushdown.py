@@ -237,7 +237,7 @@ def test_columns_of_checked_filters_need_not_be_shown(tables: Tables) -> None:
 
 
 def test_counting_reads_no_columns(tables: Tables) -> None:
-    assert "columns: 0 of" in tables.plan("SELECT count(*) FROM hive.sales.varied")
+    assert "columns: 0 of" in tables.plan("SELECT count(*) FROM mem.sales.varied")
     assert "columns: 1 of" in tables.plan("SELECT count(*) FROM hive.sales.varied WHERE id > 3")
 
 
