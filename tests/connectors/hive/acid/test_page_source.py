@@ -62,8 +62,9 @@ def acid_file(
     deletes: Sequence[Path] = (),
     check_deletes: bool = False,
 ) -> AcidFile:
-    if not path.exists():
-        pytest.skip(f"no file at {path}; set CONNECTOR_TEST_TABLES")
+    missing = [one for one in (path, *deletes) if not one.exists()]
+    if missing:
+        pytest.skip(f"no file at {missing[0]}; set CONNECTOR_TEST_TABLES")
     found = tuple(DeleteFile(str(one), one.stat().st_size, 0, 1, 9, 0, check_deletes) for one in deletes)
     size = path.stat().st_size
     return AcidFile(str(path), size, 0, 0, directory, original, check_write_ids, keys, found)

@@ -102,9 +102,9 @@ def test_a_connector_computes(databases: SparkSession, query: str, words: str) -
     assert words in text, text
 
 
-def test_tasks_choose_the_first_rows(lake: Lake) -> None:
-    """The memory connector knows no order: the tasks that read its splits keep the first rows only."""
-    for order in (
+@pytest.mark.parametrize(
+    "order",
+    [
         "double, id",
         "double DESC, id",
         "real DESC NULLS FIRST, id DESC",
@@ -116,11 +116,14 @@ def test_tasks_choose_the_first_rows(lake: Lake) -> None:
         "day, tiny DESC, id",
         "price DESC NULLS FIRST, part, id",
         "-0.0 + double, id",
-    ):
-        for suffix in ("LIMIT 5", "LIMIT 23", "LIMIT 4 OFFSET 3", "LIMIT 1000"):
-            query = f"SELECT id, double, name FROM {{t}} WHERE id <> 4 ORDER BY {order} {suffix}"
-            met = lake.spark.sql(query.format(t="mem.sales.everything"))
-            expected = lake.spark.sql(query.format(t="plain_everything"))
-            assert list(map(repr, met.collect())) == list(map(repr, expected.collect())), query
-            text = met._jdf.queryExecution().toString()
-            assert ("first rows chosen in tasks" in text) == ("+" not in order), text
+    ],
+)
+def test_tasks_choose_the_first_rows(lake: Lake, order: str) -> None:
+    """The memory connector knows no order: the tasks that read its splits keep the first rows only."""
+    for suffix in ("LIMIT 5", "LIMIT 23", "LIMIT 4 OFFSET 3", "LIMIT 1000"):
+        query = f"SELECT id, double, name FROM {{t}} WHERE id <> 4 ORDER BY {order} {suffix}"
+        met = lake.spark.sql(query.format(t="mem.sales.everything"))
+        expected = lake.spark.sql(query.format(t="plain_everything"))
+        assert list(map(repr, met.collect())) == list(map(repr, expected.collect())), query
+        text = met._jdf.queryExecution().toString()
+        assert ("first rows chosen in tasks" in text) == ("+" not in order), text
