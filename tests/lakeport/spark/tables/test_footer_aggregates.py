@@ -1,4 +1,8 @@
-"""Counts and bounds that footers answer, against Spark over the same files with its own footers left aside."""
+"""Counts and bounds that footers answer, against Spark over the rows as Parquet, whose footers it does not ask.
+
+Spark's own reader of ORC is no judge: it takes pyarrow's days for those of the hybrid calendar, and fails on its times
+of a moment before 1970.
+"""
 
 from __future__ import annotations
 
@@ -78,14 +82,12 @@ def write(folder: Path, file_format: str) -> None:
 def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     warehouse = Warehouse(spark, tmp_path_factory.mktemp("footers"))
     warehouse.spark.sql("SET spark.sql.parquet.aggregatePushdown=false")
-    warehouse.spark.sql("SET spark.sql.orc.aggregatePushdown=false")
     for file_format in ("parquet", "orc"):
         folder = warehouse.folder / file_format
         write(folder, file_format)
         warehouse.call("hive", "s", f"t_{file_format}", folder)
-        schema = warehouse.spark.table(f"hive.s.t_{file_format}").schema
-        frame = warehouse.spark.read.schema(schema).format(file_format).load(str(folder))
-        frame.createOrReplaceTempView(f"plain_{file_format}")
+    schema = warehouse.spark.table("hive.s.t_parquet").schema
+    warehouse.spark.read.schema(schema).parquet(str(warehouse.folder / "parquet")).createOrReplaceTempView("plain")
     yield warehouse
     warehouse.registry.shutdown()
 
@@ -122,7 +124,7 @@ def exact(column: str) -> str:
 )
 def test_footers_answer_as_rows_do(warehouse: Warehouse, query: str, taken: bool, file_format: str) -> None:
     asked = query.format(t=f"hive.s.t_{file_format}")
-    judge = query.format(t=f"plain_{file_format}")
+    judge = query.format(t="plain")
     for native in (True, False):
         warehouse.native_reader("hive", native)
         assert sorted(map(repr, warehouse.rows(asked))) == sorted(map(repr, warehouse.rows(judge))), native
