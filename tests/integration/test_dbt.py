@@ -43,7 +43,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the page, beside the sample tables."""
     folder = tmp_path_factory.mktemp("project")
     sample_session(folder / "lakeport-warehouse").close()
-    files = re.findall(r"```\w+\n(?:#|--) (\S+\.\w+)\n(.*?)```", _PAGE, re.DOTALL)
+    files = re.findall(r"```[\w+]+\n(?:#|--) (\S+\.\w+)\n(.*?)```", _PAGE, re.DOTALL)
     assert len(files) == 6
     for name, text in files:
         path = folder / name
