@@ -18,7 +18,8 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connectors.toolkit.parquet.bloom_filters import BloomFilters
 from connectors.toolkit.parquet.footer import narrow_schema, typed_schema
-from connectors.toolkit.parquet.maps import is_map_key_error, open_with_maps, restored_maps
+from connectors.toolkit.parquet.maps import is_map_key_error, restored_maps
+from connectors.toolkit.parquet.opening import open_plain_file
 from connectors.toolkit.parquet.pruning import RowGroupStatistics
 from connectors.toolkit.read.file_read import FileRead
 from connectors.toolkit.read.open_file import ColumnarFile
@@ -147,7 +148,7 @@ def open_parquet(files: FileSystem, path: str) -> pq.ParquetFile:
     source = files.open(path)
     with parquet_errors(path):
         try:
-            return open_with_maps(source)
+            return open_plain_file(source)
         except BaseException:
             source.close()
             raise
