@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from connector_spi.errors import InvalidArgumentError
 from lakeport.default_catalogs import load_catalogs
+from lakeport.duckdb.session import LocalSession
+from lakeport.engine import check_engine
 from lakeport.session import Session
 
 if TYPE_CHECKING:
@@ -15,11 +17,28 @@ if TYPE_CHECKING:
 __all__ = ["connect"]
 
 
+@overload
+def connect(
+    spark: None = None, catalogs: str | os.PathLike[str] | None = None, *, engine: Literal["duckdb"]
+) -> LocalSession: ...
+
+
+@overload
 def connect(
     spark: SparkSession | None = None,
     catalogs: str | os.PathLike[str] | None = None,
     *,
     new_sessions: bool = False,
+    engine: Literal["spark"] = "spark",
+) -> Session: ...
+
+
+def connect(
+    spark: SparkSession | None = None,
+    catalogs: str | os.PathLike[str] | None = None,
+    *,
+    new_sessions: bool = False,
+    engine: Literal["spark", "duckdb"] = "spark",
 ) -> Session:
     """Opens a session.
 
@@ -29,9 +48,11 @@ def connect(
         catalogs: Directory of catalog files such as ``hive.properties``. ``None`` is ``./etc/catalog`` where that is,
             else the catalogs ``hive`` and ``hudi`` over an embedded metastore in ``./lakeport-warehouse``.
         new_sessions: Whether sessions that ``spark.newSession()`` makes in Python see the catalogs, too.
+        engine: What runs SQL: ``spark``, or ``duckdb`` in this process with no Java, which does not run all of it yet.
 
     Raises:
-        InvalidArgumentError: A directory in the place of the Spark session.
+        InvalidArgumentError: A directory in the place of the Spark session, an engine that there is not, or settings
+            of Spark with another engine.
         InvalidPropertyError: The directory is missing. A bad file in it is an error of its catalog, raised on use.
         NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
             that has no Lakeport.
@@ -41,8 +62,12 @@ def connect(
             f"spark is {str(spark)!r}; expected a Spark session or None: a directory of catalog files is named as "
             f"connect(catalogs={str(spark)!r})"
         )
+    if check_engine(engine) != "spark" and (spark is not None or new_sessions):
+        raise InvalidArgumentError(f"a Spark session is given to the engine {engine}; leave it out, or the engine")
     registry = load_catalogs(catalogs)
     try:
+        if engine == "duckdb":
+            return LocalSession(registry)
         return Session(registry, spark, new_sessions=new_sessions)
     except BaseException:
         registry.shutdown()

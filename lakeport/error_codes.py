@@ -12,6 +12,7 @@ __all__ = [
     "SPARK_CONNECT",
     "SPARK_DOES_NOT_START",
     "TASK_PYTHON",
+    "UNSUPPORTED_LOCAL_SQL",
     "UNSUPPORTED_SPARK_VERSION",
     "UNSUPPORTED_TRINO_SQL",
     "UNSUPPORTED_VIEW",
@@ -31,6 +32,8 @@ SPARK_DOES_NOT_START = ErrorCode("SPARK_DOES_NOT_START", ErrorType.EXTERNAL)
 """Java ended before Spark was there. The message holds what it said."""
 TASK_PYTHON = ErrorCode("TASK_PYTHON", ErrorType.USER_ERROR)
 """The Python that Spark starts its tasks with cannot read tables. Set PYSPARK_PYTHON to one that has Lakeport."""
+UNSUPPORTED_LOCAL_SQL = ErrorCode("UNSUPPORTED_LOCAL_SQL", ErrorType.USER_ERROR)
+"""Part of a statement may mean something else in DuckDB than in Spark. The message names it; run it in Spark."""
 UNSUPPORTED_SPARK_VERSION = ErrorCode("UNSUPPORTED_SPARK_VERSION", ErrorType.USER_ERROR)
 """Spark is of a version that Lakeport was not made for, or too old for what was asked. The message says which fits."""
 UNSUPPORTED_TRINO_SQL = ErrorCode("UNSUPPORTED_TRINO_SQL", ErrorType.USER_ERROR)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn, TypeAlias
 
+from lakeport.engine import ENGINES
 from lakeport.shell.configuration import EXAMPLE
 from lakeport.shell.problems import USER
 from lakeport.sql.dialects import DIALECTS
@@ -42,6 +43,9 @@ def add_name_options(command: Parser) -> None:
         metavar="C.P=VALUE",
         action="append",
         help=f"a session property of a catalog, such as {EXAMPLE}, or a setting of Spark; may be repeated",
+    )
+    command.add_argument(
+        "--engine", choices=ENGINES, help="what runs the statements (default: spark); duckdb needs no Java"
     )
     command.add_argument(
         "--dialect", choices=DIALECTS, help="SQL dialect of the statements (default: spark); trino is translated"

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import closest
+from lakeport.engine import ENGINES
 from lakeport.shell.output.formats import FORMATS
 from lakeport.shell.output.themes import THEMES
 from lakeport.sql.dialects import DIALECTS
@@ -30,14 +31,14 @@ __all__ = ["EXAMPLE", "TEXT_KEYS", "GivenSetting", "apply_configuration", "confi
 
 EXAMPLE = "hive.native_reader=false"
 """A session property, as it is written on the command line."""
-TEXT_KEYS = ("catalogs", "catalog", "schema", "output-format", "dialect", "theme")
+TEXT_KEYS = ("catalogs", "catalog", "schema", "output-format", "engine", "dialect", "theme")
 """Keys with text values; each has an environment variable, such as ``LAKEPORT_OUTPUT_FORMAT``."""
 
 _TABLE_KEYS = ("session", "spark")
 _TOP_KEYS = (*TEXT_KEYS, *_TABLE_KEYS, "profile", "profiles")
 _PROFILE_KEYS = (*TEXT_KEYS, *_TABLE_KEYS)
-_DEFAULTS = {"output-format": "aligned", "dialect": "spark", "theme": "terminal"}
-_CHOICES = {"output-format": tuple(FORMATS), "dialect": DIALECTS, "theme": THEMES}
+_DEFAULTS = {"output-format": "aligned", "engine": "spark", "dialect": "spark", "theme": "terminal"}
+_CHOICES = {"output-format": tuple(FORMATS), "engine": ENGINES, "dialect": DIALECTS, "theme": THEMES}
 
 
 @dataclass(frozen=True, slots=True)

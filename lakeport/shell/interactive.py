@@ -46,6 +46,7 @@ def run_shell(arguments: argparse.Namespace) -> int:
         session_properties=arguments.session_properties,
         spark=arguments.spark,
         dialect=arguments.dialect,
+        engine=arguments.engine,
     ) as session:
         shell = _Shell(session, debug=arguments.debug)
         try:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import pyarrow as pa
 
+from lakeport.duckdb.session import LocalSession
 from lakeport.scan_facts import JobCounts, ScanTotals, scan_totals
 from lakeport.session import Session
 from lakeport.shell.output.formats import ResultFormat
@@ -93,7 +94,8 @@ class Runner:
             BrokenPipeError: The reader of the result has closed it; the jobs are cancelled.
             ConnectorError, PySparkException: The statement failed.
         """
-        work = _Work(self._session, statement, write, out or self._out, counts_jobs=watch is not None)
+        kind = _LocalWork if isinstance(self._session, LocalSession) else _Work
+        work = kind(self._session, statement, write, out or self._out, counts_jobs=watch is not None)
         worker = threading.Thread(target=work, name="lakeport-statement", daemon=True)
         worker.start()
         try:
@@ -225,14 +227,33 @@ class _Work:
                 return
             self._progress = "reading"
             result = arrow_result(frame)
-            batches = self._until_cancelled(result.batches)
-            first = list(islice(batches, 1))
-            self._progress = "writing"
-            self.rows = self._write(result.schema, chain(first, batches), self._out)
-            self._out.flush()
+            self._write_rows(self._write, result.schema, result.batches)
+
+    def _write_rows(self, write: ResultFormat, schema: pa.Schema, rows: Iterator[pa.RecordBatch]) -> None:
+        batches = self._until_cancelled(rows)
+        first = list(islice(batches, 1))
+        self._progress = "writing"
+        self.rows = write(schema, chain(first, batches), self._out)
+        self._out.flush()
 
     def _until_cancelled(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self._cancelled.is_set():
                 raise KeyboardInterrupt
             yield batch
+
+
+class _LocalWork(_Work):
+    """A statement of a session without Spark."""
+
+    def _run(self) -> None:
+        assert isinstance(self._session, LocalSession)
+        with self._session.transaction():
+            self._lease = self._session.read_lease
+            result = self._session.sql(self._statement)
+            self._cancel_jobs = result.cancel
+            if not result.columns or self._write is None or self._cancelled.is_set():
+                return
+            self._progress = "reading"
+            with result.to_reader() as rows:
+                self._write_rows(self._write, result.schema, iter(rows))

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from catalog.registry import CatalogRegistry
+from connector_spi.errors import NotSupportedError
 from connector_spi.names import quote_identifier
 from lakeport.default_catalogs import load_catalogs
+from lakeport.duckdb.session import LocalSession
 from lakeport.session import Session
 from lakeport.shell.configuration import GivenSetting
 from lakeport.shell.runner import Runner
@@ -25,6 +28,7 @@ def open_session(
     session_properties: Sequence[GivenSetting] = (),
     spark: Sequence[GivenSetting] = (),
     dialect: str = "spark",
+    engine: str = "spark",
 ) -> Iterator[Session]:
     """A session whose Spark logs to a file, which is kept only if Spark does not start.
 
@@ -34,11 +38,17 @@ def open_session(
         session_properties: Session properties from the command line and the configuration file.
         spark: Settings of Spark.
         dialect: Dialect of the statements; one of ``DIALECTS``.
+        engine: What runs the statements; one of ``ENGINES``.
 
     Raises:
+        NotSupportedError: Session properties, or a dialect, that the engine has not got.
         InvalidPropertyError: The directory does not exist, or a session property is unknown or invalid.
     """
     catalogs = load_catalogs(directory)
+    if engine == "duckdb":
+        with _local_session(catalogs, session_properties, dialect) as local:
+            yield local
+        return
     log = None if debug else spark_log()
     try:
         settings = spark_settings(catalogs, session_properties, spark)
@@ -51,6 +61,25 @@ def open_session(
         yield session
     finally:
         session.close()
+
+
+@contextmanager
+def _local_session(
+    catalogs: CatalogRegistry, session_properties: Sequence[GivenSetting], dialect: str
+) -> Iterator[Session]:
+    try:
+        if session_properties:
+            raise NotSupportedError(
+                f"{session_properties[0].where}: the engine duckdb has no session properties yet; leave it out, or use "
+                "the engine spark"
+            )
+        session = LocalSession(catalogs)
+    except BaseException:
+        catalogs.shutdown()
+        raise
+    with session:
+        session.dialect = dialect
+        yield session
 
 
 def use_statement(catalog: str | None, schema: str | None) -> str | None:

@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
+from lakeport.engine import Engine
 from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain, refused
 from lakeport.spark.explain.observer import QueryObserver
@@ -32,7 +33,7 @@ from lakeport.transactions.statement import Statement, statement_scope
 __all__ = ["SparkEngine"]
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """A Spark session that sees the catalogs of a registry.
 
     Args:

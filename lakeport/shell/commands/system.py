@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from connector_spi.errors import InvalidArgumentError
+from lakeport.duckdb.session import LocalSession
 from lakeport.shell.commands.describe import unquoted
 from lakeport.shell.shell_session import ShellSession
 from lakeport.version import VERSION
@@ -53,7 +54,9 @@ def connection(shell: ShellSession, rest: str) -> None:
         f"Current schema: {where}",
         f"SQL dialect: {session.dialect}",
     ]
-    if session.is_started:
+    if isinstance(session, LocalSession):
+        lines.append("Engine: duckdb")
+    elif session.is_started:
         context = session.spark.sparkContext
         lines.append(f"Spark: {context.version} on {context.master}, application {context.applicationId}")
         lines.append(f"Spark's page: {context.uiWebUrl or 'off'}")

@@ -78,6 +78,7 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO, *, n
         session_properties=arguments.session_properties,
         spark=arguments.spark,
         dialect=arguments.dialect,
+        engine=arguments.engine,
     ) as session:
         script = Script(session, out, formats, arguments)
         last = max((index for index, part in enumerate(parts) if part.kind is not PartKind.COMMAND), default=None)

@@ -1,0 +1,196 @@
+"""Queries in Spark's SQL: the tables that they name, and the same in DuckDB's SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.expressions import Expr
+from sqlglot.optimizer.annotate_types import annotate_types
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.schema import MappingSchema
+
+from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
+from connector_spi.properties import closest
+from lakeport.duckdb.kinds import BASE, EXACT, column_type
+from lakeport.duckdb.rules import checked, refused
+
+__all__ = ["Query", "parsed"]
+
+_MISSING = re.compile(r"Column '([^']+)' could not be resolved")
+
+
+def parsed(text: str) -> Expr:
+    """A statement in Spark's SQL.
+
+    Raises:
+        InvalidArgumentError: It is none.
+    """
+    try:
+        return sqlglot.parse_one(text, dialect="spark")
+    except SqlglotError as error:
+        raise InvalidArgumentError(f"the statement is not understood: {str(error).splitlines()[0]}") from error
+
+
+@dataclass(slots=True)
+class Query:
+    """A query whose tables have the names of views, which have to be made before it is run.
+
+    Attributes:
+        tree: The query.
+        tables: Parts of the tables' names as written, by the names of the views.
+    """
+
+    tree: Expr
+    tables: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, statement: Expr) -> Query:
+        """The query of a statement.
+
+        Raises:
+            NotSupportedError: It reads something else than tables.
+        """
+        if any(one.args.get("recursive") for one in statement.find_all(exp.With)):
+            raise refused("WITH RECURSIVE", "recursion")
+        views: dict[tuple[str, ...], str] = {}
+        for table in list(statement.find_all(exp.Table)):
+            if not isinstance(table.this, exp.Identifier):
+                raise refused(table, "a function in place of a table")
+            left = {key for key, value in table.args.items() if value} - {"this", "db", "catalog", "alias"}
+            if left:
+                raise refused(table, f"{', '.join(sorted(left))} of a table")
+            parts = tuple(part.name for part in table.parts)
+            if len(parts) == 1 and _is_common(table):
+                continue
+            view = views.setdefault(tuple(part.lower() for part in parts), f"lakeport_{len(views)}")
+            alias = table.alias or parts[-1]
+            table.replace(exp.alias_(exp.table_(view), alias, table=True))
+        _shorten(statement)
+        return cls(statement, {view: parts for parts, view in views.items()})
+
+    def in_duckdb(self, schemas: Mapping[str, pa.Schema]) -> str:
+        """The query in DuckDB's SQL.
+
+        Args:
+            schemas: The columns of the views.
+
+        Raises:
+            NotSupportedError: A part of it may mean something else in DuckDB.
+            InvalidArgumentError: It names a column that is not there, or one that is there twice.
+        """
+        schema = MappingSchema(
+            {view: {one.name: column_type(one.type) for one in found} for view, found in schemas.items()},
+            dialect="duckdb",
+        )
+        _write_types(self.tree)
+        _name_results(self.tree)
+        try:
+            tree = qualify(self.tree, dialect="spark", schema=schema, quote_identifiers=True)
+        except SqlglotError as error:
+            missing = _MISSING.search(str(error))
+            if missing is not None:
+                known = [name for found in schemas.values() for name in found.names]
+                raise ColumnNotFoundError(f"no column '{missing[1]}'{closest(missing[1], known)}") from error
+            raise InvalidArgumentError(f"the query is not understood: {str(error).splitlines()[0]}") from error
+        _keep_case(tree, schemas)
+        typed = annotate_types(tree, schema=schema, dialect="spark")
+        for scope in traverse_scope(typed):
+            for column in scope.columns:
+                if _is_of_table(column, _source(scope, column.table)):
+                    column.meta[BASE] = True
+        return checked(typed).sql(dialect="duckdb")
+
+
+def _keep_case(tree: Expr, schemas: Mapping[str, pa.Schema]) -> None:
+    """Gives results that are columns the letters of the table, which names in queries do not have."""
+    letters = {name.lower(): name for found in schemas.values() for name in found.names}
+    for one in tree.selects if isinstance(tree, exp.Query) else []:
+        if isinstance(one, exp.Alias) and isinstance(one.this, exp.Column) and one.alias == one.this.name:
+            one.set("alias", exp.to_identifier(letters.get(one.alias, one.alias), quoted=True))
+
+
+def _is_of_table(column: exp.Column, source: object) -> bool:
+    """Whether a column is one of a table, maybe handed on by a subquery."""
+    if isinstance(source, Scope) and isinstance(source.expression, exp.Select):
+        found = [one for one in source.expression.selects if one.alias_or_name == column.name]
+        return len(found) == 1 and isinstance(found[0].unalias(), exp.Column) and BASE in found[0].unalias().meta
+    return isinstance(source, exp.Table)
+
+
+def _source(scope: Scope, name: str) -> object:
+    found: Scope | None = scope
+    while found is not None:
+        if name in found.sources:
+            return found.sources[name]
+        found = found.parent
+    return None
+
+
+def _is_common(table: exp.Table) -> bool:
+    """Whether a name is one of a ``WITH`` that holds where it stands: of its own, those before it alone."""
+    below: Expr = table
+    above = table.parent
+    while above is not None:
+        known = above if isinstance(above, exp.With) else above.args.get("with_")
+        names = [] if known is None or known is below else [one.alias.lower() for one in known.expressions]
+        if isinstance(above, exp.With):
+            names = names[: next(at for at, one in enumerate(above.expressions) if one is below)]
+        if table.name.lower() in names:
+            return True
+        below, above = above, above.parent
+    return False
+
+
+def _shorten(statement: Expr) -> None:
+    """Columns by the table's own name or alias, without schema and catalog."""
+    for column in statement.find_all(exp.Column):
+        column.set("db", None)
+        column.set("catalog", None)
+
+
+def _write_types(tree: Expr) -> None:
+    """Gives numbers with a point their type: they are decimals in both engines, but not in sqlglot.
+
+    Casts fail where a value does not fit, as since Spark 4; sqlglot takes them for those that give NULL.
+    """
+    for cast in list(tree.find_all(exp.TryCast)):
+        if not cast.args.get("safe"):
+            cast.replace(exp.Cast(this=cast.this, to=cast.args["to"]))
+    for literal in list(tree.find_all(exp.Literal)):
+        text = literal.name
+        if literal.is_string or "." not in text or "e" in text.lower() or isinstance(literal.parent, exp.Cast):
+            continue
+        whole, _, fraction = text.partition(".")
+        digits = max(len(whole.lstrip("0")) + len(fraction), 1)
+        made = exp.cast(literal.copy(), f"DECIMAL({digits}, {len(fraction)})")
+        made.this.meta[EXACT] = True
+        literal.replace(made)
+
+
+def _name_results(tree: Expr) -> None:
+    """Names the results that have no name as Spark does."""
+    for select in tree.find_all(exp.Select):
+        for one in list(select.expressions):
+            if not isinstance(one, (exp.Alias, exp.Column, exp.Star)):
+                one.replace(exp.alias_(one.copy(), _name_of(one), quoted=True))
+
+
+def _name_of(node: Expr) -> str:
+    if isinstance(node, exp.Literal):
+        return str(node.name)
+    if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
+        return "count(1)"
+    plain = node.copy()
+    for column in plain.find_all(exp.Column):
+        column.set("table", None)
+    if isinstance(plain, exp.Cast) and isinstance(plain.this, exp.Literal):
+        return plain.this.name
+    text = plain.sql("spark", normalize_functions="lower").replace("`", "")
+    return f"({text})" if isinstance(node, exp.Binary) else text

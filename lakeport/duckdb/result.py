@@ -1,0 +1,94 @@
+"""The rows of a statement, which are computed when they are asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+__all__ = ["LocalResult"]
+
+_SHOWN_ROWS = 20
+
+
+class LocalResult:
+    """What a statement gives. Each use of it reads the tables again, of the snapshot that the statement saw.
+
+    Args:
+        schema: Names and types of the columns.
+        open_reader: Runs the statement.
+        interrupt: Ends what runs of it.
+    """
+
+    def __init__(
+        self, schema: pa.Schema, open_reader: Callable[[], pa.RecordBatchReader], interrupt: Callable[[], object]
+    ) -> None:
+        self._schema = schema
+        self._open_reader = open_reader
+        self._interrupt = interrupt
+
+    @classmethod
+    def of(cls, table: pa.Table) -> LocalResult:
+        """Rows that are there."""
+        return cls(table.schema, table.to_reader, lambda: None)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        return self._schema
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._schema.names)
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """The rows as a stream."""
+        return self._open_reader()
+
+    def arrow(self) -> pa.Table:
+        """All rows at once."""
+        return self.to_reader().read_all()
+
+    def pandas(self, dtype_backend: Literal["numpy", "pyarrow"] = "numpy") -> pd.DataFrame:
+        """All rows as a pandas DataFrame; ``pyarrow`` keeps the types."""
+        import pandas as pd
+
+        return self.arrow().to_pandas(types_mapper=pd.ArrowDtype if dtype_backend == "pyarrow" else None)
+
+    def polars(self) -> pl.DataFrame:
+        """All rows as a Polars DataFrame."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.arrow())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def fetchall(self) -> list[tuple[object, ...]]:
+        """All rows as tuples."""
+        columns = [column.to_pylist() for column in self.arrow().columns]
+        return list(zip(*columns, strict=True))
+
+    def show(self, rows: int = _SHOWN_ROWS) -> None:
+        """Prints the first rows."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.arrow().slice(0, rows))
+        with pl.Config(tbl_rows=rows, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
+            sys.stdout.write(f"{frame}\n")
+
+    def cancel(self) -> None:
+        """Ends what runs of it; whoever reads it gets an error."""
+        self._interrupt()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return f"LocalResult({self.columns})"

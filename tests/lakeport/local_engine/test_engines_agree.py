@@ -1,0 +1,93 @@
+"""Queries by DuckDB and by Spark over the same tables: equal rows, names and types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from lakeport.duckdb.engine import DuckDbEngine
+from lakeport.session import Session
+from lakeport.spark.results import arrow_result
+from tests.lakeport.memory_session import memory_session, put
+
+pytestmark = pytest.mark.slow
+
+_DAYS = [date(2024, 1, 1), date(1969, 12, 31), None, date(2024, 2, 29)]
+_ROWS = pa.table(
+    {
+        "id": pa.array([1, 2, 3, None], pa.int64()),
+        "n": pa.array([7, None, -3, 7], pa.int32()),
+        "s": pa.array(["a", "b", None, "ä"]),
+        "d": pa.array([Decimal("1.50"), Decimal("-2.25"), None, Decimal("3.00")], pa.decimal128(10, 2)),
+        "f": pa.array([1.5, float("nan"), None, -0.0]),
+        "day": pa.array(_DAYS),
+        "at": pa.array([None if one is None else datetime(one.year, one.month, one.day, 5) for one in _DAYS],
+                       pa.timestamp("us")),
+        "yes": pa.array([True, False, None, True]),
+        "Big": pa.array([1, 2, 3, 4], pa.int16()),
+    }
+)  # fmt: skip
+QUERIES = (
+    "SELECT * FROM mem.s.t ORDER BY Big",
+    "SELECT id, Big FROM mem.s.t ORDER BY id",
+    "SELECT s FROM mem.s.t ORDER BY s DESC",
+    "SELECT f FROM mem.s.t ORDER BY f",
+    "SELECT count(*), count(id), count(DISTINCT n), sum(id), sum(n), sum(d), avg(id), min(s), max(day) FROM mem.s.t",
+    "SELECT n, sum(d) AS x FROM mem.s.t GROUP BY n HAVING sum(d) > 1.5 ORDER BY n",
+    "SELECT n AS k, count(*) AS c FROM mem.s.t GROUP BY 1 ORDER BY 2, 1",
+    "SELECT d * 2 AS x, d + n AS y, d * (1 - d) AS z, -d AS m FROM mem.s.t ORDER BY id",
+    "SELECT id + 1 AS a, n * 2 AS b, id / 2 AS c, f + 1 AS e FROM mem.s.t ORDER BY Big",
+    "SELECT a.id, b.s FROM mem.s.t a LEFT JOIN mem.s.t b ON a.id = b.id + 1 ORDER BY a.Big",
+    "SELECT id FROM mem.s.t WHERE day >= '2024-01-01' AND at < '2024-02-01 00:00:00' ORDER BY id",
+    "SELECT id FROM mem.s.t WHERE s LIKE 'a%' OR s IN ('b', 'c') OR d BETWEEN 2 AND 4 ORDER BY id",
+    "SELECT id FROM mem.s.t WHERE NOT yes OR id IS NULL ORDER BY id",
+    "SELECT id <=> NULL AS missing, coalesce(id, 0) AS z, CASE WHEN yes THEN s ELSE 'no' END AS c FROM mem.s.t "
+    "ORDER BY Big",
+    "WITH t AS (SELECT id, d FROM mem.s.t WHERE id > 1) SELECT count(*) AS c, sum(d) AS x FROM t",
+    "SELECT id FROM mem.s.t WHERE id NOT IN (SELECT id FROM mem.s.t WHERE id IS NOT NULL AND id > 1) ORDER BY id",
+    "SELECT id FROM mem.s.t WHERE id NOT IN (SELECT id FROM mem.s.t)",
+    "SELECT id FROM mem.s.t t WHERE EXISTS (SELECT 1 FROM mem.s.t u WHERE u.id = t.id + 1) ORDER BY id",
+    "SELECT s FROM mem.s.t UNION ALL SELECT 'z' ORDER BY s",
+    "SELECT n FROM mem.s.t UNION SELECT n FROM mem.s.t ORDER BY n",
+    "SELECT n FROM mem.s.t INTERSECT SELECT n FROM mem.s.t WHERE n > 0",
+    "SELECT n FROM mem.s.t EXCEPT SELECT n FROM mem.s.t WHERE n > 0 ORDER BY n",
+    "SELECT id, row_number() OVER (PARTITION BY n ORDER BY id) AS r, sum(id) OVER (PARTITION BY n) AS x FROM mem.s.t "
+    "ORDER BY id",
+    "SELECT year(day) AS y, month(day) AS m, day(day) AS d, length(s) AS l FROM mem.s.t ORDER BY Big",
+    "SELECT CAST(n AS STRING) AS a, CAST(n AS DOUBLE) AS b, CAST(day AS STRING) AS c FROM mem.s.t ORDER BY Big",
+    "SELECT 1, 1.5, 'x', date'2024-02-29' AS day, 2L AS l, 1.5D AS f, -3 AS m",
+    "SELECT x.a FROM (SELECT id / 2 AS a FROM mem.s.t) x WHERE x.a > 0.5 ORDER BY x.a",
+    "SELECT DISTINCT n FROM mem.s.t ORDER BY n LIMIT 2",
+    "SELECT max(x) AS m FROM (SELECT sum(id) AS x FROM mem.s.t GROUP BY n)",
+    "SHOW CATALOGS LIKE 'm*'",
+    "SHOW SCHEMAS IN mem",
+    "SHOW TABLES IN mem.s",
+    "SHOW COLUMNS IN mem.s.t",
+)
+
+
+@pytest.fixture(scope="module")
+def engines(spark: SparkSession) -> Iterator[tuple[Session, DuckDbEngine]]:
+    with memory_session(spark.newSession()) as (session, memory):
+        session.spark.conf.set("spark.sql.session.timeZone", "UTC")
+        put(memory, "t", _ROWS)
+        engine = DuckDbEngine(session.catalogs, session._reads)
+        yield session, engine
+        engine.close()
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_equal_answers(engines: tuple[Session, DuckDbEngine], query: str) -> None:
+    session, engine = engines
+    spark = arrow_result(session.sql(query))
+    expected = pa.Table.from_batches(spark.batches, spark.schema)
+    found = engine.sql(query).arrow()
+    assert found.schema.names == expected.schema.names
+    assert [field.type for field in found.schema] == [field.type for field in expected.schema]
+    # NaN differs from itself.
+    assert str(found.to_pylist()) == str(expected.to_pylist())

@@ -1,0 +1,136 @@
+"""Sessions whose statements run in DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import lakeport
+from catalog.plugins import PluginSet
+from catalog.registry import CatalogRegistry
+from connector_spi.errors import (
+    ColumnNotFoundError,
+    ConnectorError,
+    InvalidArgumentError,
+    NotSupportedError,
+    SchemaNotFoundError,
+    TableNotFoundError,
+    UserError,
+)
+from connectors.memory.connector import MemoryConnector, MemoryPlugin
+from lakeport.duckdb.session import LocalSession
+from tests.lakeport.memory_session import put
+from tests.lakeport.sample_session import sample_session
+
+_ROWS = pa.table(
+    {"id": pa.array([1, 2, 3]), "s": ["a", "b", None], "d": pa.array([[1], [], None], pa.list_(pa.int8()))}
+)
+
+
+@pytest.fixture
+def session() -> Iterator[LocalSession]:
+    registry = CatalogRegistry(PluginSet.of(MemoryPlugin()), "test")
+    registry.register("mem", "memory", {})
+    with LocalSession(registry) as made:
+        connector = registry.get("mem")
+        assert isinstance(connector, MemoryConnector)
+        put(connector, "t", _ROWS)
+        yield made
+
+
+def test_a_result_is_read_many_times(session: LocalSession) -> None:
+    result = session.sql("SELECT id, s FROM mem.s.t WHERE id > 1 ORDER BY id")
+    assert result.columns == ["id", "s"]
+    for _ in range(2):
+        assert result.fetchall() == [(2, "b"), (3, None)]
+    assert result.arrow().to_pylist() == [{"id": 2, "s": "b"}, {"id": 3, "s": None}]
+    assert result.polars().rows() == [(2, "b"), (3, None)]
+    assert result.pandas(dtype_backend="pyarrow")["id"].tolist() == [2, 3]
+    assert pa.table(result).num_rows == 2
+
+
+def test_names_without_a_catalog(session: LocalSession) -> None:
+    with pytest.raises(InvalidArgumentError, match="'t' names no catalog"):
+        session.sql("SELECT id FROM t")
+    session.sql("USE mem.s")
+    assert (session.engine.current_catalog(), session.engine.current_schema()) == ("mem", "s")
+    assert session.sql("SELECT max(id) AS m FROM t").fetchall() == [(3,)]
+    assert session.sql("SHOW TABLES").fetchall() == [("s", "t", False)]
+    assert session.sql("DESCRIBE t").fetchall()[0] == ("id", "bigint", None)
+    # The name of a WITH hides a table from the query, not from its own definition.
+    assert session.sql("WITH t AS (SELECT id FROM t WHERE id = 2) SELECT id FROM t").fetchall() == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("SELECT id FROM mem.s.nope", TableNotFoundError, "mem.s.nope"),
+        ("SELECT idd FROM mem.s.t", ColumnNotFoundError, "idd"),
+        ("USE mem.nope", SchemaNotFoundError, "mem.nope"),
+        ("SELECT FROM WHERE", InvalidArgumentError, "not understood"),
+        ("SELECT upper(s) FROM mem.s.t", NotSupportedError, "UPPER"),
+        ("SELECT id FROM mem.s.t WHERE s = 1", NotSupportedError, "integer and string"),
+        ("SELECT id / id FROM mem.s.t", NotSupportedError, "divisor"),
+        ("SELECT id % 2 FROM mem.s.t", NotSupportedError, "% 2"),
+        ("SELECT id div 2 FROM mem.s.t", NotSupportedError, "2"),
+        ("SELECT d[0] FROM mem.s.t", NotSupportedError, "d"),
+        ("SELECT id FROM mem.s.t ORDER BY d", NotSupportedError, "order"),
+        ("SELECT s RLIKE 'a' FROM mem.s.t", NotSupportedError, "a"),
+        ("SELECT s LIKE 'a\\\\_' FROM mem.s.t", NotSupportedError, "backslash"),
+        ("SELECT id FROM mem.s.t VERSION AS OF 1", NotSupportedError, "version"),
+        ("SELECT id FROM range(3)", NotSupportedError, "RANGE"),
+        ("SELECT current_date()", NotSupportedError, "CURRENT_DATE"),
+        ("SELECT id FROM mem.s.t TABLESAMPLE (5 ROWS)", NotSupportedError, "sample"),
+        ("SELECT CAST(s AS INT) FROM mem.s.t", NotSupportedError, "cast"),
+        ("SELECT CAST(1.5 AS INT)", NotSupportedError, "cast"),
+        ("SELECT TRY_CAST(id AS SMALLINT) FROM mem.s.t", NotSupportedError, "TRY_CAST"),
+        ("SELECT id AS a FROM mem.s.t WHERE try_divide(id, 0) IS NULL", NotSupportedError, "0"),
+        ("CREATE TABLE mem.s.u (a INT)", NotSupportedError, "CREATE TABLE"),
+        ("CALL mem.system.x()", NotSupportedError, "CALL"),
+        ("SET a = 1", NotSupportedError, "SET"),
+        ("SHOW PARTITIONS mem.s.t", NotSupportedError, "PARTITIONS"),
+        ("", NotSupportedError, "queries"),
+    ],
+)
+def test_what_is_refused(session: LocalSession, text: str, error: type[ConnectorError], words: str) -> None:
+    with pytest.raises(error, match="(?s)" + words.replace("(", r"\(")):
+        session.sql(text)
+
+
+def test_a_value_that_does_not_fit_fails(session: LocalSession) -> None:
+    result = session.sql("SELECT CAST(id * 100 AS TINYINT) AS a FROM mem.s.t ORDER BY a")
+    with pytest.raises(UserError, match="DuckDB failed"):
+        result.fetchall()
+
+
+def test_what_only_spark_has(session: LocalSession) -> None:
+    with pytest.raises(NotSupportedError, match="Spark session"):
+        _ = session.spark
+    with pytest.raises(NotSupportedError, match="parameters"):
+        session.sql("SELECT :a", {"a": 1})
+    with pytest.raises(NotSupportedError, match="trino"):
+        session.sql("SELECT 1", dialect="trino")
+    with pytest.raises(InvalidArgumentError, match="unknown engine 'duck'"):
+        lakeport.connect(engine="duck")  # type: ignore[call-overload]
+
+
+def test_filters_and_columns_reach_the_table(session: LocalSession) -> None:
+    [(plan,)] = session.sql("EXPLAIN SELECT s FROM mem.s.t WHERE id = 2").fetchall()
+    assert isinstance(plan, str)
+    assert '"id" = 2' in plan
+
+
+def test_tables_of_hive_and_hudi_in_one_statement(tmp_path: Path) -> None:
+    sample_session(tmp_path).close()
+    with lakeport.connect(catalogs=tmp_path / "catalogs", engine="duckdb") as session:
+        notes = session.scan("hive.sales.notes").to_arrow()
+        assert session.sql("SELECT * FROM hive.sales.notes ORDER BY id").arrow().equals(notes.sort_by("id"))
+        labels = set(session.scan("hive.sales.labels").to_arrow()["id"].to_pylist())
+        items = session.scan("hudi.sales.items").to_arrow()["id"].to_pylist()
+        joined = session.sql("SELECT count(*) FROM hudi.sales.items i JOIN hive.sales.labels l ON l.id = i.id")
+        assert joined.fetchall() == [(sum(one in labels for one in items),)]
+        with session.transaction():
+            assert session.sql("SELECT count(*) FROM hive.sales.notes").fetchall() == [(notes.num_rows,)]
