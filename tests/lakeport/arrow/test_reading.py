@@ -287,7 +287,7 @@ def test_blocks_of_two_sessions_are_kept_apart(opened: tuple[Session, MemoryConn
 
 def test_a_folder_in_the_place_of_spark() -> None:
     with pytest.raises(InvalidArgumentError, match=r"named as connect\(catalogs='etc/catalog'\)"):
-        lakeport.connect("etc/catalog")  # type: ignore[arg-type]
+        lakeport.connect("etc/catalog")  # type: ignore[call-overload]
 
 
 def test_reading_arrow_loads_no_spark() -> None:
