@@ -91,6 +91,8 @@ class Query:
         )
         _write_types(self.tree)
         _name_results(self.tree)
+        selects = self.tree.selects if isinstance(self.tree, exp.Query) else []
+        written = {one.alias.lower(): one.alias for one in selects if isinstance(one, exp.Alias)}
         try:
             tree = qualify(self.tree, dialect="spark", schema=schema, quote_identifiers=True)
         except SqlglotError as error:
@@ -99,7 +101,7 @@ class Query:
                 known = [name for found in schemas.values() for name in found.names]
                 raise ColumnNotFoundError(f"no column '{missing[1]}'{closest(missing[1], known)}") from error
             raise InvalidArgumentError(f"the query is not understood: {str(error).splitlines()[0]}") from error
-        _keep_case(tree, schemas)
+        _keep_case(tree, schemas, written)
         typed = annotate_types(tree, schema=schema, dialect="spark")
         for scope in traverse_scope(typed):
             for column in scope.columns:
@@ -108,11 +110,13 @@ class Query:
         return checked(typed).sql(dialect="duckdb")
 
 
-def _keep_case(tree: Expr, schemas: Mapping[str, pa.Schema]) -> None:
-    """Gives results that are columns the letters of the table, which names in queries do not have."""
+def _keep_case(tree: Expr, schemas: Mapping[str, pa.Schema], written: Mapping[str, str]) -> None:
+    """Gives results the letters that they were written with, and columns those of the table."""
     letters = {name.lower(): name for found in schemas.values() for name in found.names}
     for one in tree.selects if isinstance(tree, exp.Query) else []:
-        if isinstance(one, exp.Alias) and isinstance(one.this, exp.Column) and one.alias == one.this.name:
+        if isinstance(one, exp.Alias) and one.alias in written:
+            one.set("alias", exp.to_identifier(written[one.alias], quoted=True))
+        elif isinstance(one, exp.Alias) and isinstance(one.this, exp.Column) and one.alias == one.this.name:
             one.set("alias", exp.to_identifier(letters.get(one.alias, one.alias), quoted=True))
 
 
