@@ -24,7 +24,15 @@ from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.metadata_lock import MetadataLock
 
-__all__ = ["ENGINE_PROPERTIES", "NATIVE_READER", "TASK_PUSHDOWN", "CatalogAccess", "Statement", "statement_scope"]
+__all__ = [
+    "COLUMNAR_READER",
+    "ENGINE_PROPERTIES",
+    "NATIVE_READER",
+    "TASK_PUSHDOWN",
+    "CatalogAccess",
+    "Statement",
+    "statement_scope",
+]
 
 PropertySource = Callable[[str], dict[str, str]]
 """From a catalog's name to the texts of its session properties."""
@@ -34,12 +42,17 @@ NATIVE_READER = boolean_property(
     "Let Spark's own Parquet and ORC readers read the files that they can; false forces Python tasks.",
     True,
 )
+COLUMNAR_READER = boolean_property(
+    "columnar_reader",
+    "Hand what Python tasks read to Spark as columns, where its Spark can take them; false hands over row by row.",
+    True,
+)
 TASK_PUSHDOWN = boolean_property(
     "task_pushdown",
     "Let Python tasks filter, aggregate and cut the rows that they read, and connectors too; false leaves it to Spark.",
     True,
 )
-ENGINE_PROPERTIES = (NATIVE_READER, TASK_PUSHDOWN)
+ENGINE_PROPERTIES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN)
 """The engine's own session properties, of every catalog."""
 
 _counter = itertools.count(1)
@@ -55,6 +68,7 @@ class CatalogAccess:
         begun: The transaction in it.
         session: The query's facts with this catalog's session properties.
         native_reader: The engine may read files natively, with its own reader.
+        columnar_reader: Python tasks may hand columns to Spark.
         task_pushdown: Python tasks may filter and aggregate, and the connector may aggregate.
         statement: Owns a lease on the transactions, for as long as this object lives.
     """
@@ -64,6 +78,7 @@ class CatalogAccess:
     begun: BegunTransaction
     session: ConnectorSession
     native_reader: bool
+    columnar_reader: bool
     task_pushdown: bool
     statement: Statement
 
@@ -104,6 +119,7 @@ class _MetCatalog:
     connector: Connector
     session: ConnectorSession
     native_reader: bool
+    columnar_reader: bool
     task_pushdown: bool
 
 
@@ -203,6 +219,7 @@ class Statement:
             begun=self.lease.begin(key, met.connector, met.session),
             session=met.session,
             native_reader=met.native_reader,
+            columnar_reader=met.columnar_reader,
             task_pushdown=met.task_pushdown,
             statement=self,
         )
@@ -214,7 +231,13 @@ class Statement:
             properties = dict(redirection.properties)
             connector = self._registry.sibling(catalog, redirection.connector_name, properties)
         session, engine = self._session(catalog, connector, redirection is not None)
-        return _MetCatalog(connector, session, engine[NATIVE_READER.name], engine[TASK_PUSHDOWN.name])
+        return _MetCatalog(
+            connector,
+            session,
+            native_reader=engine[NATIVE_READER.name],
+            columnar_reader=engine[COLUMNAR_READER.name],
+            task_pushdown=engine[TASK_PUSHDOWN.name],
+        )
 
     def _session(
         self, catalog: str, connector: Connector, is_sibling: bool

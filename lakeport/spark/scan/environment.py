@@ -8,6 +8,7 @@ from typing import Protocol
 
 from py4j.protocol import Py4JJavaError
 
+from lakeport.spark.bridge.columns import columns_unavailable
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.versions import rows_need_a_column
 from lakeport.spark.tasks.counters import TaskCounters, new_counters
@@ -47,6 +48,9 @@ class SparkEnvironment(Protocol):
 
     def rows_need_a_column(self) -> bool:
         """Python tasks cannot give rows without columns."""
+
+    def columns_unavailable(self) -> str | None:
+        """Why Python tasks cannot hand over columns; ``None`` where they can."""
 
     def packing(self) -> Packing:
         """How splits become tasks."""
@@ -98,6 +102,10 @@ class JvmEnvironment:
     def rows_need_a_column(self) -> bool:
         """By Spark's version."""
         return rows_need_a_column(self._jvm)
+
+    def columns_unavailable(self) -> str | None:
+        """By whether the Java class that does it could be loaded."""
+        return columns_unavailable(self._jvm)
 
     def packing(self) -> Packing:
         """By Spark's settings for files."""

@@ -25,6 +25,7 @@ from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead,
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.tasks.counters import TaskCounters, forget_counters
 from lakeport.spark.tasks.task import TableSource, TaskReader, TaskWork
+from lakeport.transactions.statement import COLUMNAR_READER
 
 __all__ = ["PushedScan", "Scan", "ScannedTable"]
 
@@ -114,6 +115,14 @@ class Scan:
     def reader(self) -> NativeRead | TaskRead:
         """Who reads; never changes once it was asked."""
         return self.planned().reader
+
+    @cached_property
+    def rows_reason(self) -> str | None:
+        """Why Python tasks hand over row by row; ``None`` where they hand over columns."""
+        access = self.asked.plan.access
+        if not access.columnar_reader:
+            return f"{access.catalog}.{COLUMNAR_READER.name} is false"
+        return self._environment.columns_unavailable()
 
     def planned(self) -> PlannedScan:
         """The splits, and who reads them."""
@@ -220,13 +229,15 @@ class Scan:
 
     def _facts(self) -> ScanFacts:
         planned = self.planned()
+        native = isinstance(planned.reader, NativeRead)
         return ScanFacts(
             name=self.asked.table.name,
             summary=planned.splits.summary,
             splits=len(planned.splits.splits),
             tasks=len(self.tasks()),
             size_bytes=planned.splits.size_bytes,
-            native=isinstance(planned.reader, NativeRead),
+            native=native,
+            rows_reason=None if native else self.rows_reason,
         )
 
 

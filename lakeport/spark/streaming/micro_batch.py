@@ -12,9 +12,10 @@ from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import Split
 from lakeport.planning.scan_plan import pack_splits
 from lakeport.planning.streams import PlannedBatch, StreamRequest, TableStream
+from lakeport.spark.bridge.columns import columns_unavailable
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.python_tasks import batch_partitions, batch_reader_factory
+from lakeport.spark.bridge.python_tasks import TaskRows, batch_partitions, batch_reader_factory
 from lakeport.spark.bridge.types import arrow_schema, task_schema
 from lakeport.spark.catalog_map import share_catalogs
 from lakeport.spark.statements import new_statement
@@ -159,7 +160,9 @@ class MicroBatchStreamProxy(Proxy):
         access = table.access
         schema = task_schema(arrow_schema(table.schema_json))
         reader = BatchReader(access.connector.page_source_provider, access.session, schema, access.origin)
-        return batch_reader_factory(self._jvm, reader, self._jvm.data_type(table.schema_json), table.schema_json)
+        columnar = access.columnar_reader and columns_unavailable(self._jvm) is None
+        given = TaskRows(self._jvm.data_type(table.schema_json), table.schema_json, columnar)
+        return batch_reader_factory(self._jvm, reader, given)
 
     def deserializeOffset(self, text: str) -> JavaObject:
         """An offset read from the checkpoint."""
