@@ -3,6 +3,8 @@ package lakeport.spark;
 import java.lang.reflect.Constructor;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.arrow.vector.ValueVector;
+import org.apache.arrow.vector.complex.StructVector;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.python.BasePythonRunner;
 import org.apache.spark.api.python.ChainedPythonFunctions;
@@ -69,7 +71,8 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
   private static class Reader implements PartitionReader {
     private final scala.collection.Iterator batches;
     private final StructType schema;
-    private boolean checked = false;
+    private StructVector vectors;
+    private ColumnVector[] columns;
 
     Reader(UserDefinedPythonDataSource source, byte[] function, StructType schema, PythonInputPartition partition) {
       this.schema = schema;
@@ -88,13 +91,13 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
       ColumnarBatch batch = (ColumnarBatch) batches.next();
       // The worker wraps all columns in a struct (ArrowStreamUDFSerializer in pyspark).
       ArrowColumnVector struct = (ArrowColumnVector) batch.column(0);
-      if (!checked) {
+      if (struct.getValueVector() != vectors) {
         check(struct.dataType());
-        checked = true;
-      }
-      ColumnVector[] columns = new ColumnVector[schema.length()];
-      for (int i = 0; i < columns.length; i++) {
-        columns[i] = struct.getChild(i);
+        vectors = (StructVector) struct.getValueVector();
+        columns = new ColumnVector[schema.length()];
+        for (int i = 0; i < columns.length; i++) {
+          columns[i] = new LentColumn(vectors.getChildByOrdinal(i));
+        }
       }
       ColumnarBatch unwrapped = new ColumnarBatch(columns);
       unwrapped.setNumRows(batch.numRows());
@@ -111,6 +114,20 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
             "a task gives columns of " + given.catalogString() + " where " + schema.catalogString() + " is wanted");
       }
     }
+  }
+
+  /**
+   * A vector that belongs to the runner, which fills it again and closes it with the task. Spark closes the columns of
+   * a batch when it has read its rows (ColumnarToRowExec), and nothing can be read into a closed struct.
+   */
+  private static class LentColumn extends ArrowColumnVector {
+    LentColumn(ValueVector vector) {
+      super(vector);
+    }
+
+    public void close() {}
+
+    public void closeIfFreeable() {}
   }
 
   private static BasePythonRunner runner(UserDefinedPythonDataSource source, byte[] function) {
