@@ -16,6 +16,7 @@ _ACID = ("acid_scan", "acid_originals", "acid_deletes")
 _PLANNING = ("planning", "hudi_planning")
 BENCHMARKS = (
     "query_overhead",
+    "columns",
     "startup",
     "task_start",
     *_PLANNING,
