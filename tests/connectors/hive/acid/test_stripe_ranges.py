@@ -137,6 +137,17 @@ def test_stripes_of_which_all_or_nothing_is_visible_are_not_read(tmp_path: Path)
     assert read(file, [K], visible=ValidIds(3, (), (2,))).column(0).to_pylist() == [*range(20), *range(40, 60)]
 
 
+def test_a_stripe_belongs_to_the_half_that_has_more_of_it(tmp_path: Path) -> None:
+    """Writers fill a stripe up, and leave a shorter one at the end: cut in two, each half has one of the two."""
+    layout = OrcLayout(stripe_rows=2000)
+    keys = [RowKey(1, BUCKET_0, row) for row in range(3200)]
+    rows = [(row * 7919 % 100_003,) for row in range(3200)]
+    write_acid_file(tmp_path / "a", "k:int", inserts(keys, rows), layout)
+    file, half = acid_file(tmp_path / "a"), (tmp_path / "a").stat().st_size // 2
+    counts = [read(file, [K], start=start, length=half + 1).num_rows for start in (0, half + 1)]
+    assert counts == [2000, 1200]
+
+
 def test_statistics_are_not_asked_where_row_groups_are_off(tmp_path: Path) -> None:
     """Hive's writers then leave something else there."""
     keys = [RowKey(5, BUCKET_0, row) for row in range(20)]
