@@ -13,8 +13,7 @@ _PARALLELISM = ("spark.sql.files.minPartitionNum", "spark.sql.leafNodeDefaultPar
 def spark_packing(jvm: Jvm) -> Packing:
     """What Spark's own readers of files go by (``FilePartition.maxSplitBytes``)."""
     conf = jvm.sql_conf()
-    chosen = (str(conf.getConfString(name, "")) for name in _PARALLELISM)
-    parallelism = next((int(one) for one in chosen if one), None)
-    if parallelism is None:
-        parallelism = int(jvm.context._jsc.sc().defaultParallelism())
-    return Packing(parallelism, int(conf.filesMaxPartitionBytes()), int(conf.filesOpenCostInBytes()))
+    # A default that is no number is refused, so the name is looked for first.
+    chosen = next((name for name in _PARALLELISM if conf.contains(name)), None)
+    found = jvm.context._jsc.sc().defaultParallelism() if chosen is None else conf.getConfString(chosen)
+    return Packing(int(found), int(conf.filesMaxPartitionBytes()), int(conf.filesOpenCostInBytes()))
