@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Protocol
 
 from py4j.protocol import Py4JJavaError
 
+from lakeport.planning.packing import Packing
 from lakeport.spark.bridge.columns import columns_unavailable
 from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.packing import spark_packing
 from lakeport.spark.bridge.versions import rows_need_a_column
 from lakeport.spark.tasks.counters import TaskCounters, new_counters
 
-__all__ = ["JvmEnvironment", "Packing", "SparkEnvironment"]
+__all__ = ["JvmEnvironment", "SparkEnvironment"]
 
 _UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT")
 _USER_ZONE = re.compile(r"-Duser\.timezone=(\S+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """How splits become tasks.
-
-    Attributes:
-        parallelism: Tasks that run at once.
-        max_bytes: A task is not filled beyond it.
-        open_cost: Bytes that opening a split counts for.
-    """
-
-    parallelism: int
-    max_bytes: int
-    open_cost: int
 
 
 class SparkEnvironment(Protocol):
@@ -109,12 +95,7 @@ class JvmEnvironment:
 
     def packing(self) -> Packing:
         """By Spark's settings for files."""
-        conf = self._jvm.sql_conf()
-        return Packing(
-            int(self._jvm.context._jsc.sc().defaultParallelism()),
-            int(conf.filesMaxPartitionBytes()),
-            int(conf.filesOpenCostInBytes()),
-        )
+        return spark_packing(self._jvm)
 
     def new_counters(self) -> TaskCounters:
         """An accumulator."""

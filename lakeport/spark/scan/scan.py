@@ -15,7 +15,8 @@ from connector_spi.names import CatalogSchemaTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
-from lakeport.planning.scan_plan import ScanPlan, pack_splits, plan_splits
+from lakeport.planning.packing import cut_splits, pack_splits
+from lakeport.planning.scan_plan import ScanPlan, plan_splits
 from lakeport.plugin_errors import table_words
 from lakeport.scan_facts import PushdownFacts, ScanDescription, ScanFacts, ScanMetrics
 from lakeport.spark.bridge.proxies import digest
@@ -140,7 +141,9 @@ class Scan:
         with self._lock:
             if self._tasks is None:
                 splits, how = self.planned().splits.splits, self._environment.packing()
-                self._tasks = pack_splits(splits, how.parallelism, how.max_bytes, how.open_cost)
+                # What the connector aggregates it mostly takes from footers, which each part would read again.
+                parts = splits if self.asked.plan.aggregation is not None else cut_splits(splits, how)
+                self._tasks = pack_splits(parts, how)
                 aggregation = self.asked.work.aggregation
                 if not self._tasks and aggregation is not None and not aggregation.keys:
                     # Spark makes a sum of counts, which over nothing would be NULL: some task has to say 0.

@@ -10,10 +10,11 @@ from py4j.java_gateway import JavaObject
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import Split
-from lakeport.planning.scan_plan import pack_splits
+from lakeport.planning.packing import cut_splits, pack_splits
 from lakeport.planning.streams import PlannedBatch, StreamRequest, TableStream
 from lakeport.spark.bridge.columns import columns_unavailable
 from lakeport.spark.bridge.jvm import READ, Jvm
+from lakeport.spark.bridge.packing import spark_packing
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import TaskRows, batch_partitions, batch_reader_factory
 from lakeport.spark.bridge.types import arrow_schema, task_schema
@@ -182,13 +183,8 @@ class MicroBatchStreamProxy(Proxy):
         return f"lakeport[{kind}{self._table.request.name}]"
 
     def _packed(self, batch: PlannedBatch) -> list[tuple[Split, ...]]:
-        conf = self._jvm.sql_conf()
-        return pack_splits(
-            batch.planned.splits,
-            int(self._jvm.context._jsc.sc().defaultParallelism()),
-            int(conf.filesMaxPartitionBytes()),
-            int(conf.filesOpenCostInBytes()),
-        )
+        how = spark_packing(self._jvm)
+        return pack_splits(cut_splits(batch.planned.splits, how), how)
 
     def _offset(self, text: str) -> JavaObject:
         return self._jvm.cls(_OFFSET)(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
 
 import pyarrow as pa
 import pytest
@@ -13,17 +12,12 @@ from pyarrow import orc
 
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
-from connector_spi.page_source import PageSource
 from connector_spi.predicate import Domain, TupleDomain
-from connectors.hive.acid.file import AcidFile, DeleteFile, SyntheticKeys
+from connectors.hive.acid.file import AcidFile, SyntheticKeys
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
-from connectors.hive.acid.read.acid_file import HIDDEN_NAMES, AcidRead
 from connectors.hive.acid.read.delete_cache import DELETE_CACHE
-from connectors.hive.acid.read.page_source import acid_page_source
 from connectors.hive.acid.valid_ids import ALL_VALID, ValidIds
-from connectors.hive.formats.coercions.rules import ORC_RULES
-from connectors.toolkit.read.file_read import FileRange, FileRead
-from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.hive.acid.pages import RecordingFiles, acid_file, read, source
 from tests.connectors.hive.acid.writer import OrcLayout, RowKey
 from tests.connectors.hive.acid.writer.orc_files import deletes, inserts, write_acid_file, write_flat_file
 from tests.paths import TABLES
@@ -36,65 +30,10 @@ K = ColumnHandle("k", pa.int32())
 _ROW = pa.struct([("k", pa.int32())])
 
 
-class RecordingFiles(FileSystem):
-    """Remembers what was opened."""
-
-    opened: ClassVar[list[str]] = []
-
-    def open(self, uri: str) -> pa.NativeFile:
-        self.opened.append(uri)
-        return FileSystem.open(self, uri)
-
-
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
     DELETE_CACHE.clear()
     RecordingFiles.opened.clear()
-
-
-def acid_file(
-    path: Path,
-    directory: str = "delta_0000001_0000001_0000",
-    *,
-    check_write_ids: bool = False,
-    keys: SyntheticKeys | None = None,
-    original: bool = False,
-    deletes: Sequence[Path] = (),
-    check_deletes: bool = False,
-) -> AcidFile:
-    missing = [one for one in (path, *deletes) if not one.exists()]
-    if missing:
-        pytest.skip(f"no file at {missing[0]}; set CONNECTOR_TEST_TABLES")
-    found = tuple(DeleteFile(str(one), one.stat().st_size, 0, 1, 9, 0, check_deletes) for one in deletes)
-    size = path.stat().st_size
-    return AcidFile(str(path), size, 0, 0, directory, original, check_write_ids, keys, found)
-
-
-def source(
-    file: AcidFile,
-    columns: Sequence[ColumnHandle],
-    *,
-    start: int = 0,
-    length: int | None = None,
-    visible: ValidIds = ALL_VALID,
-    memory: int = 1 << 28,
-    predicate: TupleDomain[ColumnHandle] | None = None,
-) -> PageSource:
-    names = {column.name: column.name for column in columns}
-    asked = FileRead(
-        FileRange(file.path, start, file.size if length is None else length),
-        tuple(columns),
-        synthetic=HIDDEN_NAMES,
-        sources=lambda schema: names,
-        predicate=TupleDomain.all() if predicate is None else predicate,
-        rules=ORC_RULES,
-    )
-    return acid_page_source(RecordingFiles(), AcidRead(asked, file, visible, memory))
-
-
-def read(file: AcidFile, columns: Sequence[ColumnHandle], **options: object) -> pa.Table:
-    with source(file, columns, **options) as pages:  # type: ignore[arg-type]  # options of ``source``
-        return pa.Table.from_batches(list(pages), pages.schema)
 
 
 def nation() -> AcidFile:

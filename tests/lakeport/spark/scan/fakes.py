@@ -16,9 +16,9 @@ from connector_spi.schema import ColumnMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.memory.connector import MemoryConnector
+from lakeport.planning.packing import Packing
 from lakeport.planning.scan_plan import ScanPlan
 from lakeport.spark.bridge.types import spark_schema_json
-from lakeport.spark.scan.environment import Packing
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.tasks.counters import TaskCounters
 from lakeport.transactions.plain_statement import plain_statement
