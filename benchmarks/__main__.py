@@ -28,6 +28,7 @@ BENCHMARKS = (
     "bzip2_splits",
     "hudi_merge_on_read",
     "hudi_merge_memory",
+    "tpch",
     "late_reading",
     "metastore_partitions",
     "arrow_threads",
