@@ -175,13 +175,15 @@ def plan_splits(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle] | None
     with _split_source(plan, dynamic) as source:
         planned = PlannedSplits(tuple(split for batch in source for split in batch), source.summary())
     _LOG.debug(
-        "query %s: %s, %d splits of %d bytes, planned in %.0f ms; %s",
-        plan.access.session.query_id,
-        plan.access.catalog,
-        len(planned.splits),
-        planned.size_bytes,
-        1000 * (time.monotonic() - began),
-        planned.summary,
+        "query %(query)s: %(catalog)s, %(count)d splits of %(bytes)d bytes, planned in %(ms).0f ms; %(summary)s",
+        {
+            "query": plan.access.session.query_id,
+            "catalog": plan.access.catalog,
+            "count": len(planned.splits),
+            "bytes": planned.size_bytes,
+            "ms": 1000 * (time.monotonic() - began),
+            "summary": planned.summary,
+        },
     )
     return planned
 

@@ -225,7 +225,9 @@ class ReadingChecks(MetastoreConformanceBase):
             ColumnStatistics("t", "boolean", 7, true_count=8, false_count=9),
             ColumnStatistics("c", "decimal(12,2)", 0, 2, low=Decimal("-1234567890.12"), high=Decimal("0.05")),
             ColumnStatistics("a", "date", 0, 2, low=date(1969, 12, 31), high=date(2024, 2, 29)),
-            ColumnStatistics("m", "timestamp", 0, 2, low=datetime(1969, 1, 1), high=datetime(2024, 2, 29, 1, 2, 3)),
+            ColumnStatistics(
+                "m", "timestamp", 0, 2, low=datetime(1969, 1, 1), high=datetime.fromisoformat("2024-02-29 01:02:03")
+            ),
         ]
         database = new_database(metastore)
         columns = tuple(FieldSchema(one.column, one.type) for one in statistics)
