@@ -5,13 +5,11 @@ from __future__ import annotations
 import zlib
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
-from functools import partial
 
 import pyarrow as pa
 
-from connector_spi.errors import ConnectorError, CorruptFileError
 from connectors.hive.formats.coercions.rules import ROW_RULES
 from connectors.hive.formats.file_format import FileRequest
 from connectors.hive.schema.text_types import apply_text_rule
@@ -22,7 +20,7 @@ from connectors.toolkit.read.rows import FileRows
 from connectors.toolkit.read.stages import Rows, Stage, adapt, project
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 from connectors.toolkit.schema.time_conventions import TimeConventions
-from connectors.toolkit.storage.filesystem import raise_storage_failure
+from connectors.toolkit.storage.decoding_errors import decoding_errors
 
 __all__ = ["PositionalFile", "positional_page_source"]
 
@@ -85,7 +83,11 @@ class PositionalFile(OpenFile):
 
 def positional_page_source(file: PositionalFile) -> FilePageSource[PositionalFile]:
     """Reads a range of a file whose columns are those that the metastore declares."""
-    errors = partial(_file_errors, kind=file.request.storage.format)
+    kind = file.request.storage.format
+
+    def errors(path: str) -> AbstractContextManager[None]:
+        return decoding_errors(path, kind, EOFError, zlib.error)
+
     return FilePageSource(file.read, lambda: nullcontext(file), _STAGES, errors)
 
 
@@ -100,18 +102,3 @@ def _cut_texts(file: PositionalFile, rows: Iterator[FileRows]) -> Rows:
 
 
 _STAGES: tuple[Stage[PositionalFile], ...] = (_cut_texts, adapt, project)
-
-
-@contextmanager
-def _file_errors(path: str, kind: str) -> Iterator[None]:
-    """Maps what pyarrow and codecs raise about a file: to CorruptFileError, where storage did not fail."""
-    try:
-        yield
-    except ConnectorError:
-        raise
-    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
-        raise_storage_failure(error, path)
-        reason = str(error).strip().partition("\n")[0]
-        raise CorruptFileError(
-            f"{path} cannot be read as {kind}: {reason}; it is truncated, damaged or of another format"
-        ) from error

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from connector_spi.errors import CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
@@ -28,6 +27,8 @@ from connectors.toolkit.avro.records import (
 )
 from connectors.toolkit.avro.schema import AvroRecordSchema
 from connectors.toolkit.parquet.footer import narrow_schema, typed_schema
+from connectors.toolkit.parquet.maps import restored_maps
+from connectors.toolkit.parquet.opening import open_plain_file
 from connectors.toolkit.parquet.reader import parquet_errors
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 from connectors.toolkit.schema.time_conventions import parquet_conventions
@@ -257,7 +258,7 @@ def _read_parquet(content: pa.Buffer, target: pa.Schema, where: str) -> pa.Table
 
 def _read_parquet_columns(content: pa.Buffer, target: pa.Schema, where: str) -> pa.Table:
     columns = tuple(ColumnHandle(field.name, field.type) for field in target)
-    with parquet_errors(where), pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="us") as file:
+    with parquet_errors(where), open_plain_file(pa.BufferReader(content)) as file:
         conventions = parquet_conventions(file.metadata.metadata, file.metadata.created_by, "UTC")
         schema = typed_schema(file)
         narrowed, leaves = narrow_schema(schema, columns, {})
@@ -270,5 +271,5 @@ def _read_parquet_columns(content: pa.Buffer, target: pa.Schema, where: str) -> 
         # By index, since a dotted path may mean a nested field or a name that holds a dot.
         table = file.reader.read_all(column_indices=leaves) if leaves else None
         rows = file.metadata.num_rows
-    arrays = [combined(table.column(read.index(at))) for at in found] if table is not None else []
+    arrays = [restored_maps(combined(table.column(read.index(at))), where) for at in found] if table is not None else []
     return pa.Table.from_arrays(adapter.adapt(arrays, rows), schema=target)

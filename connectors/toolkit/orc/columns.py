@@ -20,6 +20,7 @@ from connectors.toolkit.read.rows import FileRows
 from connectors.toolkit.schema.column_sources import find_column
 from connectors.toolkit.schema.file_types import FileTypes
 from connectors.toolkit.schema.time_conventions import TimeConventions
+from connectors.toolkit.storage.decoding_errors import library_limits
 
 __all__ = ["OrcColumns", "Stripe"]
 
@@ -69,7 +70,8 @@ class OrcColumns:
     ) -> None:
         self._source = source
         self._footer = footer
-        self._file = orc.ORCFile(source)
+        with library_limits(read.path, "ORC"):
+            self._file = orc.ORCFile(source)
         self._root = root
         self._path = read.path
         self._on_read = on_read
@@ -130,7 +132,8 @@ class OrcColumns:
         """The stripe, and whether pyorc read it."""
         schema = self._file.schema
         try:
-            batch = self._file.read_stripe(index, columns=names)
+            with library_limits(self._path, "ORC"):
+                batch = self._file.read_stripe(index, columns=names)
         except pa.ArrowInvalid as error:
             if _OUT_OF_RANGE not in str(error):
                 raise

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyorc
 from pyarrow import orc
 
-from connector_spi.errors import ConnectorError, CorruptFileError
 from connectors.toolkit.orc.file import OrcFile, open_orc
 from connectors.toolkit.orc.footer import read_orc_footer
 from connectors.toolkit.read.file_read import FileRead
 from connectors.toolkit.read.late_materialization import decode_late
 from connectors.toolkit.read.page_source import FilePageSource
 from connectors.toolkit.read.stages import Stage, adapt, decode, project, prune
-from connectors.toolkit.storage.filesystem import FileSystem, raise_storage_failure
+from connectors.toolkit.storage.decoding_errors import decoding_errors, library_limits
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["orc_errors", "orc_page_source", "read_orc_schema"]
 
@@ -37,7 +37,7 @@ def read_orc_schema(files: FileSystem, path: str) -> pa.Schema:
     Raises:
         CorruptFileError: It is truncated, or no ORC file.
     """
-    with files.open(path) as source, orc_errors(path):
+    with files.open(path) as source, orc_errors(path), library_limits(path, "ORC"):
         read_orc_footer(source, path)
         schema = orc.ORCFile(source).schema.remove_metadata()
         # Names are decoded when they are asked, which may fail.
@@ -50,14 +50,6 @@ def read_orc_schema(files: FileSystem, path: str) -> pa.Schema:
 
 @contextmanager
 def orc_errors(path: str) -> Iterator[None]:
-    """Maps what pyarrow and pyorc raise about a file: to CorruptFileError, where storage did not fail."""
-    try:
+    """Maps what pyarrow and pyorc raise about a file; see ``decoding_errors``."""
+    with decoding_errors(path, "ORC", UnicodeDecodeError, pyorc.ParseError):
         yield
-    except ConnectorError:
-        raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError, pyorc.ParseError) as error:
-        raise_storage_failure(error, path)
-        reason = str(error).strip().partition("\n")[0]
-        raise CorruptFileError(
-            f"{path} cannot be read as ORC: {reason}; it is truncated, damaged or of another format"
-        ) from error

@@ -13,12 +13,13 @@ from itertools import accumulate
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
+from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from connectors.toolkit.parquet.bloom_filters import BloomFilters
 from connectors.toolkit.parquet.footer import narrow_schema, typed_schema
-from connectors.toolkit.parquet.maps import is_map_key_error, open_with_maps, restored_maps
+from connectors.toolkit.parquet.maps import is_map_key_error, restored_maps
+from connectors.toolkit.parquet.opening import open_plain_file
 from connectors.toolkit.parquet.pruning import RowGroupStatistics
 from connectors.toolkit.read.file_read import FileRead
 from connectors.toolkit.read.open_file import ColumnarFile
@@ -26,7 +27,8 @@ from connectors.toolkit.read.pruning import ColumnBounds
 from connectors.toolkit.read.rows import FileRows
 from connectors.toolkit.schema.file_types import FileTypes
 from connectors.toolkit.schema.time_conventions import parquet_conventions
-from connectors.toolkit.storage.filesystem import FileSystem, raise_storage_failure
+from connectors.toolkit.storage.decoding_errors import decoding_errors, library_limits
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["ParquetFile", "open_parquet", "open_parquet_read", "parquet_errors"]
 
@@ -131,7 +133,7 @@ class ParquetColumns:
             read.batch_rows, row_groups=[part.part], column_indices=self._leaves, use_threads=pa.cpu_count() > 1
         )
         start = part.start
-        for batch in batches:
+        while (batch := _next(batches, read.path)) is not None:
             arrays = [restored_maps(array, read.path) for array in batch.columns]
             yield FileRows(part.part, start, batch.num_rows, {name: arrays[at] for name, at in self._offsets.items()})
             start += batch.num_rows
@@ -143,11 +145,12 @@ def open_parquet(files: FileSystem, path: str) -> pq.ParquetFile:
     Raises:
         FileMissingError: It is not there.
         CorruptFileError: It is truncated, or no Parquet file.
+        NotSupportedError: pyarrow does not decode what it holds.
     """
     source = files.open(path)
-    with parquet_errors(path):
+    with parquet_errors(path), library_limits(path, "Parquet"):
         try:
-            return open_with_maps(source)
+            return open_plain_file(source)
         except BaseException:
             source.close()
             raise
@@ -165,22 +168,22 @@ def open_parquet_read(files: FileSystem, read: FileRead) -> Iterator[ParquetFile
 
 @contextmanager
 def parquet_errors(path: str) -> Iterator[None]:
-    """Maps what pyarrow raises about a file: to CorruptFileError, where storage did not fail."""
-    try:
-        yield
-    except ConnectorError:
-        raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise_storage_failure(error, path)
-        reason = str(error).strip().partition("\n")[0]
-        if is_map_key_error(error):
+    """Maps what pyarrow raises about a file; see ``decoding_errors``."""
+    with decoding_errors(path, "Parquet", UnicodeDecodeError):
+        try:
+            yield
+        except pa.ArrowInvalid as error:
+            if not is_map_key_error(error):
+                raise
             raise NotSupportedError(
                 f"{path} has a map whose keys are not marked as required, as old versions of Hive and Impala wrote "
                 "them, which Arrow cannot read; write the file anew"
             ) from error
-        raise CorruptFileError(
-            f"{path} cannot be read as Parquet: {reason}; it is truncated, damaged or of another format"
-        ) from error
+
+
+def _next(batches: Iterator[pa.RecordBatch], path: str) -> pa.RecordBatch | None:
+    with library_limits(path, "Parquet"):
+        return next(batches, None)
 
 
 def _middle(row_group: pq.RowGroupMetaData) -> int:

@@ -65,8 +65,6 @@ def leaf_starts(fields: Iterable[pa.Field], start: int = 0) -> list[int]:
 
 
 def _leaf_count(arrow: pa.DataType) -> int:
-    if isinstance(arrow, pa.BaseExtensionType):
-        arrow = arrow.storage_type
     if pa.types.is_map(arrow):
         return _leaf_count(arrow.key_type) + _leaf_count(arrow.item_type)
     if pa.types.is_struct(arrow):

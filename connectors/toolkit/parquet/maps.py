@@ -7,28 +7,19 @@ made maps again when they are read. Only bytes are changed, none added: annotati
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from connector_spi.errors import NotSupportedError
-from connectors.toolkit.codecs.varints import read_varint, unzigzag
+from connectors.toolkit.parquet.compact_protocol import LISTS, STRUCT, CompactReader
 
-__all__ = ["is_map_key_error", "open_with_maps", "restored_maps", "restored_type"]
+__all__ = ["is_map_key_error", "restored_maps", "restored_type", "with_listed_maps"]
 
-_OPTIONS = inspect.signature(pq.ParquetFile.__init__).parameters
 _MARK = "\x1f"
-_MAGIC = b"PAR1"
 _OPTIONAL, _REPEATED = 1, 2
 _MAPS, _LIST, _LOGICAL_MAP, _LOGICAL_LIST = (1, 2), 3, 2, 3
-# Types of Thrift's compact protocol.
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _ITEMS, _PAIRS, _STRUCT = 1, 2, 3, 7, 8, (9, 10), 11, 12
-_MOST_NESTED = 32
-# JSON and UUID as the texts and bytes that they are; older versions of pyarrow know nothing else.
-_STORAGE_TYPES = {"arrow_extensions_enabled": False} if "arrow_extensions_enabled" in _OPTIONS else {}
 
 
 def is_map_key_error(error: Exception) -> bool:
@@ -36,28 +27,31 @@ def is_map_key_error(error: Exception) -> bool:
     return str(error).startswith("Map keys must be annotated as required")
 
 
-def open_with_maps(source: pa.NativeFile) -> pq.ParquetFile:
-    """Opens a file, with maps whose keys are not marked as required as lists.
+def with_listed_maps(footer: bytearray) -> bytearray:
+    """A footer with such maps as lists.
+
+    Args:
+        footer: The footer, which is changed and given back.
 
     Raises:
-        ArrowInvalid: It is no Parquet file, or it is damaged.
+        ValueError: It is damaged.
     """
     try:
-        return pq.ParquetFile(source, coerce_int96_timestamp_unit="us", **_STORAGE_TYPES)
-    except pa.ArrowInvalid as error:
-        if not is_map_key_error(error):
-            raise
-        try:
-            metadata = _listed_maps(source)
-        except ValueError:
-            raise error from None
-        return pq.ParquetFile(source, metadata=metadata, coerce_int96_timestamp_unit="us", **_STORAGE_TYPES)
+        elements = list(_elements(bytes(footer)))
+    except IndexError as error:
+        raise ValueError("a footer that ends too early") from error
+    for outer, between, key in zip(elements, elements[1:], elements[2:], strict=False):
+        pair = between.repetition == _REPEATED and between.children == 2
+        if outer.marks and outer.children == 1 and pair and key.repetition == _OPTIONAL:
+            for at, value in outer.marks:
+                footer[at] = value
+            start, end = between.name
+            footer[start:end] = _MARK.encode() * (end - start)
+    return footer
 
 
 def restored_type(arrow: pa.DataType) -> pa.DataType:
-    """A type with the maps that ``open_with_maps`` made lists, and texts and bytes as no more than that."""
-    if isinstance(arrow, pa.BaseExtensionType):
-        return restored_type(arrow.storage_type)
+    """A type with the maps that ``with_listed_maps`` made lists."""
     if pa.types.is_list(arrow):
         inner = restored_type(arrow.value_type)
         if _is_marked(arrow):
@@ -78,8 +72,6 @@ def restored_maps(array: pa.Array, where: str) -> pa.Array:
     """
     if not _is_changed(array.type):
         return array
-    if isinstance(array.type, pa.BaseExtensionType):
-        return restored_maps(array.storage, where)
     nulls = array.is_null() if array.null_count else None
     target = restored_type(array.type)
     if pa.types.is_struct(target):
@@ -99,25 +91,6 @@ def restored_maps(array: pa.Array, where: str) -> pa.Array:
     return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=nulls)
 
 
-def _listed_maps(source: pa.NativeFile) -> pq.FileMetaData:
-    size = source.size()
-    length = int.from_bytes(source.read_at(4, size - 8), "little")
-    footer = bytearray(source.read_at(length, size - 8 - length))
-    try:
-        elements = list(_elements(bytes(footer)))
-    except IndexError as error:
-        raise ValueError("a footer that ends too early") from error
-    for outer, between, key in zip(elements, elements[1:], elements[2:], strict=False):
-        pair = between.repetition == _REPEATED and between.children == 2
-        if outer.marks and outer.children == 1 and pair and key.repetition == _OPTIONAL:
-            for at, value in outer.marks:
-                footer[at] = value
-            start, end = between.name
-            footer[start:end] = _MARK.encode() * (end - start)
-    file = _MAGIC + bytes(footer) + length.to_bytes(4, "little") + _MAGIC
-    return pq.ParquetFile(pa.BufferReader(file)).metadata
-
-
 @dataclass(slots=True)
 class _Element:
     """A ``SchemaElement``: what changes a map's annotations to a list's, and where its name is."""
@@ -130,16 +103,16 @@ class _Element:
 
 def _elements(footer: bytes) -> Iterator[_Element]:
     """The elements of ``FileMetaData.schema``, each group before what is in it."""
-    reader = _CompactReader(footer)
+    reader = CompactReader(footer)
     for number, kind in reader.fields():
-        if number == 2 and kind in _ITEMS:
+        if number == 2 and kind in LISTS:
             for _ in range(reader.list_header()[0]):
                 yield _element(reader)
             return
         reader.skip(kind)
 
 
-def _element(reader: _CompactReader) -> _Element:
+def _element(reader: CompactReader) -> _Element:
     found = _Element()
     for number, kind in reader.fields():
         if number == 3:
@@ -154,7 +127,7 @@ def _element(reader: _CompactReader) -> _Element:
             at = reader.at
             if reader.integer() in _MAPS:
                 found.marks.append((at, _LIST << 1))
-        elif number == 10 and kind == _STRUCT:
+        elif number == 10 and kind == STRUCT:
             for inner, inner_kind in reader.fields():
                 if inner == _LOGICAL_MAP:
                     found.marks.append((reader.at - 1, _LOGICAL_LIST << 4 | inner_kind))
@@ -164,71 +137,12 @@ def _element(reader: _CompactReader) -> _Element:
     return found
 
 
-class _CompactReader:
-    """Walks through a message of Thrift's compact protocol."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self.at = 0
-
-    def fields(self) -> Iterator[tuple[int, int]]:
-        """Number and type of each field of a struct; the value has to be read before the next is asked."""
-        number = 0
-        while header := self._byte():
-            number = number + (header >> 4) if header >> 4 else self.integer()
-            yield number, header & 15
-
-    def list_header(self) -> tuple[int, int]:
-        """How many items a list has, and of which type."""
-        header = self._byte()
-        return (header >> 4 if header >> 4 < 15 else self.varint()), header & 15
-
-    def varint(self) -> int:
-        """A number without a sign."""
-        number, self.at = read_varint(self._data, self.at)
-        return number
-
-    def integer(self) -> int:
-        """A number."""
-        return unzigzag(self.varint())
-
-    def pass_over(self, length: int) -> None:
-        """Goes some bytes on."""
-        self.at += length
-        if self.at > len(self._data):
-            raise IndexError(self.at)
-
-    def skip(self, kind: int, depth: int = 0) -> None:
-        """Passes over a value."""
-        if depth > _MOST_NESTED:
-            raise ValueError("a footer that is nested too deeply")
-        if kind in (_BYTE, _DOUBLE):
-            self.pass_over(1 if kind == _BYTE else 8)
-        elif kind == _BINARY:
-            self.pass_over(self.varint())
-        elif kind in _ITEMS:
-            count, inner = self.list_header()
-            for _ in range(count):
-                self.skip(_BYTE if inner in (_TRUE, _FALSE) else inner, depth + 1)
-        elif kind == _STRUCT:
-            for _, inner in self.fields():
-                self.skip(inner, depth + 1)
-        elif kind == _PAIRS:
-            raise ValueError("a footer with a map, which Parquet's does not have")
-        elif kind not in (_TRUE, _FALSE):
-            self.varint()
-
-    def _byte(self) -> int:
-        self.at += 1
-        return self._data[self.at - 1]
-
-
 def _is_marked(arrow: pa.DataType) -> bool:
     name = arrow.value_field.name
     return bool(name) and not name.strip(_MARK) and pa.types.is_struct(arrow.value_type)
 
 
 def _is_changed(arrow: pa.DataType) -> bool:
-    if isinstance(arrow, pa.BaseExtensionType) or (pa.types.is_list(arrow) and _is_marked(arrow)):
+    if pa.types.is_list(arrow) and _is_marked(arrow):
         return True
     return pa.types.is_nested(arrow) and any(_is_changed(arrow.field(at).type) for at in range(arrow.num_fields))

@@ -17,10 +17,12 @@ import pyarrow.compute as pc
 
 from connector_spi.serializable import Serializable
 
-__all__ = ["INT96", "TimeConventions", "parquet_conventions", "rebase_dates", "rebase_timestamps"]
+__all__ = ["ARROW_SCHEMA_KEYS", "INT96", "TimeConventions", "parquet_conventions", "rebase_dates", "rebase_timestamps"]
 
 INT96 = pa.timestamp("us", "INT96")
 """Marks a Parquet INT96 timestamp in a file's schema; never the type of a value that is given out."""
+ARROW_SCHEMA_KEYS = (b"ARROW:schema", b"ARROW-schema")
+"""The entry of a Parquet footer with the writer's Arrow schema, and its name where it is hidden from Arrow."""
 
 _GREGORIAN_START = -141427  # 1582-10-15, days since 1970
 _JULIAN_YEAR_ZERO = 719470  # days from 0000-03-01 (Julian) to 1970-01-01
@@ -103,7 +105,7 @@ def parquet_conventions(
             int96_zone=zone,
             legacy_int96=legacy_int96,
         )
-    silent = parquet_mr and not (properties.keys() - {b"ARROW:schema"})
+    silent = parquet_mr and not (properties.keys() - {*ARROW_SCHEMA_KEYS})
     return TimeConventions(
         hybrid_dates=silent,
         hybrid_int96=silent,

@@ -123,7 +123,6 @@ class _Adapter:
     def function(
         self, source: pa.DataType, target: pa.DataType, whole: pa.DataType, where: str
     ) -> ArrayFunction | None:
-        source = _storage(source)
         if _is_list(source) and pa.types.is_list(target):
             values = f"the elements of {where}"
             inner = self.function(source.value_type, target.value_type, whole.value_type, values)
@@ -174,10 +173,6 @@ class _Adapter:
             ]
 
         return lambda array: map_nested(array, target, convert)
-
-
-def _storage(arrow: pa.DataType) -> pa.DataType:
-    return arrow.storage_type if isinstance(arrow, pa.BaseExtensionType) else arrow
 
 
 def _is_list(arrow: pa.DataType) -> bool:
