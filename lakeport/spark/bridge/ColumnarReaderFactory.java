@@ -2,6 +2,7 @@ package lakeport.spark;
 
 import java.lang.reflect.Constructor;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.arrow.vector.ValueVector;
 import org.apache.arrow.vector.complex.StructVector;
@@ -40,6 +41,13 @@ import scala.jdk.javaapi.CollectionConverters;
 public class ColumnarReaderFactory implements PartitionReaderFactory {
   private static final long serialVersionUID = 1L;
 
+  private static final List KNOWN =
+      Arrays.asList(
+          new Class[] {
+            int.class, boolean.class, int[][].class, String.class, StructType.class, Option.class,
+            scala.collection.immutable.Map.class, scala.collection.immutable.Seq.class
+          });
+
   private final UserDefinedPythonDataSource source;
   private final byte[] function;
   private final StructType schema;
@@ -53,6 +61,16 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
     this.source = source;
     this.function = function;
     this.schema = schema;
+  }
+
+  /** Throws where this Spark's runner has parameters of other types than are known; called once, on the driver. */
+  public static void check() {
+    Class[] types = runnerConstructor().getParameterTypes();
+    for (int i = 0; i < types.length; i++) {
+      if (!KNOWN.contains(types[i])) {
+        throw new IllegalStateException("ArrowPythonRunner has a parameter of the type " + types[i].getName());
+      }
+    }
   }
 
   public boolean supportColumnarReads(InputPartition partition) {
@@ -145,7 +163,7 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
 
   /** Spark's versions differ in how many options end the list of parameters: ids of sessions, and a profiler. */
   private static BasePythonRunner construct(Object functions, StructType input, SQLConf conf, List maps) {
-    Constructor constructor = ArrowPythonRunner.class.getConstructors()[0];
+    Constructor constructor = runnerConstructor();
     Class[] types = constructor.getParameterTypes();
     Object[] values = new Object[types.length];
     int map = 0;
@@ -171,8 +189,12 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
     try {
       return (BasePythonRunner) constructor.newInstance(values);
     } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("Spark's ArrowPythonRunner has other parameters than are known", e);
+      throw new IllegalStateException("ArrowPythonRunner cannot be made", e);
     }
+  }
+
+  private static Constructor runnerConstructor() {
+    return ArrowPythonRunner.class.getConstructors()[0];
   }
 
   private static scala.collection.Iterator iterator(Object value) {

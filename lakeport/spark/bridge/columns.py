@@ -51,7 +51,10 @@ def _load(jvm: Jvm) -> JavaObject:
     jvm.context._jsc.sc().addJar(str(jar))
     urls = jvm.array("java.net.URL", [jvm.cls("java.io.File")(str(jar)).toURI().toURL()])
     loader = jvm.cls("java.net.URLClassLoader")(urls, _parent(jvm))
-    return jvm.items(loader.loadClass(_CLASS).getConstructors())[0]
+    loaded = loader.loadClass(_CLASS)
+    # py4j finds neither static methods nor constructors of a class that its own loader does not know.
+    loaded.getMethod("check", jvm.array("java.lang.Class", [])).invoke(None, jvm.array("java.lang.Object", []))
+    return jvm.items(loaded.getConstructors())[0]
 
 
 def _compiled(jvm: Jvm) -> dict[str, bytes]:

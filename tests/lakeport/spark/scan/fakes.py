@@ -99,6 +99,9 @@ class FakeSpark:
     def tasks_are_in_utc(self) -> bool:
         return self.utc
 
+    def columns_unavailable(self) -> str | None:
+        return None
+
     def rows_need_a_column(self) -> bool:
         return False
 
