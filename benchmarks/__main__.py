@@ -18,6 +18,7 @@ BENCHMARKS = (
     "query_overhead",
     "startup",
     "task_start",
+    "task_parallelism",
     *_PLANNING,
     "many_splits",
     "many_queries",

@@ -24,7 +24,15 @@ from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.metadata_lock import MetadataLock
 
-__all__ = ["ENGINE_PROPERTIES", "NATIVE_READER", "TASK_PUSHDOWN", "CatalogAccess", "Statement", "statement_scope"]
+__all__ = [
+    "ENGINE_PROPERTIES",
+    "NATIVE_READER",
+    "TASK_PUSHDOWN",
+    "TASK_READ_AHEAD",
+    "CatalogAccess",
+    "Statement",
+    "statement_scope",
+]
 
 PropertySource = Callable[[str], dict[str, str]]
 """From a catalog's name to the texts of its session properties."""
@@ -39,7 +47,12 @@ TASK_PUSHDOWN = boolean_property(
     "Let Python tasks filter, aggregate and cut the rows that they read, and connectors too; false leaves it to Spark.",
     True,
 )
-ENGINE_PROPERTIES = (NATIVE_READER, TASK_PUSHDOWN)
+TASK_READ_AHEAD = boolean_property(
+    "task_read_ahead",
+    "Let Python tasks decode the next rows while Spark works on those before; false takes less memory.",
+    True,
+)
+ENGINE_PROPERTIES = (NATIVE_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
 """The engine's own session properties, of every catalog."""
 
 _counter = itertools.count(1)
@@ -56,6 +69,7 @@ class CatalogAccess:
         session: The query's facts with this catalog's session properties.
         native_reader: The engine may read files natively, with its own reader.
         task_pushdown: Python tasks may filter and aggregate, and the connector may aggregate.
+        task_read_ahead: Python tasks decode the next rows while Spark works on those before.
         statement: Owns a lease on the transactions, for as long as this object lives.
     """
 
@@ -65,6 +79,7 @@ class CatalogAccess:
     session: ConnectorSession
     native_reader: bool
     task_pushdown: bool
+    task_read_ahead: bool
     statement: Statement
 
     @property
@@ -105,6 +120,7 @@ class _MetCatalog:
     session: ConnectorSession
     native_reader: bool
     task_pushdown: bool
+    task_read_ahead: bool
 
 
 class Statement:
@@ -204,6 +220,7 @@ class Statement:
             session=met.session,
             native_reader=met.native_reader,
             task_pushdown=met.task_pushdown,
+            task_read_ahead=met.task_read_ahead,
             statement=self,
         )
 
@@ -214,7 +231,13 @@ class Statement:
             properties = dict(redirection.properties)
             connector = self._registry.sibling(catalog, redirection.connector_name, properties)
         session, engine = self._session(catalog, connector, redirection is not None)
-        return _MetCatalog(connector, session, engine[NATIVE_READER.name], engine[TASK_PUSHDOWN.name])
+        return _MetCatalog(
+            connector,
+            session,
+            native_reader=engine[NATIVE_READER.name],
+            task_pushdown=engine[TASK_PUSHDOWN.name],
+            task_read_ahead=engine[TASK_READ_AHEAD.name],
+        )
 
     def _session(
         self, catalog: str, connector: Connector, is_sibling: bool

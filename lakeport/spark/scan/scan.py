@@ -187,7 +187,8 @@ class Scan:
         observer = access.statement.observer
         if observer is not None and observer.wants_metrics and self._counters is None:
             self._counters = self._environment.new_counters()
-        return TaskReader(source, pa.schema([*types, *others]), len(types), work, self._counters)
+        schema = pa.schema([*types, *others])
+        return TaskReader(source, schema, len(types), work, self._counters, reads_ahead=access.task_read_ahead)
 
     def described(self) -> ScanDescription:
         """What is going to be read."""
