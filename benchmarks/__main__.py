@@ -19,6 +19,7 @@ BENCHMARKS = (
     "columns",
     "startup",
     "task_start",
+    "task_parallelism",
     *_PLANNING,
     "many_splits",
     "many_queries",

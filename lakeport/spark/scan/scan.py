@@ -26,7 +26,7 @@ from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead,
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.tasks.counters import TaskCounters, forget_counters
 from lakeport.spark.tasks.task import TableSource, TaskReader, TaskWork
-from lakeport.transactions.statement import COLUMNAR_READER
+from lakeport.transactions.engine_settings import COLUMNAR_READER
 
 __all__ = ["PushedScan", "Scan", "ScannedTable"]
 
@@ -121,7 +121,7 @@ class Scan:
     def rows_reason(self) -> str | None:
         """Why Python tasks hand over row by row; ``None`` where they hand over columns."""
         access = self.asked.plan.access
-        if not access.columnar_reader:
+        if not access.engine.columnar_reader:
             return f"{access.catalog}.{COLUMNAR_READER.name} is false"
         return self._environment.columns_unavailable()
 
@@ -196,7 +196,8 @@ class Scan:
         observer = access.statement.observer
         if observer is not None and observer.wants_metrics and self._counters is None:
             self._counters = self._environment.new_counters()
-        return TaskReader(source, pa.schema([*types, *others]), len(types), work, self._counters)
+        schema = pa.schema([*types, *others])
+        return TaskReader(source, schema, len(types), work, self._counters, reads_ahead=access.engine.task_read_ahead)
 
     def described(self) -> ScanDescription:
         """What is going to be read."""

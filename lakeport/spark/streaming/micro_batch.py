@@ -161,7 +161,7 @@ class MicroBatchStreamProxy(Proxy):
         access = table.access
         schema = task_schema(arrow_schema(table.schema_json))
         reader = BatchReader(access.connector.page_source_provider, access.session, schema, access.origin)
-        columnar = access.columnar_reader and columns_unavailable(self._jvm) is None
+        columnar = access.engine.columnar_reader and columns_unavailable(self._jvm) is None
         given = TaskRows(self._jvm.data_type(table.schema_json), table.schema_json, columnar)
         return batch_reader_factory(self._jvm, reader, given)
 
