@@ -54,7 +54,7 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         queries = {name: _spark(lake, f"hudi.bench.{name}") for name in tables}
         lake.collect("SET spark.lakeport.hudi.merge_cache = 0B")
         in_spark = take_turns({**queries, "files": _spark(lake, "files")}, rounds)
-        lake.collect("SET spark.lakeport.hudi.merge_cache = 128MB")
+        lake.collect("SET spark.lakeport.hudi.merge_cache = 256MB")
         kept_in_spark = take_turns(queries, rounds)
     others = _others(folder, rounds)
     answer = alone["merged"].answer

@@ -27,7 +27,7 @@ MERGE_MEMORY = data_size_property(
 MERGE_CACHE = data_size_property(
     "hudi.merge-cache",
     "Memory of each process for merged logs, which the next reads of the same slices use again; 0B keeps none.",
-    128 << 20,
+    256 << 20,
     minimum=0,
     session="merge_cache",
 )
