@@ -29,6 +29,7 @@ BENCHMARKS = (
     "hudi_merge_memory",
     "tpch",
     "late_reading",
+    "footers",
     "metastore_partitions",
     "arrow_threads",
     "shell",

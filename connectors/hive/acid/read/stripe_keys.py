@@ -49,6 +49,11 @@ class Keys(ABC):
     def __init__(self) -> None:
         self.deletes: Deletes | None = None
 
+    @property
+    @abstractmethod
+    def prove_rows(self) -> bool:
+        """Whether the footer alone says that each event of the file is a row, if none is deleted."""
+
     @abstractmethod
     def range(self, first: int, last: int) -> KeyRange:
         """Keys that the stripes from ``first`` to ``last`` can hold."""
@@ -87,6 +92,10 @@ class CountedKeys(Keys):
         self._rows = [stripe.rows for stripe in footer.stripes]
         self._before = [0, *accumulate(self._rows)]
         self._shown = shown
+
+    @property
+    def prove_rows(self) -> bool:
+        return True
 
     def range(self, first: int, last: int) -> KeyRange:
         keys = self._need_keys()
@@ -138,6 +147,10 @@ class StoredKeys(Keys):
         self._transactions = (names[CURRENT_TRANSACTION],) if acid.check_write_ids else ()
         directory = parse_directory(acid.directory)
         self._kind = "delta" if directory is None else directory.kind.value
+
+    @property
+    def prove_rows(self) -> bool:
+        return not self._operations
 
     def range(self, first: int, last: int) -> KeyRange:
         return KeyRange(self._ranges[first].low, self._ranges[last].high)
