@@ -31,6 +31,7 @@ BENCHMARKS = (
     "hudi_merge_memory",
     "tpch",
     "late_reading",
+    "footers",
     "metastore_partitions",
     "arrow_threads",
     "shell",

@@ -231,9 +231,12 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
     def apply_aggregation(
         self, session: ConnectorSession, table: HiveTableHandle, aggregation: Aggregation
     ) -> AggregationApplication | None:
-        """Counts and bounds of Parquet and ORC files without deletes, by footers; grouped by partition keys at most."""
+        """Counts and bounds of Parquet and ORC files; grouped by partition keys at most.
+
+        By footers, and by reading the files with rows that may be deleted or not visible.
+        """
         keys = frozenset(table.partition_keys)
-        is_plain = not table.full_acid and table.changes is None and table.bucketing is None
+        is_plain = table.changes is None and table.bucketing is None
         knows_filter = keys.issuperset(table.constraint.domains or ()) and not table.constraint.is_none
         knows_filter = knows_filter and not table.alternatives
         if not is_plain or not knows_filter or table.format not in _WITH_FOOTERS or table.aggregation is not None:

@@ -73,6 +73,12 @@ class OpenAcidFile(OrcFile):
     def root(self) -> str:
         return "" if self.asked.acid.original else self._names[ROW]
 
+    @property
+    def gives_every_row(self) -> bool:
+        """No row can be deleted, not be visible, or be an event of another kind than an insert."""
+        acid = self.asked.acid
+        return not acid.deletes and not acid.check_write_ids and self.keys.prove_rows
+
     @cached_property
     def keys(self) -> Keys:
         """Keys of the rows.

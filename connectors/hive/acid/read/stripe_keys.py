@@ -49,6 +49,11 @@ class Keys(ABC):
     def __init__(self) -> None:
         self.deletes: Deletes | None = None
 
+    @property
+    @abstractmethod
+    def prove_rows(self) -> bool:
+        """Whether the footer alone says that each event of the file is a row, if none is deleted."""
+
     @abstractmethod
     def range(self, first: int, last: int) -> KeyRange:
         """Keys that the stripes from ``first`` to ``last`` can hold."""
@@ -91,6 +96,10 @@ class CountedKeys(Keys):
         self._rows = [stripe.rows for stripe in footer.stripes]
         self._before = [0, *accumulate(self._rows)]
         self._shown = shown
+
+    @property
+    def prove_rows(self) -> bool:
+        return True
 
     def range(self, first: int, last: int) -> KeyRange:
         keys = self._need_keys()
@@ -155,6 +164,10 @@ class StoredKeys(Keys):
         directory = parse_directory(acid.directory)
         self._kind = "delta" if directory is None else directory.kind.value
         self._asked = _AskedKeys(-1)
+
+    @property
+    def prove_rows(self) -> bool:
+        return self._columns.current_layout
 
     def range(self, first: int, last: int) -> KeyRange:
         return self._ranges.of(first) if first == last else self._ranges.within(first, last)

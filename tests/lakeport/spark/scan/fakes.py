@@ -120,7 +120,8 @@ def scanned(make: MakeSplits, *, native_reader: bool = True) -> Iterator[tuple[S
         memory.__class__ = FilesConnector
         assert isinstance(memory, FilesConnector)
         memory.splits = CountingSplits(make)
-        access = replace(plain_statement(session.catalogs).access("mem"), native_reader=native_reader)
+        access = plain_statement(session.catalogs).access("mem")
+        access = replace(access, engine=replace(access.engine, native_reader=native_reader))
         handle = access.metadata.get_table_handle(access.session, SchemaTableName("s", "t"))
         assert handle is not None
         everything = TupleDomain[ColumnHandle].all()
