@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import pyarrow as pa
@@ -12,7 +13,9 @@ from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Table
 from catalog.metastore.partitions.names import make_partition_name
+from catalog.metastore.views import view_definition
 from connector_spi.errors import (
+    ConnectorError,
     InvalidArgumentError,
     NotSupportedError,
     SchemaNotFoundError,
@@ -29,7 +32,7 @@ from connector_spi.metadata import (
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.aggregation import Aggregation, AggregationApplication
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
+from connector_spi.optional.definitions import PartitionDefinition, TableDefinition, ViewDefinition
 from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import PropertyValues
@@ -186,6 +189,19 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
         if table.changes is None or table.changes.inserts_only:
             return metadata
         return with_change_columns(metadata, pa.int64())
+
+    def list_table_metadata(
+        self, session: ConnectorSession, schema: str, names: Sequence[str]
+    ) -> Iterator[TableMetadata | ViewDefinition]:
+        """Tables without their snapshots; Hudi tables, which have their columns elsewhere, are left out."""
+        for entry in self._transaction.client.get_tables(schema, names):
+            # Whoever asks for the one table gets its error.
+            with suppress(ConnectorError):
+                view = view_definition(entry)
+                if view is not None:
+                    yield view
+                elif not is_hudi(entry, self._files):
+                    yield make_metadata(entry, make_handle(entry, self._files))
 
     def get_column_handles(self, session: ConnectorSession, table: HiveTableHandle) -> Mapping[str, ColumnHandle]:
         return {column.name: column for column in table.all_columns}

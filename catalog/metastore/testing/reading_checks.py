@@ -74,6 +74,15 @@ class ReadingChecks(MetastoreConformanceBase):
         with pytest.raises(TableNotFoundError, match="no_such"):
             writes.add_partitions("default", "no_such", [Partition("default", "no_such", ("1",), STORAGE)])
 
+    def test_tables_come_at_once(self, metastore: Metastore) -> None:
+        database = new_database(metastore)
+        for name in ("a", "b", "c"):
+            metastore.writes.create_table(Table(database, name, STORAGE))
+        found = metastore.reads.get_tables(database.upper(), ["A", "c", "no_such"])
+        assert sorted(found, key=lambda table: table.name) == [metastore.reads.get_table(database, n) for n in "ac"]
+        assert metastore.reads.get_tables(database, []) == []
+        assert metastore.reads.get_tables("no_such", ["a"]) == []
+
     def test_table_comes_back_as_made(self, metastore: Metastore, makes_managed_tables: bool) -> None:
         database = new_database(metastore)
         made = Table(

@@ -304,6 +304,17 @@ def test_a_file_with_the_name_of_sparks_own_catalog(catalogs: Path) -> None:
     assert b"the name of Spark's own" in done.stdout
 
 
+def test_catalogs_add_looks_for_named_files_beside_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    arguments = ["catalogs", "add", "--catalogs", str(folder), "lake", "hive", "hive.metastore.uri=thrift://h:9083"]
+    assert main([*arguments, "s3.aws-secret-key=${FILE:key.txt}", "s3.aws-access-key=k"]) == 1
+    assert str(folder / "key.txt") in capsys.readouterr().err
+    (folder / "key.txt").write_text("hush")
+    assert main([*arguments, "s3.aws-secret-key=${FILE:key.txt}", "s3.aws-access-key=k"]) == 0
+    assert "s3.aws-secret-key=${FILE:key.txt}" in (folder / "lake.properties").read_text()
+
+
 def test_catalogs_add_and_show(tmp_path: Path) -> None:
     folder = tmp_path / "new"
     arguments = ("catalogs", "add", "lake", "hive", "hive.metastore.uri=thrift://h:9083")
