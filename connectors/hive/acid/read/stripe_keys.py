@@ -207,7 +207,7 @@ class StoredKeys(Keys):
             self._asked = _AskedKeys(
                 index,
                 operations=not self._columns.current_layout and not self._has_right_operations(index),
-                transactions=self._acid.check_write_ids and self._validity(index) is RangeValidity.SOME,
+                transactions=self._acid.check_write_ids and self._validity(index) is not RangeValidity.ALL,
                 keys=keys,
                 pair=pair,
                 deletes=deletes,

@@ -19,9 +19,12 @@ from connector_spi.scan_counters import ScanCounts, counting
 from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.acid.key_range import ALL_KEYS, KeyRange, StripeRanges
+from connectors.hive.acid.read.acid_file import HIDDEN_NAMES, AcidRead, open_acid_file
 from connectors.hive.acid.read.delete_cache import DELETE_CACHE
 from connectors.hive.acid.valid_ids import ALL_VALID, ValidIds
 from connectors.toolkit.orc.footer import read_orc_footer
+from connectors.toolkit.read.file_read import FileRange, FileRead
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.acid.pages import acid_file, read, source
 from tests.connectors.hive.acid.writer import OrcLayout, RowKey
 from tests.connectors.hive.acid.writer.orc_files import deletes, inserts, write_acid_file
@@ -135,6 +138,23 @@ def test_stripes_of_which_all_or_nothing_is_visible_are_not_read(tmp_path: Path)
     assert counts == {_LEFT_OUT: 20}
     assert pages.completed_bytes == 0
     assert read(file, [K], visible=ValidIds(3, (), (2,))).column(0).to_pylist() == [*range(20), *range(40, 60)]
+
+
+def test_a_reader_that_does_not_skip_stripes_still_drops_what_is_not_visible(tmp_path: Path) -> None:
+    """The reader of changes is one."""
+    layout = OrcLayout(stripe_rows=10)
+    keys = [RowKey(1 + row // 10, BUCKET_0, row) for row in range(20)]
+    write_acid_file(tmp_path / "a", "k:int", inserts(keys, [(row,) for row in range(20)]), layout)
+    file = acid_file(tmp_path / "a", "delta_1_2", check_write_ids=True)
+    asked = FileRead(FileRange(file.path, 0, file.size), (), synthetic=HIDDEN_NAMES)
+    with open_acid_file(FileSystem(), AcidRead(asked, file, ValidIds(2, (), (2,)), 1 << 20)) as opened:
+        seen = []
+        for index in range(2):
+            stripe = opened.columns.read(index, opened.keys.columns(index))
+            seen.append(opened.keys.of_stripe(index, stripe.extra).dropped)
+        assert seen[0] is None
+        assert seen[1] is not None
+        assert seen[1].all()
 
 
 def test_a_stripe_belongs_to_the_half_that_has_more_of_it(tmp_path: Path) -> None:
