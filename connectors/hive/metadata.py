@@ -43,7 +43,7 @@ from connector_spi.system_tables import SystemTable
 from connectors.hive import error_codes
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
-from connectors.hive.acid.valid_ids import ValidIds
+from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.hive.config import SHARED_PROPERTIES
 from connectors.hive.definitions.columns import make_handle, make_metadata
 from connectors.hive.definitions.table_formats import is_hudi, is_transactional
@@ -201,7 +201,11 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
                 if view is not None:
                     yield view
                 elif not is_hudi(entry, self._files):
-                    yield make_metadata(entry, make_handle(entry, self._files))
+                    handle = make_handle(entry, self._files)
+                    if is_transactional(entry.parameters):
+                        # Whether there is a snapshot tells the columns; which one does not.
+                        handle = replace(handle, snapshot=AcidSnapshot(ALL_VALID))
+                    yield make_metadata(entry, handle)
 
     def get_column_handles(self, session: ConnectorSession, table: HiveTableHandle) -> Mapping[str, ColumnHandle]:
         return {column.name: column for column in table.all_columns}
