@@ -127,7 +127,7 @@ def test_memory_is_given_back(lake: Lake, handover: bool) -> None:
     jvm = Jvm(lake.spark)
     arrow = jvm.scala_object("org.apache.spark.sql.util.ArrowUtils").rootAllocator()
     before = arrow.getAllocatedMemory()
-    for number in range(10):
+    for number in range(2):
         lake.rows("SELECT name, point FROM mem.sales.everything LIMIT 3")
         with pytest.raises(Exception, match="out of it"):
             lake.rows(f"SELECT if(id > {number}, raise_error('out of it'), name) FROM mem.sales.everything")
