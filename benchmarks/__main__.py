@@ -16,8 +16,10 @@ _ACID = ("acid_scan", "acid_originals", "acid_deletes")
 _PLANNING = ("planning", "hudi_planning")
 BENCHMARKS = (
     "query_overhead",
+    "columns",
     "startup",
     "task_start",
+    "task_parallelism",
     *_PLANNING,
     "many_splits",
     "many_queries",
@@ -27,7 +29,9 @@ BENCHMARKS = (
     "bzip2_splits",
     "hudi_merge_on_read",
     "hudi_merge_memory",
+    "tpch",
     "late_reading",
+    "footers",
     "metastore_partitions",
     "arrow_threads",
     "shell",

@@ -30,7 +30,11 @@ class Size:
 
 
 def run_command(
-    description: str, measure: Callable[[Size, Path], list[Figure]], arguments: Sequence[str] | None = None
+    description: str,
+    measure: Callable[[Size, Path], list[Figure]],
+    arguments: Sequence[str] | None = None,
+    *,
+    parents: Sequence[argparse.ArgumentParser] = (),
 ) -> None:
     """Parses the command line, measures in a folder that is deleted afterwards, and prints.
 
@@ -38,8 +42,9 @@ def run_command(
         description: For ``--help``.
         measure: Gets the size and an empty folder.
         arguments: Of the command line; ``None`` takes the process's own.
+        parents: Have options of the benchmark's own, which it has parsed.
     """
-    parser = argparse.ArgumentParser(description=description)
+    parser = argparse.ArgumentParser(description=description, parents=list(parents))
     parser.add_argument("--small", action="store_true", help="tiny tables, to see that it works")
     parser.add_argument("--json", type=Path, help="write the figures into this file instead of printing them")
     options = parser.parse_args(arguments)

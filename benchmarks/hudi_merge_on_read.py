@@ -23,6 +23,7 @@ from benchmarks.figures import Figure
 from benchmarks.hudi_tables import MergedShape, write_merged
 from benchmarks.lake import Lake, open_lake
 from benchmarks.turns import Taken, take_turns
+from connectors.hudi.read.log_cache import LOG_CACHE
 
 __all__ = ["measure"]
 
@@ -48,22 +49,21 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         lake.view("files", folder / "written")
         tables = {name: _arrow(lake, f"hudi.bench.{name}") for name in ("merged", "positioned", "written")}
         read = {"base files, keys too": _files(folder / "merged", _KEY), "base files": _files(folder / "merged")}
-        alone = take_turns({**tables, **read}, rounds)
-        in_spark = take_turns(
-            {
-                "merged": _spark(lake, "hudi.bench.merged"),
-                "positioned": _spark(lake, "hudi.bench.positioned"),
-                "written": _spark(lake, "hudi.bench.written"),
-                "files": _spark(lake, "files"),
-            },
-            rounds,
-        )
+        alone = take_turns({name: _forgetting(run) for name, run in {**tables, **read}.items()}, rounds)
+        kept = take_turns(tables, rounds)
+        queries = {name: _spark(lake, f"hudi.bench.{name}") for name in tables}
+        lake.collect("SET spark.lakeport.hudi.merge_cache = 0B")
+        in_spark = take_turns({**queries, "files": _spark(lake, "files")}, rounds)
+        lake.collect("SET spark.lakeport.hudi.merge_cache = 256MB")
+        kept_in_spark = take_turns(queries, rounds)
     others = _others(folder, rounds)
     answer = alone["merged"].answer
     compared = {name: taken for name, taken in alone.items() if name in tables}
-    for name, taken in (*compared.items(), *in_spark.items(), *others.items()):
+    again = (*kept.items(), *kept_in_spark.items())
+    for name, taken in (*compared.items(), *in_spark.items(), *others.items(), *again):
         assert all(abs(one / other - 1) < 1e-9 for one, other in zip(taken.answer, answer, strict=True)), name
-    return _figures(f"{left:,} rows left of {shape.rows:,}, 3 of 10 columns summed", alone, in_spark, others)
+    what = f"{left:,} rows left of {shape.rows:,}, 3 of 10 columns summed"
+    return [*_figures(what, alone, in_spark, others), *_kept_figures(kept, kept_in_spark)]
 
 
 def _figures(
@@ -92,6 +92,15 @@ def _figures(
     return figures
 
 
+def _kept_figures(alone: Mapping[str, Sums], in_spark: Mapping[str, Sums]) -> list[Figure]:
+    """Where the process has merged the logs before."""
+    figures = []
+    for name in ("merged", "positioned"):
+        for side, found, aim in (("Arrow", alone, 6), ("Spark", in_spark, 1.6)):
+            figures.append(_ratio(f"{name} in {side}, logs kept: of written", found[name], found["written"], aim))
+    return figures
+
+
 def _ratio(
     name: str,
     one: Sums,
@@ -114,6 +123,16 @@ def _arrow(lake: Lake, table: str) -> Run:
         return sums
 
     return run
+
+
+def _forgetting(run: Run) -> Run:
+    """A run that begins without the logs that runs before it left."""
+
+    def forget_and_run() -> Sequence[float]:
+        LOG_CACHE.clear()
+        return run()
+
+    return forget_and_run
 
 
 def _files(folder: Path, *more: str) -> Run:

@@ -31,11 +31,12 @@ class Lake:
     hive: HiveConnector
     others: Mapping[str, HiveConnector]
 
-    def register(self, catalog: str, name: str, folder: Path) -> None:
-        """Makes a folder the table ``<catalog>.bench.<name>``."""
+    def register(self, catalog: str, name: str, folder: Path, *, transactional: bool = False) -> None:
+        """Makes a folder the table ``<catalog>.bench.<name>``; all write ids of a transactional one are committed."""
+        more = ", transactional => true" if transactional else ""
         self.session.sql(
             f"CALL {catalog}.system.register_table(schema_name => 'bench', table_name => '{name}', "
-            f"table_location => '{folder}')"
+            f"table_location => '{folder}'{more})"
         ).collect()
 
     def view(self, name: str, folder: Path) -> None:

@@ -109,7 +109,7 @@ def _plan(lake: Lake, count: int) -> None:
 
 def _explain(lake: Lake, count: int) -> None:
     plan = str(lake.collect(f"EXPLAIN SELECT sum(quantity) FROM hive.bench.t{count} WHERE ds < {_KEPT}", True))
-    assert f"partitions: {_KEPT} of {count}" in plan, plan
+    assert f"partitions: {_KEPT} of {count:,}" in plan, plan
 
 
 if __name__ == "__main__":

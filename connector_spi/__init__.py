@@ -68,6 +68,7 @@ from connector_spi.optional.definitions import (
     ViewDefinition,
     ViewDialect,
 )
+from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
@@ -220,6 +221,7 @@ __all__ = [
     "SupportsStatistics",
     "SupportsStreaming",
     "SupportsTableDefinition",
+    "SupportsTableListing",
     "SupportsTableRedirection",
     "SupportsTimeTravel",
     "SupportsTopN",

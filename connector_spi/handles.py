@@ -6,6 +6,7 @@ All of it is Serializable: equal after a pickle and after JSON, without secrets 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,14 @@ class Split(Serializable):
     @abstractmethod
     def size_bytes(self) -> int:
         """Bytes to be read, as far as known; the engine packs small splits into one task by it."""
+
+    def cut(self, most_bytes: int) -> Sequence[Split]:
+        """The same rows as splits of about ``most_bytes`` at most, each row in one of them; itself where it is a whole.
+
+        The engine cuts splits that are larger than the work of one core. Not smaller than pays: what every part would
+        read again, such as deletes, counts.
+        """
+        return (self,)
 
     @property
     def native_file(self) -> NativeFile | None:

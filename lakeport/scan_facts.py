@@ -55,6 +55,7 @@ class ScanFacts:
         tasks: Number of tasks.
         size_bytes: Of the splits, as they are stored.
         native: Spark's own reader reads it, else Python tasks.
+        rows_reason: Why these hand over row by row; ``None`` where they hand over columns.
     """
 
     name: CatalogSchemaTableName
@@ -63,6 +64,16 @@ class ScanFacts:
     tasks: int
     size_bytes: int
     native: bool
+    rows_reason: str | None = None
+
+    @property
+    def reader(self) -> str:
+        """Who reads, in words."""
+        if self.native:
+            return "native (Spark)"
+        if self.rows_reason is None:
+            return "Python tasks, as columns"
+        return f"Python tasks, row by row ({self.rows_reason})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +137,7 @@ class ScanDescription:
             entries.append(("files", kept_text(summary.files_kept, summary.files_total)))
         entries.append(("splits", f"{facts.splits:,} in {count_text(facts.tasks, 'task')}"))
         entries.append(("size", size_text(facts.size_bytes)))
-        entries.append(("reader", "native (Spark)" if facts.native else "Python tasks"))
+        entries.append(("reader", facts.reader))
         return [*entries, *(("", note) for note in summary.notes)]
 
     def text(self) -> str:
@@ -160,6 +171,7 @@ class ScanDescription:
             "tasks": facts.tasks,
             "plannedBytes": facts.size_bytes,
             "reader": "native" if facts.native else "python",
+            "rowsReason": facts.rows_reason,
             "notes": list(summary.notes),
         }
 

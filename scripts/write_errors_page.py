@@ -75,16 +75,18 @@ def errors_page() -> str:
 
 
 def _codes(path: Path) -> Iterator[DocumentedCode]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for scope in ast.walk(tree):
+    text = path.read_text(encoding="utf-8")
+    # To parse every module takes seconds, and few have codes.
+    found = ast.walk(ast.parse(text)) if any(f"{name}(" in text for name in _CONSTRUCTORS) else ()
+    for scope in found:
         if not isinstance(scope, (ast.Module, ast.ClassDef)):
             continue
         for statement, follower in zip_longest(scope.body, scope.body[1:]):
             name, kind = _code_of(statement)
             if name:
-                text = ast.get_docstring(scope) if isinstance(scope, ast.ClassDef) else _text(follower)
+                meaning = ast.get_docstring(scope) if isinstance(scope, ast.ClassDef) else _text(follower)
                 where = f"{path.relative_to(PROJECT)}:{statement.lineno}"
-                yield DocumentedCode(name, kind, " ".join((text or "").split()), where)
+                yield DocumentedCode(name, kind, " ".join((meaning or "").split()), where)
 
 
 def _code_of(statement: ast.stmt) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from catalog.plugins import discover_plugins
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory
 from connector_spi.optional.procedures import Procedure
 from connector_spi.properties import PropertyMetadata, parse_properties
-from lakeport.transactions.statement import ENGINE_PROPERTIES
+from lakeport.transactions.engine_settings import ENGINE_PROPERTIES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "properties.md"
 CONNECTORS = ("hive", "hudi", "memory")

@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from zlib import crc32
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
-__all__ = ["PROCESS_SAMPLE", "SAMPLE", "examples", "mark_left_out", "register_profiles", "sampled"]
+__all__ = ["PROCESS_SAMPLE", "SAMPLE", "examples", "mark_left_out", "register_profiles", "sampled", "without_shrinking"]
 
 SAMPLE = 5
 PROCESS_SAMPLE = 2
@@ -35,6 +36,19 @@ def examples(large: int) -> int:
     """How many examples of a property to try, where the large profile tries ``large`` of them."""
     profile = settings.get_profile(settings.get_current_profile_name())
     return max(min(large, 3), large * profile.max_examples // _LARGE)
+
+
+@contextmanager
+def without_shrinking() -> Iterator[None]:
+    """Until the block ends, the search of a property ends with the first failure: for tests that only expect one."""
+    name = settings.get_current_profile_name()
+    profile = settings.get_profile(name)
+    settings.register_profile("no shrinking", profile, phases=[Phase.explicit, Phase.generate], database=None)
+    settings.load_profile("no shrinking")
+    try:
+        yield
+    finally:
+        settings.load_profile(name)
 
 
 def sampled(name: str, count: int, sample: int = SAMPLE) -> frozenset[int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.sampling import SAMPLE, examples, sampled
+from tests.sampling import SAMPLE, examples, sampled, without_shrinking
 
 
 @pytest.mark.parametrize("count", [0, 1, SAMPLE])
@@ -29,3 +31,25 @@ def test_tests_read_different_cases() -> None:
 def test_examples_follow_the_profile() -> None:
     assert examples(2) == 2
     assert examples(300) in (30, 300)
+
+
+def test_a_search_ends_with_its_first_failure() -> None:
+    tried: list[int] = []
+
+    def search() -> None:
+        # A set that is made here has the phases of the profile.
+        @settings(max_examples=1000)
+        @given(st.integers())
+        def fails(number: int) -> None:
+            tried.append(number)
+            assert abs(number) < 100
+
+        with pytest.raises(AssertionError):
+            fails()
+
+    before = settings.get_current_profile_name()
+    with without_shrinking():
+        search()
+    # Once more, so that it is known not to fail by chance.
+    assert [number for number in tried if abs(number) >= 100] == [tried[-1]] * 2
+    assert settings.get_current_profile_name() == before

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
 from catalog.metastore.partitions.names import prune_partition_names
 from catalog.metastore.transactions import HeldLock, LockComponent, LockedObject, ValidTransactions, ValidWriteIds
+from connector_spi.errors import NotSupportedError
 
 if TYPE_CHECKING:
     from connector_spi.predicate import TupleDomain
@@ -47,6 +49,18 @@ class MetastoreClient(ABC):
         Raises:
             NotSupportedError: The metastore keeps the table from clients with our abilities.
         """
+
+    def get_tables(self, database: str, names: Sequence[str]) -> list[Table]:
+        """The tables and views of these names, in no order; by default one call for each.
+
+        What is missing is left out, and so is what the metastore keeps from clients with our abilities.
+        """
+        found = []
+        for name in names:
+            # Only the table itself is kept from us: others are still told.
+            with suppress(NotSupportedError):
+                found.append(self.get_table(database, name))
+        return [table for table in found if table is not None]
 
     @abstractmethod
     def get_partition_names(self, database: str, table: str) -> list[str]:

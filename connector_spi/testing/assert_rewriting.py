@@ -2,6 +2,6 @@
 
 import pytest
 
-_MODULES = ("base", "checks", "fixed_checks", "other_process")
+_MODULES = ("base", "checks", "fixed_checks", "other_process", "shared_checks")
 
 pytest.register_assert_rewrite(*(f"connector_spi.testing.{module}" for module in _MODULES))

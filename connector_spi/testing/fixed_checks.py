@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import threading
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
@@ -14,11 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from connector_spi.names import SchemaTableName
 from connector_spi.page_source import MAX_BATCH_ROWS
 from connector_spi.predicate import TupleDomain
-from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.testing.base import assert_same_rows
 from connector_spi.testing.conformance import ConnectorConformance
 from connector_spi.testing.other_process import read_in_another_process
-from connector_spi.testing.reading import read_table, rows_that_fit
+from connector_spi.testing.reading import read_table
+from connector_spi.testing.shared_checks import (
+    assert_filtered,
+    assert_pruned,
+    assert_read_at_once,
+    assert_travels,
+)
 from connector_spi.testing.strategies import filterable_columns, predicates
 
 __all__ = ["FixedTablesConformance"]
@@ -70,8 +73,7 @@ class FixedTablesConformance(ConnectorConformance):
                 scan = query.table(name).project_names(data.column_names)
                 roots, [met] = read_in_another_process([scan])
                 for sent in (scan.table, *scan.columns, *scan.splits()[0]):
-                    assert pickle.loads(pickle.dumps(sent)) == sent
-                    assert from_json(to_json(sent), Serializable) == sent
+                    assert_travels(sent)
             assert_same_rows(met, data)
             barred = self.barred_in_tasks & roots
             assert not barred, f"reading a split imports {sorted(barred)}"
@@ -86,33 +88,13 @@ class FixedTablesConformance(ConnectorConformance):
                     assert_same_rows(scan.read_split(split), rows)
                     largest = max((len(chunk) for column in rows.columns for chunk in column.chunks), default=0)
                     assert largest <= MAX_BATCH_ROWS, f"a batch of {largest} rows; expected at most {MAX_BATCH_ROWS}"
-            self._read_in_threads(name, data)
+            assert_read_at_once(self.connector, name, data)
 
     def _check_filters(self, name: SchemaTableName, data: pa.Table) -> None:
         @settings(max_examples=self.max_examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(predicates(data))
         def check(predicate: TupleDomain[str]) -> None:
-            expected = rows_that_fit(data, predicate)
-            assert_same_rows(read_table(self.connector, name, data.column_names, predicate), expected)
-            with self.query() as query:
-                scan = query.table(name).project_names(data.column_names)
-                raw = scan.read_raw(scan.by_handle(predicate))
-            assert_same_rows(rows_that_fit(raw, predicate), expected)
+            assert_filtered(self.connector, name, data, predicate)
+            assert_pruned(self.connector, name, data, predicate)
 
         check()
-
-    def _read_in_threads(self, name: SchemaTableName, data: pa.Table) -> None:
-        failures: list[BaseException] = []
-
-        def read() -> None:
-            try:
-                assert_same_rows(read_table(self.connector, name), data)
-            except BaseException as error:
-                failures.append(error)
-
-        threads = [threading.Thread(target=read) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []

@@ -38,13 +38,18 @@ TYPED_COLUMNS: dict[Behaviour, pa.Array] = {
         _PLAIN_STRUCT,
     ),
     Behaviour.TYPE_TIMESTAMP: pa.array(
-        [datetime(1970, 1, 1), datetime(1900, 1, 1, 0, 0, 0, 1), None, datetime(2024, 2, 29, 23, 59, 59, 999999)],
+        [
+            datetime(1970, 1, 1),
+            datetime.fromisoformat("1900-01-01 00:00:00.000001"),
+            None,
+            datetime.fromisoformat("2024-02-29 23:59:59.999999"),
+        ],
         pa.timestamp("us"),
     ),
     Behaviour.TYPE_TIMESTAMP_UTC: pa.array(
         [
             datetime(1970, 1, 1, tzinfo=UTC),
-            datetime(1900, 1, 1, 0, 0, 0, 1, tzinfo=UTC),
+            datetime.fromisoformat("1900-01-01 00:00:00.000001+00:00"),
             None,
             datetime(2024, 3, 31, 1, 30, tzinfo=UTC),
         ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from connectors.hive.acid.valid_ids import AcidSnapshot
 from connectors.hive.buckets.layout import BucketCheck, Bucketing
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.schema.text_types import TextRule
+from connectors.toolkit.storage.file_ranges import file_ranges
 
 __all__ = [
     "FILE_MODIFIED_TIME",
@@ -42,6 +43,8 @@ HIDDEN_COLUMNS = (
 """Hidden columns of every table: ``SELECT *`` leaves them out."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DELETE_WEIGHT = 50
+"""Each part of a file loads the deletes; an event has a byte or two, and costs as much as a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,7 @@ class HiveSplit(Split):
         changes: In a read of changes: what happened to the rows.
         bucket: The file's bucket; ``None`` where the table is not bucketed, or the file's name has no bucket.
         bucket_check: Which rows are checked to be in that bucket.
+        splittable: Ranges of the file can be read apart.
     """
 
     path: str
@@ -151,10 +155,22 @@ class HiveSplit(Split):
     changes: RowChanges | FileChange | None = None
     bucket: int | None = None
     bucket_check: BucketCheck = BucketCheck.NONE
+    splittable: bool = False
 
     @property
     def size_bytes(self) -> int:
         return self.length
+
+    def cut(self, most_bytes: int) -> list[HiveSplit]:
+        deletes = () if self.acid is None else self.acid.deletes
+        return self.ranges(max(most_bytes, _DELETE_WEIGHT * sum(delete.size for delete in deletes)))
+
+    def ranges(self, most_bytes: int) -> list[HiveSplit]:
+        """Splits of this range, of about ``most_bytes`` at most."""
+        if not self.splittable:
+            return [self]
+        found = file_ranges(self.length, most_bytes, self.start)
+        return [replace(self, start=start, length=length) for start, length in found]
 
     def constants(self) -> dict[str, Value | None]:
         """Values by name: partition keys, hidden columns and, where all rows have the same change, change columns."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import pyarrow as pa
@@ -12,7 +13,9 @@ from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Table
 from catalog.metastore.partitions.names import make_partition_name
+from catalog.metastore.views import view_definition
 from connector_spi.errors import (
+    ConnectorError,
     InvalidArgumentError,
     NotSupportedError,
     SchemaNotFoundError,
@@ -29,7 +32,7 @@ from connector_spi.metadata import (
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.aggregation import Aggregation, AggregationApplication
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
+from connector_spi.optional.definitions import PartitionDefinition, TableDefinition, ViewDefinition
 from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import PropertyValues
@@ -40,7 +43,7 @@ from connector_spi.system_tables import SystemTable
 from connectors.hive import error_codes
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
-from connectors.hive.acid.valid_ids import ValidIds
+from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
 from connectors.hive.config import SHARED_PROPERTIES
 from connectors.hive.definitions.columns import make_handle, make_metadata
 from connectors.hive.definitions.table_formats import is_hudi, is_transactional
@@ -187,6 +190,23 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
             return metadata
         return with_change_columns(metadata, pa.int64())
 
+    def list_table_metadata(
+        self, session: ConnectorSession, schema: str, names: Sequence[str]
+    ) -> Iterator[TableMetadata | ViewDefinition]:
+        """Tables without their snapshots; Hudi tables, which have their columns elsewhere, are left out."""
+        for entry in self._transaction.client.get_tables(schema, names):
+            # Whoever asks for the one table gets its error.
+            with suppress(ConnectorError):
+                view = view_definition(entry)
+                if view is not None:
+                    yield view
+                elif not is_hudi(entry, self._files):
+                    handle = make_handle(entry, self._files)
+                    if is_transactional(entry.parameters):
+                        # Whether there is a snapshot tells the columns; which one does not.
+                        handle = replace(handle, snapshot=AcidSnapshot(ALL_VALID))
+                    yield make_metadata(entry, handle)
+
     def get_column_handles(self, session: ConnectorSession, table: HiveTableHandle) -> Mapping[str, ColumnHandle]:
         return {column.name: column for column in table.all_columns}
 
@@ -231,9 +251,12 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
     def apply_aggregation(
         self, session: ConnectorSession, table: HiveTableHandle, aggregation: Aggregation
     ) -> AggregationApplication | None:
-        """Counts and bounds of Parquet and ORC files without deletes, by footers; grouped by partition keys at most."""
+        """Counts and bounds of Parquet and ORC files; grouped by partition keys at most.
+
+        By footers, and by reading the files with rows that may be deleted or not visible.
+        """
         keys = frozenset(table.partition_keys)
-        is_plain = not table.full_acid and table.changes is None and table.bucketing is None
+        is_plain = table.changes is None and table.bucketing is None
         knows_filter = keys.issuperset(table.constraint.domains or ()) and not table.constraint.is_none
         knows_filter = knows_filter and not table.alternatives
         if not is_plain or not knows_filter or table.format not in _WITH_FOOTERS or table.aggregation is not None:

@@ -17,7 +17,7 @@ from connector_spi.properties import (
 )
 from connector_spi.session import ConnectorSession
 from connectors.hudi.handles import IndexUse
-from connectors.hudi.merge.config import MERGE_MEMORY
+from connectors.hudi.merge.config import MERGE_CACHE, MERGE_MEMORY
 from connectors.hudi.schema.table_schema import META_COLUMNS
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES
 
@@ -98,6 +98,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     _COLUMNS_TO_HIDE,
     _HIDE_META_COLUMNS,
     MAX_SPLIT_SIZE,
+    MERGE_CACHE,
     MERGE_MEMORY,
     SPLIT_LOADER_PARALLELISM,
     IGNORE_ABSENT_PARTITIONS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from connectors.hudi.partition_path import PartitionPaths
 from connectors.hudi.schema.history import SchemaHistory
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.timeline.view import TimelineView
+from connectors.toolkit.storage.file_ranges import file_ranges
 
 __all__ = [
     "LOG_ONLY",
@@ -212,6 +213,13 @@ class HudiSplit(Split):
     def size_bytes(self) -> int:
         base = (self.length if self.has_base else 0) + (self.source.size if self.source is not None else 0)
         return base + sum(log.size for log in self.logs)
+
+    def cut(self, most_bytes: int) -> list[HudiSplit]:
+        # Each part would read all logs again.
+        if not self.has_base or self.source is not None or self.logs:
+            return [self]
+        found = file_ranges(self.length, most_bytes, self.start)
+        return [replace(self, start=start, length=length) for start, length in found]
 
     @property
     def native_file(self) -> NativeFile | None:

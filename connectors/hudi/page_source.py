@@ -11,7 +11,7 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connectors.hudi.changes.handles import HudiChangesHandle, HudiChangeSplit
 from connectors.hudi.handles import HudiSplit, HudiTableHandle
-from connectors.hudi.merge.config import MERGE_MEMORY
+from connectors.hudi.merge.config import MERGE_CACHE, MERGE_MEMORY
 from connectors.hudi.read.changes.feed_page_source import change_feed_page_source
 from connectors.hudi.read.changes.group_changes import GroupChanges
 from connectors.hudi.read.changes.page_source import change_page_source
@@ -55,6 +55,12 @@ class HudiPageSourceProvider(PageSourceProvider):
         predicate = table.constraint.intersect(dynamic_filter)
         return slice_page_source(
             SliceRead(
-                files=self.files, split=split, table=table, columns=columns, predicate=predicate, merge_memory=memory
+                files=self.files,
+                split=split,
+                table=table,
+                columns=columns,
+                predicate=predicate,
+                merge_memory=memory,
+                merge_cache=session.get(MERGE_CACHE),
             )
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 
 import pyarrow as pa
@@ -143,7 +143,8 @@ def _read_timestamp(text: str, arrow: pa.DataType) -> datetime:
     *whole, fraction = match.groups()
     micros = int((fraction or "0").ljust(6, "0")[:6])
     year, month, day, hour, minute, second = (int(part or 0) for part in whole)
-    return datetime(year, month, day, hour, minute, second, micros, tzinfo=UTC if arrow.tz else None)
+    at = time(hour, minute, second, micros, tzinfo=UTC if arrow.tz else None)
+    return datetime.combine(date(year, month, day), at)
 
 
 _Reader = Callable[[str, pa.DataType], Value]

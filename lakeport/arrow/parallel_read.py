@@ -10,19 +10,28 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from contextvars import copy_context
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
 from connector_spi.errors import InternalError
-from connector_spi.page_source import PageSource
 
-__all__ = ["ParallelRead", "default_threads"]
+__all__ = ["Batches", "ParallelRead", "default_threads"]
 
 S = TypeVar("S")
 
 _WAITING_BYTES_OF_A_THREAD = 16 << 20
 """What threads have read ahead may be this much for each of them, and one batch of the split that is due."""
+
+
+class Batches(Protocol):
+    """What is read: a page source, or a generator."""
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """The batches; once."""
+
+    def close(self) -> object:
+        """Ends the read."""
 
 
 def default_threads() -> int:
@@ -50,7 +59,7 @@ class ParallelRead(Iterator[pa.RecordBatch], Generic[S]):
     def __init__(
         self,
         splits: Sequence[S],
-        open_split: Callable[[S], PageSource],
+        open_split: Callable[[S], Batches],
         threads: int,
         *,
         ordered: bool = True,
@@ -98,7 +107,7 @@ class _State(Generic[S]):
     """What the threads and the reader share; guarded by ``changed``."""
 
     def __init__(
-        self, splits: Sequence[S], open_split: Callable[[S], PageSource], ordered: bool, waiting_bytes: int
+        self, splits: Sequence[S], open_split: Callable[[S], Batches], ordered: bool, waiting_bytes: int
     ) -> None:
         self.open_split = open_split
         self._splits = splits

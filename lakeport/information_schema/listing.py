@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TypeAlias
 
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_schema
 from connector_spi.errors import ConnectorError, MetastoreError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName
 from connector_spi.optional.definitions import SupportsViews, ViewDefinition
+from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import TableMetadata
 from lakeport.transactions.statement import CatalogAccess, statement_scope
@@ -99,10 +102,30 @@ class CatalogListing:
         for schema in self.schemas():
             if not allows(constraint, "table_schema", schema):
                 continue
-            for table in self.table_names(schema):
-                if allows(constraint, "table_name", table):
-                    name = SchemaTableName(schema, table)
-                    yield ListedTable(name, name not in self._about and self._is_view(name))
+            names = [
+                SchemaTableName(schema, table)
+                for table in self.table_names(schema)
+                if allows(constraint, "table_name", table)
+            ]
+            views = self._views(schema, [name for name in names if name not in self._about])
+            for name in names:
+                yield ListedTable(name, name in views)
+
+    def all_described(self, constraint: TupleDomain[str]) -> Iterator[ListedTable]:
+        """The same as ``tables`` with what is known of each; connectors that can are asked for many at once.
+
+        Args:
+            constraint: As of ``tables``.
+
+        Raises:
+            MetastoreError: As of ``described``.
+        """
+        for schema, listed in groupby(self.tables(constraint), lambda one: one.name.schema):
+            tables = list(listed)
+            known = self._listed_at_once(schema, tables) if len(tables) > 1 else {}
+            for table in tables:
+                found = known.get(table.name)
+                yield self.described(table) if found is None else _with_metadata(table, found)
 
     def described(self, listed: ListedTable) -> ListedTable:
         """The same with what is known of the table; a table that is gone meanwhile, or is broken, has a problem.
@@ -129,23 +152,33 @@ class CatalogListing:
             view = access.tables.view(access.begun, access.session, name)
             if view is None:
                 return listed
-            table = TableMetadata(name, view.columns, comment=view.comment, properties=view.properties)
-            return replace(listed, view=view, table=table)
+            return _with_metadata(listed, view)
         resolved = self._resolve(access, CatalogSchemaTableName(access.catalog, name.schema, name.table))
         if isinstance(resolved, ResolvedSystemTable):
             return replace(listed, table=resolved.system_table.metadata)
         return replace(listed, table=resolved.table)
 
-    def _is_view(self, name: SchemaTableName) -> bool:
-        metadata, session = self._access.metadata, self._access.session
-        if not isinstance(metadata, SupportsViews):
-            return False
+    def _listed_at_once(
+        self, schema: str, tables: Sequence[ListedTable]
+    ) -> dict[SchemaTableName, TableMetadata | ViewDefinition]:
+        metadata = self._access.metadata
+        names = [table.name.table for table in tables if table.name not in self._about]
+        if not isinstance(metadata, SupportsTableListing):
+            return {}
         with self._access.lock:
-            try:
-                return metadata.get_view(session, name) is not None
-            except NotSupportedError:
-                # A view that is not understood, or a table that cannot be read.
-                return name in metadata.list_views(session, name.schema)
+            return {one.name: one for one in metadata.list_table_metadata(self._access.session, schema, names)}
+
+    def _views(self, schema: str, names: Sequence[SchemaTableName]) -> frozenset[SchemaTableName]:
+        """Which of some tables of a schema are views."""
+        metadata, session = self._access.metadata, self._access.session
+        if not isinstance(metadata, SupportsViews) or not names:
+            return frozenset()
+        with self._access.lock:
+            if len(names) == 1:
+                # A view that is not understood, or a table that cannot be read, is left to the list.
+                with suppress(NotSupportedError):
+                    return frozenset(names if metadata.get_view(session, names[0]) is not None else ())
+            return frozenset(metadata.list_views(session, schema))
 
 
 def allows(constraint: TupleDomain[str], column: str, value: str) -> bool:
@@ -154,3 +187,13 @@ def allows(constraint: TupleDomain[str], column: str, value: str) -> bool:
         return False
     domain = constraint.domains.get(column)
     return domain is None or domain.includes_value(value)
+
+
+def _with_metadata(listed: ListedTable, found: TableMetadata | ViewDefinition) -> ListedTable:
+    if isinstance(found, TableMetadata):
+        return replace(listed, table=found)
+    return replace(listed, view=found, table=_shown_columns(found))
+
+
+def _shown_columns(view: ViewDefinition) -> TableMetadata:
+    return TableMetadata(view.name, view.columns, comment=view.comment, properties=view.properties)

@@ -91,8 +91,8 @@ class _Columns(_CatalogTable):
     }
 
     def _rows(self, constraint: TupleDomain[str]) -> Iterator[dict[str, object]]:
-        for listed in self._listing.tables(constraint):
-            table = self._listing.described(listed).table
+        for listed in self._listing.all_described(constraint):
+            table = listed.table
             for position, column in enumerate(() if table is None else table.visible_columns(), 1):
                 yield {
                     **_named(listed),
@@ -129,8 +129,7 @@ class _Metadata(_CatalogTable):
     }
 
     def _rows(self, constraint: TupleDomain[str]) -> Iterator[dict[str, object]]:
-        for listed in self._listing.tables(constraint):
-            found = self._listing.described(listed)
+        for found in self._listing.all_described(constraint):
             known = (
                 {}
                 if found.table is None
@@ -140,7 +139,7 @@ class _Metadata(_CatalogTable):
                     "properties": list(found.table.properties),
                 }
             )
-            yield {**_named(listed), "table_type": _kind(listed), **known, "problem": found.problem}
+            yield {**_named(found), "table_type": _kind(found), **known, "problem": found.problem}
 
 
 _TABLES: dict[SchemaTableName, type[_CatalogTable]] = {

@@ -1,10 +1,10 @@
-"""From a table and what a query wants of it to packed splits: the part of a scan that needs no Spark."""
+"""From a table and what a query wants of it to its splits: the part of a scan that needs no Spark."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,7 @@ from connector_spi.splits import ScanSummary, SplitSource
 from lakeport.plugin_errors import table_words
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["PlannedSplits", "ScanPlan", "needs_connector", "pack_splits", "plan_native_splits", "plan_splits"]
+__all__ = ["PlannedSplits", "ScanPlan", "needs_connector", "plan_native_splits", "plan_splits"]
 
 _LOG = logging.getLogger(__name__)
 _MAX_ROUNDS = 8
@@ -175,13 +175,15 @@ def plan_splits(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle] | None
     with _split_source(plan, dynamic) as source:
         planned = PlannedSplits(tuple(split for batch in source for split in batch), source.summary())
     _LOG.debug(
-        "query %s: %s, %d splits of %d bytes, planned in %.0f ms; %s",
-        plan.access.session.query_id,
-        plan.access.catalog,
-        len(planned.splits),
-        planned.size_bytes,
-        1000 * (time.monotonic() - began),
-        planned.summary,
+        "query %(query)s: %(catalog)s, %(count)d splits of %(bytes)d bytes, planned in %(ms).0f ms; %(summary)s",
+        {
+            "query": plan.access.session.query_id,
+            "catalog": plan.access.catalog,
+            "count": len(planned.splits),
+            "bytes": planned.size_bytes,
+            "ms": 1000 * (time.monotonic() - began),
+            "summary": planned.summary,
+        },
     )
     return planned
 
@@ -208,34 +210,6 @@ def needs_connector(plan: ScanPlan) -> bool:
             if batch:
                 return any(split.native_file is None for split in batch)
     return True
-
-
-def pack_splits(splits: Sequence[Split], parallelism: int, max_bytes: int, open_cost: int) -> list[tuple[Split, ...]]:
-    """Groups splits into tasks of about equal size, large ones first, as Spark packs files.
-
-    Args:
-        splits: All splits of the scan.
-        parallelism: Tasks that run at once.
-        max_bytes: A task is not filled beyond it (a larger split is a task of its own).
-        open_cost: Bytes that opening a split counts for.
-
-    Returns:
-        The tasks; none is empty.
-    """
-    total = sum(split.size_bytes + open_cost for split in splits)
-    target = min(max_bytes, max(open_cost, -(-total // max(parallelism, 1))))
-    tasks: list[tuple[Split, ...]] = []
-    current: list[Split] = []
-    filled = 0
-    for split in sorted(splits, key=lambda s: -s.size_bytes):
-        if current and filled + split.size_bytes > target:
-            tasks.append(tuple(current))
-            current, filled = [], 0
-        current.append(split)
-        filled += split.size_bytes + open_cost
-    if current:
-        tasks.append(tuple(current))
-    return tasks
 
 
 def _widened(asked: TupleDomain[ColumnHandle], offered: TupleDomain[ColumnHandle]) -> TupleDomain[ColumnHandle]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import closest, parse_properties
-from lakeport.transactions.statement import ENGINE_PROPERTIES
+from lakeport.transactions.engine_settings import ENGINE_PROPERTIES
 
 __all__ = ["PREFIX", "check_session_properties", "check_set_statement", "unknown_catalog"]
 

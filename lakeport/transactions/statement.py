@@ -15,32 +15,24 @@ from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
-from connector_spi.properties import boolean_property, parse_properties
+from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
 from lakeport.plugin_errors import ConnectorOrigin
 from lakeport.scan_facts import ScanObserver
 from lakeport.transactions.catalog_transactions import TransactionKey
+from lakeport.transactions.engine_settings import ENGINE_PROPERTIES, EngineSettings
 from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.metadata_lock import MetadataLock
 
-__all__ = ["ENGINE_PROPERTIES", "NATIVE_READER", "TASK_PUSHDOWN", "CatalogAccess", "Statement", "statement_scope"]
+__all__ = [
+    "CatalogAccess",
+    "Statement",
+    "statement_scope",
+]
 
 PropertySource = Callable[[str], dict[str, str]]
 """From a catalog's name to the texts of its session properties."""
-
-NATIVE_READER = boolean_property(
-    "native_reader",
-    "Let Spark's own Parquet and ORC readers read the files that they can; false forces Python tasks.",
-    True,
-)
-TASK_PUSHDOWN = boolean_property(
-    "task_pushdown",
-    "Let Python tasks filter, aggregate and cut the rows that they read, and connectors too; false leaves it to Spark.",
-    True,
-)
-ENGINE_PROPERTIES = (NATIVE_READER, TASK_PUSHDOWN)
-"""The engine's own session properties, of every catalog."""
 
 _counter = itertools.count(1)
 
@@ -54,8 +46,7 @@ class CatalogAccess:
         connector: The live catalog.
         begun: The transaction in it.
         session: The query's facts with this catalog's session properties.
-        native_reader: The engine may read files natively, with its own reader.
-        task_pushdown: Python tasks may filter and aggregate, and the connector may aggregate.
+        engine: The engine's own settings.
         statement: Owns a lease on the transactions, for as long as this object lives.
     """
 
@@ -63,8 +54,7 @@ class CatalogAccess:
     connector: Connector
     begun: BegunTransaction
     session: ConnectorSession
-    native_reader: bool
-    task_pushdown: bool
+    engine: EngineSettings
     statement: Statement
 
     @property
@@ -103,8 +93,7 @@ class _MetCatalog:
 
     connector: Connector
     session: ConnectorSession
-    native_reader: bool
-    task_pushdown: bool
+    engine: EngineSettings
 
 
 class Statement:
@@ -202,8 +191,7 @@ class Statement:
             connector=met.connector,
             begun=self.lease.begin(key, met.connector, met.session),
             session=met.session,
-            native_reader=met.native_reader,
-            task_pushdown=met.task_pushdown,
+            engine=met.engine,
             statement=self,
         )
 
@@ -214,11 +202,9 @@ class Statement:
             properties = dict(redirection.properties)
             connector = self._registry.sibling(catalog, redirection.connector_name, properties)
         session, engine = self._session(catalog, connector, redirection is not None)
-        return _MetCatalog(connector, session, engine[NATIVE_READER.name], engine[TASK_PUSHDOWN.name])
+        return _MetCatalog(connector, session, engine)
 
-    def _session(
-        self, catalog: str, connector: Connector, is_sibling: bool
-    ) -> tuple[ConnectorSession, dict[str, bool]]:
+    def _session(self, catalog: str, connector: Connector, is_sibling: bool) -> tuple[ConnectorSession, EngineSettings]:
         def where(name: str) -> str:
             return f"session property spark.lakeport.{catalog}.{name}"
 
@@ -233,7 +219,7 @@ class Statement:
         except InvalidPropertyError as error:
             # spark.sql and Spark's configuration take any text.
             raise InvalidPropertyError(f"{error.message}; RESET takes a setting back", error.code) from error
-        engine = {descriptor.name: bool(values.pop(descriptor.name)) for descriptor in ENGINE_PROPERTIES}
+        engine = EngineSettings.of({one.name: values.pop(one.name) for one in ENGINE_PROPERTIES})
         session = ConnectorSession(
             query_id=self.query_id,
             user=self._user,

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
-
-import pytest
 
 import connector_spi
 from tests.paths import PROJECT
@@ -31,12 +28,13 @@ def test_the_spi_shows_the_public_names_of_all_its_modules() -> None:
     assert len(set(public)) == len(public)
 
 
-@pytest.mark.parametrize("path", EXPORTING, ids=lambda path: str(path.relative_to(PROJECT)))
-def test_what_a_module_exports_is_there_and_is_sorted(path: Path) -> None:
-    dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
-    module = importlib.import_module(dotted)
-    assert [name for name in module.__all__ if not hasattr(module, name)] == []
-    assert module.__all__ == sorted(module.__all__, key=_order)
+def test_what_a_module_exports_is_there_and_is_sorted() -> None:
+    names = [".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__") for path in EXPORTING]
+    assert len(names) > 500
+    modules = [importlib.import_module(name) for name in names]
+    missing = [f"{one.__name__}.{name}" for one in modules for name in one.__all__ if not hasattr(one, name)]
+    assert missing == []
+    assert [one.__name__ for one in modules if one.__all__ != sorted(one.__all__, key=_order)] == []
 
 
 def _order(name: str) -> tuple[int, str]:

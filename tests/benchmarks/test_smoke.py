@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from benchmarks.figures import Figure
+from benchmarks.figures import Figure, read_figures
 from benchmarks.timing import Timings
+from benchmarks.tpch import statements
+from benchmarks.tpch_tables import TABLES
 from tests.paths import PROJECT
 
 
@@ -35,6 +40,37 @@ def test_transactional_benchmarks_print_figures() -> None:
     counted = [line for line in done.stdout.splitlines() if " opens " in line]
     assert len(counted) == 4
     assert all(" met" in line for line in counted), done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_the_benchmark_of_tpch_compares_answers(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.tpch", "--small", "--folder", str(tmp_path), "--only", "6", "22"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("BENCHMARK_HUDI")}
+    done = subprocess.run(
+        [*command, "--json", str(tmp_path / "figures.json")],
+        capture_output=True,
+        text=True,
+        cwd=PROJECT,
+        timeout=280,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "mor: left out" in done.stderr
+    figures = {figure.name: figure for figure in read_figures(tmp_path / "figures.json")}
+    for kind in ("orc", "parquet", "acid"):
+        assert figures[f"{kind}, answers that are not Spark's"].value == 0
+        assert f"{kind}, of Spark's own, CPU, geometric mean" in figures
+    assert "cow, answers that are not Spark's" not in figures
+
+
+def test_the_queries_of_tpch_are_22() -> None:
+    queries = statements(PROJECT / "benchmarks" / "tpch_queries.sql")
+    assert len(queries) == 22
+    for number, query in enumerate(queries, 1):
+        assert f"-- {number}: " in query
+        assert set(re.findall(r"\{(\w*)\}", query)) <= set(TABLES)
 
 
 def test_a_figure_at_its_aim_meets_it() -> None:

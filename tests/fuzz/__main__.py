@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> int:
     count = int(arguments[0]) if arguments else 2000
     first = int(arguments[1]) if len(arguments) > 1 else 0
     start = time.monotonic()
-    findings = fuzz(first, first + count)
+    findings = fuzz(range(first, first + count))
     lines = [f"{number:6} {ending}" for ending, number in findings.endings.most_common()]
     lines += [f"WRONG  {text}" for text in findings.wrong]
     lines.append(f"{count} damaged files, {len(findings.wrong)} wrong, {time.monotonic() - start:.0f} s")

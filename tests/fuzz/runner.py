@@ -47,30 +47,30 @@ class Findings:
             self.endings["rows" if "rows" in told else str(told["error"])] += 1
 
 
-def fuzz(first: int, last: int, processes: int = 2) -> Findings:
-    """Reads the damaged files of the numbers from ``first`` to below ``last``."""
+def fuzz(numbers: range, processes: int = 2) -> Findings:
+    """Reads the damaged files of the numbers."""
     findings = Findings()
     with ThreadPoolExecutor(processes) as pool:
-        for found in pool.map(lambda lane: _lane(first + lane, last, processes), range(processes)):
+        for found in pool.map(_lane, (numbers[lane::processes] for lane in range(processes))):
             findings.endings += found.endings
             findings.wrong += found.wrong
     findings.wrong.sort(key=lambda text: int(text.partition(" ")[0]))
     return findings
 
 
-def _lane(first: int, last: int, step: int) -> Findings:
+def _lane(numbers: range) -> Findings:
     findings = Findings()
-    number = first
-    while number < last:
-        number = _process(number, last, step, findings)
+    while numbers:
+        numbers = range(_process(numbers, findings), numbers.stop, numbers.step)
     return findings
 
 
-def _process(first: int, last: int, step: int, findings: Findings) -> int:
+def _process(numbers: range, findings: Findings) -> int:
     """Runs one process for as long as it lives; gives the first number that is left."""
-    command = [sys.executable, "-X", "faulthandler", *WORKER, str(first), str(last), str(step)]
+    step = numbers.step
+    command = [sys.executable, "-X", "faulthandler", *WORKER, str(numbers.start), str(numbers.stop), str(step)]
     pipe = subprocess.PIPE
-    current, begun = first, f"{case_of(first)[0]}, not begun"
+    current, begun = numbers.start, f"{case_of(numbers.start)[0]}, not begun"
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=PROJECT, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -97,7 +97,7 @@ def _process(first: int, last: int, step: int, findings: Findings) -> int:
     if process.returncode:
         findings.wrong.append(f"{current} ({begun}): the process ended with {process.returncode}: {words}")
         return current + step
-    return last
+    return numbers.stop
 
 
 def _followed(stream: IO[str]) -> queue.Queue[str | None]:

@@ -1,6 +1,7 @@
 """Runs the statements of Hive's q-tests here: tables over ``data/files`` in a metastore of ours, queries in Spark.
 
-What writes rows is not run: queries of tables that it wrote to are left out, with the reason.
+Rows that Hive inserts are what Spark makes of the query, in files of text, ORC and Parquet. Queries of tables that
+anything else wrote to are left out, with the reason.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -22,6 +23,7 @@ from catalog.metastore.factory import Metastore
 from connector_spi.errors import ConnectorError
 from tests.hive_corpus import canonical_rows, value_of_hive
 from tests.hive_sources.definitions import altered, altered_name, created_for_spark
+from tests.hive_sources.inserts import Insert, files_of, parsed_insert
 from tests.hive_sources.q_tests import Step
 
 __all__ = ["Kind", "Outcome", "Replay"]
@@ -45,6 +47,9 @@ _READS = re.compile(r"(select|with)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"(alter\s+table|drop\s+table|drop\s+view)\b", re.IGNORECASE)
 _HARMLESS = re.compile(r"(explain|describe|desc|show|analyze|dfs\s+-(ls|du|cat)|add|use)\b|!", re.IGNORECASE)
 _CHOSEN = re.compile(r"\blimit\b|\brand\s*\(|\btablesample\b", re.IGNORECASE)
+
+
+Row = tuple[object, ...]
 
 
 class Kind(Enum):
@@ -112,6 +117,9 @@ class Replay:
             self._try(text, lambda: self._alter(changed, text))
         elif _DEFINES.match(text):
             self._try(text, lambda: self.spark.sql(text))
+        elif (insert := parsed_insert(text)) is not None and insert.table in self._tables:
+            rows = insert
+            self._try(text, lambda: self._insert(rows))
         elif not _HARMLESS.match(text):
             self._spoil(text, "rows are written")
 
@@ -162,10 +170,28 @@ class Replay:
         if partition:
             self.spark.sql(f"ALTER TABLE {table} ADD IF NOT EXISTS PARTITION ({partition})")
 
+    def _insert(self, insert: Insert) -> None:
+        table = self.metastore.reads.get_table("default", insert.table)
+        for name, why in self._tables.items():
+            if why and re.search(rf"\b{re.escape(name)}\b", f"{insert.table} {insert.query}", re.IGNORECASE):
+                raise ValueError(f"{name}: {why}")
+        if table is None:
+            raise ValueError(f"{insert.table} is not there")
+        for keys, write in files_of(insert, table, self.spark.sql(insert.query)):
+            place = (self.folder / insert.table).joinpath(*(f"{key}={value}" for key, value in keys.items()))
+            if insert.overwrite:
+                shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(parents=True, exist_ok=True)
+            there = len(list(place.glob("*_0*")))
+            write(place / ("000000_0" if not there else f"000000_0_copy_{there}"))
+            if keys:
+                named = ", ".join(f"`{key}`='{value}'" for key, value in keys.items())
+                self.spark.sql(f"ALTER TABLE {insert.table} ADD IF NOT EXISTS PARTITION ({named})")
+
     def _try(self, text: str, define: Callable[[], object]) -> None:
         try:
             define()
-        except (PySparkException, Py4JError, ConnectorError, OSError) as error:
+        except (PySparkException, Py4JError, ConnectorError, OSError, ValueError, pa.ArrowException) as error:
             self._spoil(text, f"could not be made: {_short(error)}")
 
     def _spoil(self, text: str, reason: str) -> None:
@@ -207,8 +233,7 @@ class Replay:
         if mine == expected:
             self._add(Kind.EQUAL, text, "")
         else:
-            detail = f"only Hive {list(expected - mine)[:3]}, only here {list(mine - expected)[:3]}"
-            self._add(Kind.DIFFERENT, text, detail)
+            self._add(Kind.DIFFERENT, text, _differences(expected - mine, mine - expected, found.column_names))
 
     def _add(self, kind: Kind, query: str, detail: str) -> None:
         self.outcomes.append(Outcome(kind, " ".join(query.split()), detail))
@@ -219,6 +244,19 @@ def _row(line: str, schema: pa.Schema) -> tuple[object, ...]:
     if len(cells) != len(schema):
         raise ValueError(f"{len(cells)} cells in {line!r:.80}; expected {len(schema)}")
     return tuple(_value(cell, one.type) for cell, one in zip(cells, schema, strict=True))
+
+
+def _differences(hive: Counter[Row], here: Counter[Row], names: Sequence[str]) -> str:
+    """The cells that differ, of each row of Hive and the row here that is most like it; whole rows if none is."""
+    left, cells = list(here.elements()), []
+    for row in sorted(hive.elements(), key=repr):
+        like = max(left, key=lambda one: sum(a == b for a, b in zip(row, one, strict=True)), default=None)
+        if like is None or not any(a == b for a, b in zip(row, like, strict=True)):
+            return f"only Hive {list(hive)[:3]}, only here {list(here)[:3]}"
+        left.remove(like)
+        found = [f"{name} {a!r} / {b!r}" for name, a, b in zip(names, row, like, strict=True) if a != b]
+        cells.append(f"{row[0]!r}: {', '.join(found)}")
+    return f"cells of Hive / here: {'; '.join(cells)}{f'; only here {left[:3]}' if left else ''}"
 
 
 def _value(cell: str, arrow: pa.DataType) -> object:

@@ -251,6 +251,19 @@ struct GetTableResult {
   1: required Table table
 }
 
+struct GetTablesRequest {
+  1: required string dbName
+  2: optional list<string> tblNames
+  3: optional ClientCapabilities capabilities
+  4: optional string catName                      // Hive 3
+  5: optional list<string> processorCapabilities  // Hive 4
+  6: optional string processorIdentifier          // Hive 4
+}
+
+struct GetTablesResult {
+  1: required list<Table> tables
+}
+
 struct DropPartitionsExpr {
   1: required binary expr
   2: optional i32 partArchiveLevel
@@ -569,6 +582,10 @@ service ThriftHiveMetastore {
   list<string> get_all_tables(1: string db_name) throws (1: MetaException o1)
   Table get_table(1: string dbname, 2: string tbl_name) throws (1: MetaException o1, 2: NoSuchObjectException o2)
   GetTableResult get_table_req(1: GetTableRequest req) throws (1: MetaException o1, 2: NoSuchObjectException o2)
+  list<Table> get_table_objects_by_name(1: string dbname, 2: list<string> tbl_names)
+    throws (1: MetaException o1, 2: InvalidOperationException o2, 3: UnknownDBException o3)
+  GetTablesResult get_table_objects_by_name_req(1: GetTablesRequest req)
+    throws (1: MetaException o1, 2: InvalidOperationException o2, 3: UnknownDBException o3)
 
   list<string> get_partition_names(1: string db_name, 2: string tbl_name, 3: i16 max_parts = -1)
     throws (1: NoSuchObjectException o1, 2: MetaException o2)

@@ -51,6 +51,11 @@ class CachingMetastore(MetastoreClient):
     def get_table(self, database: str, name: str) -> Table | None:
         return self._once(keys.table_key(database, name), lambda: self._delegate.get_table(database, name))
 
+    def get_tables(self, database: str, names: Sequence[str]) -> list[Table]:
+        # Not kept: who lists a schema reads none of its tables, and there may be very many.
+        with self.statistics.charged():
+            return self._delegate.get_tables(database, names)
+
     def get_partition_names(self, database: str, table: str) -> list[str]:
         key = keys.partition_names_key(database, table)
         return list(self._once(key, lambda: self._delegate.get_partition_names(database, table)))

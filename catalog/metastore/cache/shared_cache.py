@@ -52,6 +52,9 @@ class SharedMetastoreCache(MetastoreClient):
     def get_table(self, database: str, name: str) -> Table | None:
         return self._ask(keys.table_key(database, name), lambda: self._delegate.get_table(database, name))
 
+    def get_tables(self, database: str, names: Sequence[str]) -> list[Table]:
+        return self._delegate.get_tables(database, names)
+
     def get_partition_names(self, database: str, table: str) -> list[str]:
         def ask() -> list[str]:
             return self._delegate.get_partition_names(database, table)

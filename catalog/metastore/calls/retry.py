@@ -29,7 +29,8 @@ class CallClass(Enum):
 _READS = [
     "get_all_databases", "get_all_tables", "get_config_value", "get_database", "get_databases", "get_open_txns",
     "get_partition_names", "get_partition_names_ps", "get_partitions_by_names", "get_partitions_by_names_req",
-    "get_partitions_statistics_req", "get_table", "get_table_req", "get_table_statistics_req", "get_valid_write_ids",
+    "get_partitions_statistics_req", "get_table", "get_table_objects_by_name",
+    "get_table_objects_by_name_req", "get_table_req", "get_table_statistics_req", "get_valid_write_ids",
     "getMetaConf", "getVersion", "set_ugi", "show_locks",
 ]  # fmt: skip
 _REPEATABLE = [

@@ -78,6 +78,11 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
         with self._store.read("get_table") as connection:
             return find_table(connection, database, name)
 
+    def get_tables(self, database: str, names: Sequence[str]) -> list[Table]:
+        with self._store.read("get_tables") as connection:
+            found = [find_table(connection, database, name) for name in names]
+        return [table for table in found if table is not None]
+
     def get_partition_names(self, database: str, table: str) -> list[str]:
         with self._store.read("get_partition_names") as connection:
             return list_partition_names(connection, database, table)

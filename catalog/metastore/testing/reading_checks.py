@@ -74,6 +74,15 @@ class ReadingChecks(MetastoreConformanceBase):
         with pytest.raises(TableNotFoundError, match="no_such"):
             writes.add_partitions("default", "no_such", [Partition("default", "no_such", ("1",), STORAGE)])
 
+    def test_tables_come_at_once(self, metastore: Metastore) -> None:
+        database = new_database(metastore)
+        for name in ("a", "b", "c"):
+            metastore.writes.create_table(Table(database, name, STORAGE))
+        found = metastore.reads.get_tables(database.upper(), ["A", "c", "no_such"])
+        assert sorted(found, key=lambda table: table.name) == [metastore.reads.get_table(database, n) for n in "ac"]
+        assert metastore.reads.get_tables(database, []) == []
+        assert metastore.reads.get_tables("no_such", ["a"]) == []
+
     def test_table_comes_back_as_made(self, metastore: Metastore, makes_managed_tables: bool) -> None:
         database = new_database(metastore)
         made = Table(
@@ -225,7 +234,9 @@ class ReadingChecks(MetastoreConformanceBase):
             ColumnStatistics("t", "boolean", 7, true_count=8, false_count=9),
             ColumnStatistics("c", "decimal(12,2)", 0, 2, low=Decimal("-1234567890.12"), high=Decimal("0.05")),
             ColumnStatistics("a", "date", 0, 2, low=date(1969, 12, 31), high=date(2024, 2, 29)),
-            ColumnStatistics("m", "timestamp", 0, 2, low=datetime(1969, 1, 1), high=datetime(2024, 2, 29, 1, 2, 3)),
+            ColumnStatistics(
+                "m", "timestamp", 0, 2, low=datetime(1969, 1, 1), high=datetime.fromisoformat("2024-02-29 01:02:03")
+            ),
         ]
         database = new_database(metastore)
         columns = tuple(FieldSchema(one.column, one.type) for one in statistics)

@@ -16,6 +16,7 @@ from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.testing.base import SCHEMA, ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import read_table
+from connector_spi.testing.shared_checks import assert_read_at_once
 
 __all__ = ["LifecycleChecks"]
 
@@ -55,21 +56,7 @@ class LifecycleChecks(ConformanceBase):
 
     def test_threads_read_at_once(self) -> None:
         name = self.made(_BEFORE)
-        failures: list[BaseException] = []
-
-        def read() -> None:
-            try:
-                for _ in range(3):
-                    assert_same_rows(read_table(self.connector, name), _BEFORE)
-            except BaseException as error:
-                failures.append(error)
-
-        threads = [threading.Thread(target=read) for _ in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []
+        assert_read_at_once(self.connector, name, _BEFORE)
 
     def test_rows_added_after_the_handle_was_made_are_not_seen(self) -> None:
         self.require(Behaviour.SNAPSHOT_ISOLATION)

@@ -12,6 +12,7 @@ from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, Supp
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.aggregation import SupportsAggregation
 from connector_spi.optional.changes import SupportsChanges
+from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.procedures import Procedure
 from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.top_n import SupportsTopN
@@ -52,6 +53,19 @@ class MetadataChecks(ConformanceBase):
         assert SCHEMA in schemas
         if self.has(Behaviour.SEVERAL_SCHEMAS):
             assert "a_schema" in schemas
+
+    def test_many_tables_are_described_as_each_is(self) -> None:
+        names = [self.made(_ROWS, table=table) for table in ("b", "a")]
+        with self.query() as query:
+            if not isinstance(query.metadata, SupportsTableListing):
+                return
+            asked = [*(name.table for name in names), "no_such_table"]
+            listed = {one.name: one for one in query.metadata.list_table_metadata(query.session, SCHEMA, asked)}
+            assert set(listed) <= set(names)
+            for name, found in listed.items():
+                table = query.metadata.get_table_handle(query.session, name)
+                assert table is not None, f"{name} is listed and not there"
+                assert found == query.metadata.get_table_metadata(query.session, table)
 
     def test_tables_are_listed_sorted_with_their_schema(self) -> None:
         names = [self.made(_ROWS, table=table) for table in ("b", "a", "c_2")]

@@ -14,8 +14,9 @@ from connector_spi.predicate import Constraint, Domain, Range, TupleDomain, Valu
 from connector_spi.statistics import TableStatistics
 from connector_spi.testing.base import ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
-from connector_spi.testing.reading import ReferenceScan, read_table, rows_that_fit
+from connector_spi.testing.reading import ReferenceScan, rows_that_fit
 from connector_spi.testing.sample_data import mixed_table
+from connector_spi.testing.shared_checks import assert_filtered, assert_pruned
 from connector_spi.testing.strategies import predicates
 
 __all__ = ["PushdownChecks"]
@@ -31,8 +32,7 @@ class PushdownChecks(ConformanceBase):
         @settings(max_examples=self.max_examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(predicates(data))
         def check(predicate: TupleDomain[str]) -> None:
-            met = read_table(self.connector, name, data.column_names, predicate)
-            assert_same_rows(met, rows_that_fit(data, predicate))
+            assert_filtered(self.connector, name, data, predicate)
 
         check()
 
@@ -43,10 +43,7 @@ class PushdownChecks(ConformanceBase):
         @settings(max_examples=self.max_examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(predicates(data))
         def check(predicate: TupleDomain[str]) -> None:
-            with self.query() as query:
-                scan = query.table(name).project_names(data.column_names)
-                raw = scan.read_raw(scan.by_handle(predicate))
-            assert_same_rows(rows_that_fit(raw, predicate), rows_that_fit(data, predicate))
+            assert_pruned(self.connector, name, data, predicate)
 
         check()
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from connector_spi.handles import TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.aggregation import AggregateFunction, AggregateKind, Aggregation
 from connector_spi.optional.top_n import SortItem
 from connector_spi.predicate import Call, ColumnReference, ConnectorExpression, Constant, Domain, Function, TupleDomain
-from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.testing.base import ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import ReferenceScan, rows_that_fit
@@ -27,6 +23,7 @@ from connector_spi.testing.reference_queries import (
     rows_that_fit_expression,
 )
 from connector_spi.testing.sample_data import mixed_table
+from connector_spi.testing.shared_checks import assert_travels
 from connector_spi.testing.strategies import aggregations, expressions, sort_orders
 
 __all__ = ["QueryChecks"]
@@ -47,7 +44,7 @@ class QueryChecks(ConformanceBase):
         def check(expression: ConnectorExpression) -> None:
             with self.query() as query:
                 scan, guaranteed = offer_expression(query.table(name).project_names(data.column_names), expression)
-                _check_travels(scan.table)
+                assert_travels(scan.table)
                 taken.append(guaranteed)
                 raw = scan.read_raw()
             expected = rows_that_fit_expression(data, expression)
@@ -138,7 +135,7 @@ class QueryChecks(ConformanceBase):
         def check(order: tuple[SortItem, ...]) -> None:
             with self.query() as query:
                 scan, guaranteed = offer_top_n(query.table(name).project_names(data.column_names), count, order)
-                _check_travels(scan.table)
+                assert_travels(scan.table)
                 rows = scan.read_raw()
             assert first_keys(rows, count, order) == first_keys(data, count, order)
             if guaranteed:
@@ -161,7 +158,7 @@ class QueryChecks(ConformanceBase):
         if found is None:
             return False
         groups, complete = found
-        _check_travels(groups.table)
+        assert_travels(groups.table)
         splits, _ = groups.splits()
         rows = [tuple(row.values()) for split in splits for row in groups.read_split(split).to_pylist()]
         expected = sorted(aggregated(data, aggregation), key=repr)
@@ -184,8 +181,3 @@ def _either(scan: ReferenceScan, data: pa.Table) -> ConnectorExpression:
     name, number = ColumnReference(scan.column("name")), ColumnReference(scan.column("id"))
     some = Call(Function.EQUAL, (name, Constant(data.column("name")[0].as_py(), name.type)))
     return Call(Function.OR, (some, Call(Function.GREATER, (number, Constant(12, number.type)))))
-
-
-def _check_travels(table: TableHandle) -> None:
-    assert pickle.loads(pickle.dumps(table)) == table
-    assert from_json(to_json(table), Serializable) == table

@@ -132,6 +132,17 @@ class ReadingChecks(ConformanceBase):
         ids = pa.concat_tables(tables).column("id").to_pylist()
         assert sorted(ids) == list(range(count))
 
+    @pytest.mark.parametrize("parts", [2, 7])
+    def test_cut_splits_have_the_same_rows(self, parts: int) -> None:
+        count = 20_000
+        name = self.made(pa.table({"id": pa.array(range(count), pa.int64())}))
+        with self.query() as query:
+            scan = query.table(name)
+            splits, _ = scan.splits()
+            cut = [part for split in splits for part in split.cut(max(1, split.size_bytes // parts))]
+            ids = pa.concat_tables([scan.read_split(part) for part in cut]).column("id").to_pylist()
+        assert sorted(ids) == list(range(count))
+
     def test_tables_of_several_schemas_are_told_apart(self) -> None:
         self.require(Behaviour.SEVERAL_SCHEMAS)
         here = self.made(pa.table({"id": pa.array([1], pa.int64())}))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +11,12 @@ from typing import ClassVar
 import pyarrow as pa
 
 from connector_spi.predicate import Domain, TupleDomain
-from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.testing.base import ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.other_process import read_in_another_process
 from connector_spi.testing.reading import ReferenceQuery, ReferenceScan, read_table, rows_that_fit
 from connector_spi.testing.sample_data import mixed_table
+from connector_spi.testing.shared_checks import assert_travels
 
 __all__ = ["TaskChecks"]
 
@@ -42,11 +41,7 @@ class TaskChecks(ConformanceBase):
             splits, summary = scan.splits()
         assert splits
         for sent in (scan.table, *scan.handles.values(), *splits, scan.query.session, scan.remaining, summary):
-            assert pickle.loads(pickle.dumps(sent)) == sent
-            back = from_json(to_json(sent), Serializable)
-            assert back == sent
-            assert type(back) is type(sent)
-            assert hash(back) == hash(sent)
+            assert_travels(sent)
 
     def test_splits_say_their_size(self) -> None:
         with self.query() as query:

@@ -56,6 +56,11 @@ class KeyRuns:
         starts = np.append(firsts, row_ids.size).astype(np.int64)
         return cls(write_ids[firsts], buckets[firsts], starts, row_ids)
 
+    @classmethod
+    def of_pair(cls, write_id: int, bucket: int, row_ids: Int64s) -> KeyRuns:
+        """The keys of rows that share write id and bucket property."""
+        return cls(_one(write_id), _one(bucket), np.array([0, row_ids.size], dtype=np.int64), row_ids)
+
     @property
     def counts(self) -> Int64s:
         """Rows of each run."""
@@ -240,6 +245,10 @@ def _members(codes: Int64s, events: Int64s) -> Mask:
         positions = np.minimum(np.searchsorted(events, codes), events.size - 1)
         hits = events[positions] == codes
     return hits
+
+
+def _one(value: int) -> Int64s:
+    return np.array([value], dtype=np.int64)
 
 
 def _concatenate(arrays: list[Int64s]) -> Int64s:

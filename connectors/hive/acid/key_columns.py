@@ -21,6 +21,7 @@ __all__ = [
     "ROW",
     "ROW_ID",
     "acid_columns",
+    "are_operations_of",
     "check_operations",
     "has_acid_columns",
     "has_current_layout",
@@ -94,7 +95,7 @@ def check_operations(operations: Int64s, kind: str, path: str) -> None:
     """
     if not operations.size:
         return
-    low, high = {"base": _BASE_OPERATIONS, "delta": _DELTA_OPERATIONS}.get(kind, _DELETE_OPERATIONS)
+    low, high = _operations_of(kind)
     met = operations[(operations < low) | (operations > high)]
     if met.size:
         raise NotSupportedError(
@@ -102,6 +103,12 @@ def check_operations(operations: Int64s, kind: str, path: str) -> None:
             "Hive 3, which merges events by key and cannot be read; run ALTER TABLE ... COMPACT 'major' in Hive",
             error_codes.HIVE_ACID_LAYOUT,
         )
+
+
+def are_operations_of(low: int, high: int, kind: str) -> bool:
+    """Whether a file with these least and greatest operations holds events of one kind only: see above."""
+    least, greatest = _operations_of(kind)
+    return least <= low and high <= greatest
 
 
 def int64_values(array: pa.Array, path: str) -> Int64s:
@@ -128,3 +135,7 @@ def hidden_array(column: ColumnHandle, write_ids: Int64s, buckets: Int64s, row_i
     fields = list(column.type)
     arrays = [pa.array(parts[_ROW_ID_POSITIONS[field.name.lower()]]).cast(field.type) for field in fields]
     return pa.StructArray.from_arrays(arrays, fields=fields)
+
+
+def _operations_of(kind: str) -> tuple[int, int]:
+    return {"base": _BASE_OPERATIONS, "delta": _DELTA_OPERATIONS}.get(kind, _DELETE_OPERATIONS)

@@ -11,9 +11,7 @@ from connectors.hive.acid.layout import is_directory_name
 from connectors.hive.listing.cache import ListingCache, ListingPolicy
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, is_hidden
 
-__all__ = ["FileLister", "file_ranges", "missing_location"]
-
-_TOLERANCE = 1.1
+__all__ = ["FileLister", "missing_location"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +56,6 @@ class FileLister:
             if not info.is_directory and info.size > 0:
                 kept.append(info)
         return kept
-
-
-def file_ranges(size: int, max_bytes: int) -> list[tuple[int, int]]:
-    """Cuts a file into ranges of about ``max_bytes``: offset and length of each, in order.
-
-    A last range shorter than a tenth of it is joined to the one before (``FileInputFormat.SPLIT_SLOP``).
-    """
-    ranges = []
-    start = 0
-    while (size - start) / max_bytes > _TOLERANCE:
-        ranges.append((start, max_bytes))
-        start += max_bytes
-    if start < size:
-        ranges.append((start, size - start))
-    return ranges
 
 
 def missing_location(location: str, table: SchemaTableName, partition: str) -> FileMissingError:

@@ -23,7 +23,6 @@ from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.registry import format_named
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing.bucket_selection import BucketSelection
-from connectors.hive.listing.file_lister import file_ranges
 from connectors.hive.listing.transactional import DataFile
 from connectors.hive.native_reading import NativeFiles
 from connectors.hive.partitions.schemas import check_unions, partition_columns, partition_text_rules, partition_types
@@ -221,8 +220,5 @@ class SplitLoader:
         native = native and self.native.is_native(info.path, info.size, location.storage)
         names = tuple(column.name for column in self.columns if column.name in constants) if native else ()
         cut = format_named(location.storage.format).splittable(info.path, location.storage)
-        ranges = file_ranges(info.size, self.max_split_bytes) if cut else [(0, info.size)]
-        return [
-            replace(whole, start=start, length=length, native=native, native_constants=names)
-            for start, length in ranges
-        ]
+        made = replace(whole, native=native, native_constants=names, splittable=cut)
+        return made.ranges(self.max_split_bytes)

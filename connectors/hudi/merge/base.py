@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from connectors.hudi.log.row_columns import combined
 from connectors.hudi.merge.combined_rows import Combine, combine_checked
-from connectors.hudi.merge.key_index import key_index
+from connectors.hudi.merge.key_index import KeyIndex, key_index
 from connectors.hudi.merge.ordering import OrderingKeys
 
 __all__ = ["LogMerge", "MergedLog"]
@@ -47,19 +47,21 @@ class LogMerge:
 
     Args:
         log: What the logs say.
+        index: Finds its keys; made here where none is given.
 
     Attributes:
+        index: Finds the keys of the log.
         met: Whether a key of the log was met in the base file.
     """
 
-    def __init__(self, log: MergedLog) -> None:
+    def __init__(self, log: MergedLog, index: KeyIndex | None = None) -> None:
         self._log = log
-        self._keys = key_index(log.keys)
+        self.index = key_index(log.keys) if index is None else index
         self.met = np.zeros(len(log.keys), dtype=bool)
 
     def mark(self, keys: pa.Array) -> None:
         """Takes note that these keys are in the base file, in rows that are merged elsewhere."""
-        self.met[self._keys.find(keys)[1]] = True
+        self.met[self.index.find(keys)[1]] = True
 
     def merge(
         self,
@@ -77,7 +79,7 @@ class LogMerge:
             filled: With partial updates: by column, where a row has a value that counts; everywhere if not said.
         """
         log = self._log
-        matched, at = self._keys.find(keys)
+        matched, at = self.index.find(keys)
         if not len(matched):
             return [base]
         self.met[at] = True

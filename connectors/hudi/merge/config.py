@@ -13,7 +13,7 @@ from connectors.hudi.merge.mergers import COMMIT_TIME_ORDERING, EVENT_TIME_ORDER
 from connectors.hudi.merge.partial_updates import PartialUpdates
 from connectors.hudi.merge.record_merger import MergeRules
 
-__all__ = ["MERGE_MEMORY", "MergeConfig", "is_merge_property", "merge_config"]
+__all__ = ["MERGE_CACHE", "MERGE_MEMORY", "MergeConfig", "is_merge_property", "merge_config"]
 
 MERGE_MEMORY = data_size_property(
     "hudi.merge-memory",
@@ -23,6 +23,15 @@ MERGE_MEMORY = data_size_property(
     session="merge_memory",
 )
 """Bytes that the logs of a split may take in memory."""
+
+MERGE_CACHE = data_size_property(
+    "hudi.merge-cache",
+    "Memory of each process for merged logs, which the next reads of the same slices use again; 0B keeps none.",
+    256 << 20,
+    minimum=0,
+    session="merge_cache",
+)
+"""Bytes of merged logs that a process keeps."""
 
 _CUSTOM = "CUSTOM"
 _STRATEGIES = {

@@ -15,7 +15,7 @@ import pyarrow as pa
 from connectors.hudi.merge.columns import KEY
 from connectors.hudi.merge.key_index import key_hashes
 
-__all__ = ["EventStore", "KeyRange", "decoded_bytes"]
+__all__ = ["EventStore", "KeyRange", "decoded_bytes", "held_bytes"]
 
 # Merging takes a second copy of the events, and then some.
 _SHARE = 3
@@ -61,6 +61,11 @@ def decoded_bytes(memory: int) -> int:
     return max(_LEAST_PART, min(memory, _MAX_MEMORY) // _PART_SHARE)
 
 
+def held_bytes(memory: int) -> int:
+    """Bytes of events that are held at most, of the memory that a merge may take."""
+    return min(memory, _MAX_MEMORY) // _SHARE
+
+
 class EventStore:
     """The events of a slice's logs, in order of arrival.
 
@@ -68,6 +73,9 @@ class EventStore:
         memory: Bytes that may be held, what merging takes included.
         content_size: Bytes of all blocks that will be added, as they lie in the logs.
         compact: Leaves of tables of events what still counts, so that others may follow; ``None`` where all do.
+
+    Attributes:
+        records: Number of events that were added.
     """
 
     def __init__(self, memory: int, content_size: int, compact: Compact | None = None) -> None:
@@ -75,6 +83,7 @@ class EventStore:
         self._content_size = max(content_size, 1)
         self._compact = compact
         self._added = 0
+        self.records = 0
         self._tables: list[pa.Table] = []
         self._size = 0
         self._parts = 1
@@ -94,6 +103,7 @@ class EventStore:
     def add(self, table: pa.Table, content_size: int) -> None:
         """Adds events, in order, and about how many bytes they have in the log."""
         self._added += content_size
+        self.records += table.num_rows
         if self._folder is not None:
             self._write(table)
             return

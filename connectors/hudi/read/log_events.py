@@ -18,12 +18,13 @@ from connectors.hudi.merge.config import merge_config
 from connectors.hudi.merge.event_store import EventStore, decoded_bytes
 from connectors.hudi.merge.events import blocks_read_at_once, column_names, read_events
 from connectors.hudi.merge.merged import deciding_events
+from connectors.hudi.read.log_cache import LogForm
 from connectors.hudi.read.slice_logs import SliceLogs
 from connectors.hudi.read.slice_read import SliceRead
 from connectors.hudi.schema.evolution import EvolvedColumn
 from connectors.hudi.timeline.view import committed_test
 
-__all__ = ["counting_blocks", "events_of_blocks", "slice_merge_columns"]
+__all__ = ["counting_blocks", "events_of_blocks", "log_form", "slice_merge_columns"]
 
 
 def counting_blocks(read: SliceRead, logs: SliceLogs) -> tuple[LogBlock, ...]:
@@ -41,11 +42,20 @@ def counting_blocks(read: SliceRead, logs: SliceLogs) -> tuple[LogBlock, ...]:
     return scan.blocks
 
 
-def slice_merge_columns(read: SliceRead, blocks: Sequence[LogBlock]) -> MergeColumns:
-    """The columns that the merge of a slice reads."""
-    table, split = read.table, read.split
+def log_form(read: SliceRead, blocks: Sequence[LogBlock]) -> LogForm:
+    """What the blocks of a slice's logs have in common."""
+    split = read.split
     # Other files do not say the number of a row.
-    numbered = split.format == "parquet" and split.source is None and table.history is None
+    numbered = split.format == "parquet" and split.source is None and read.table.history is None
+    return LogForm(
+        partial=any(block.is_partial for block in blocks),
+        by_position=numbered and positions_of_base(blocks, split.base_instant),
+    )
+
+
+def slice_merge_columns(read: SliceRead, form: LogForm) -> MergeColumns:
+    """The columns that the merge of a slice reads."""
+    table = read.table
     constants = read.constants
     asked: list[ColumnHandle] = [column for column in read.columns if column.name not in constants]
     return merge_columns(
@@ -53,9 +63,9 @@ def slice_merge_columns(read: SliceRead, blocks: Sequence[LogBlock]) -> MergeCol
         table.schema,
         merge_config(table.config.version, dict(table.config.properties), table.location),
         has_meta_columns=table.config.populate_meta_fields,
-        partial=any(block.is_partial for block in blocks),
+        partial=form.partial,
         where=table.location,
-        by_position=numbered and positions_of_base(blocks, split.base_instant),
+        by_position=form.by_position,
     )
 
 

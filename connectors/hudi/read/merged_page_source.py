@@ -17,11 +17,11 @@ from connector_spi.scan_counters import count
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.merge.base import LogMerge
 from connectors.hudi.merge.columns import MergeColumns
-from connectors.hudi.merge.event_store import KeyRange, decoded_bytes
-from connectors.hudi.merge.merged import base_ordering, merged_log
+from connectors.hudi.merge.event_store import KeyRange
+from connectors.hudi.merge.merged import base_ordering
 from connectors.hudi.read.base_page_source import base_page_source
-from connectors.hudi.read.log_events import counting_blocks, events_of_blocks, slice_merge_columns
-from connectors.hudi.read.slice_logs import SliceLogs
+from connectors.hudi.read.log_events import slice_merge_columns
+from connectors.hudi.read.merged_logs import SliceMerge
 from connectors.hudi.read.slice_read import SliceRead
 from connectors.toolkit.parquet.file import ParquetFile
 from connectors.toolkit.partition_values import constant_array, constant_batch
@@ -46,6 +46,7 @@ class MergedPageSource(PageSource):
         self._schema = read.schema
         self._constants = read.constants
         self._bytes = 0
+        self._log_bytes = 0
         self._batches = self._run()
 
     @property
@@ -54,7 +55,7 @@ class MergedPageSource(PageSource):
 
     @property
     def completed_bytes(self) -> int:
-        return self._bytes
+        return self._bytes + self._log_bytes
 
     def __next__(self) -> pa.RecordBatch:
         return next(self._batches)
@@ -64,17 +65,28 @@ class MergedPageSource(PageSource):
 
     def _run(self) -> _Batches:
         read = self._read
-        with SliceLogs(read.files, read.split.logs, decoded_bytes(read.merge_memory)) as logs:
-            blocks = counting_blocks(read, logs)
-            columns = slice_merge_columns(read, blocks)
-            events = events_of_blocks(read, blocks, logs, columns)
-            self._bytes += sum(block.content_length for block in blocks)
-        with events as store:
-            for keys, tables in store.read():
-                merge = LogMerge(merged_log(tables, columns)) if tables else None
-                tables.clear()
+        logs = SliceMerge(read)
+        with closing(logs.parts()) as parts:
+            for keys, kept in parts:
+                self._log_bytes = logs.bytes_read
+                columns = slice_merge_columns(read, kept.form)
+                merge = LogMerge(kept.log, kept.index) if kept.log is not None else None
+                del kept
+                if merge is None and keys.is_all:
+                    yield from self._project(self._untouched_rows(columns))
+                    continue
                 yield from self._project(self._base_rows(merge, columns, keys))
                 yield from self._project(self._inserts(merge, columns))
+
+    def _untouched_rows(self, columns: MergeColumns) -> _Batches:
+        """The rows of the base file of a slice whose logs say nothing: without what keys and order are made of."""
+        if not self._read.split.has_base:
+            return
+        with closing(base_page_source(self._read.with_columns(columns.given, self._read.predicate))) as source:
+            for batch in source:
+                count("rows of base files read", batch.num_rows)
+                yield batch
+            self._bytes += source.completed_bytes
 
     def _base_rows(self, merge: LogMerge | None, columns: MergeColumns, part: KeyRange) -> _Batches:
         """The rows of the base file, merged."""

@@ -27,6 +27,7 @@ class SliceRead:
         columns: What to read, in output order; nested types may be narrowed.
         predicate: What the rows asked for fit; only prunes.
         merge_memory: Bytes that the events of logs may take.
+        merge_cache: Bytes of merged logs that this process keeps for other reads.
     """
 
     files: FileSystem
@@ -35,6 +36,7 @@ class SliceRead:
     columns: tuple[ColumnHandle, ...]
     predicate: TupleDomain[ColumnHandle]
     merge_memory: int
+    merge_cache: int = 0
 
     @property
     def schema(self) -> pa.Schema:

@@ -72,10 +72,11 @@ class OrcColumns:
         self._footer = footer
         with library_limits(read.path, "ORC"):
             self._file = orc.ORCFile(source)
+            schema = self._file.schema
         self._root = root
         self._path = read.path
         self._on_read = on_read
-        schema = mark_chars(self._file.schema, footer.types, self._path)
+        schema = mark_chars(schema, footer.types, self._path)
         inner = pa.schema(list(schema.field(root).type)) if root else schema
         hybrid = footer.hybrid_calendar
         conventions = TimeConventions(hybrid, hybrid, hybrid, read.zone)

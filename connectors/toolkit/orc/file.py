@@ -1,7 +1,9 @@
 """An ORC file that is being read. Executor side.
 
-A stripe belongs to the range that holds its first byte, as in Hive's and Spark's ``OrcInputFormat``, so that ranges
-that cover a file partition its rows. A stripe is read whole (pyarrow has no smaller step) and given out in slices.
+A stripe belongs to the range that holds its middle, so that ranges that cover a file partition its rows. Hive's and
+Spark's ``OrcInputFormat`` take its first byte: of two stripes, the file cut in half, both are then often in the first
+part, as writers fill the first one up, and the second is what is left. A stripe is read whole (pyarrow has no smaller
+step) and given out in slices.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ class OrcFile(ColumnarFile):
     def rows(self) -> Generator[FileRows, None, None]:
         starts = accumulate((stripe.rows for stripe in self.footer.stripes), initial=0)
         for index, (stripe, start) in enumerate(zip(self.footer.stripes, starts, strict=False)):
-            if self.read.file.holds(stripe.offset) and stripe.rows:
+            if self.read.file.holds(stripe.offset + stripe.length // 2) and stripe.rows:
                 yield FileRows(index, start, stripe.rows)
 
     def matching(self, parts: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:

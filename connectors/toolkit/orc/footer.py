@@ -6,7 +6,7 @@ The footer is a protobuf message of a few known fields; the rest is ignored.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -14,7 +14,7 @@ from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.toolkit.codecs.varints import message_fields, read_varint
 from connectors.toolkit.orc.wire import decompress
 
-__all__ = ["OrcFooter", "OrcStripe", "OrcType", "read_orc_footer", "read_writer_zone"]
+__all__ = ["OrcFooter", "OrcSection", "OrcStripe", "OrcType", "read_orc_footer", "read_writer_zone"]
 
 _TAIL = 32 * 1024
 _MAGIC = b"ORC"
@@ -44,6 +44,22 @@ class OrcType:
 
 
 @dataclass(frozen=True, slots=True)
+class OrcSection:
+    """A compressed part of the file: its first byte and its bytes, and these themselves where they came along."""
+
+    offset: int = 0
+    length: int = 0
+    content: bytes | None = None
+
+    def read(self, file: pa.NativeFile) -> bytes:
+        """The bytes, still compressed."""
+        if self.content is not None:
+            return self.content
+        found: bytes = file.read_at(self.length, self.offset)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class OrcFooter:
     """The parts of a footer that are used.
 
@@ -59,6 +75,7 @@ class OrcFooter:
         codec: How blocks are compressed.
         block_size: Most bytes of a block when decompressed.
         statistics: Those of the whole file by type, as messages (``OrcProto.ColumnStatistics``).
+        stripe_statistics: Where those of the stripes are (``OrcProto.Metadata``).
     """
 
     stripes: tuple[OrcStripe, ...]
@@ -71,6 +88,7 @@ class OrcFooter:
     codec: str = "none"
     block_size: int = 1 << 18
     statistics: tuple[bytes, ...] = ()
+    stripe_statistics: OrcSection = OrcSection()
 
 
 def read_orc_footer(file: pa.NativeFile, path: str) -> OrcFooter:
@@ -127,7 +145,18 @@ def _read(file: pa.NativeFile, path: str) -> OrcFooter:
     block_size = _number(fields.get(3, 0)) or 1 << 18
     if block_size > _MOST_BLOCK:
         raise _corrupt(path, f"it claims blocks of {block_size} bytes")
-    return _footer(decompress(raw, _CODECS[codec], block_size), _CODECS[codec], block_size)
+    section = _before(_number(fields.get(5, 0)), tail, size, 1 + script_length + footer_length)
+    return replace(
+        _footer(decompress(raw, _CODECS[codec], block_size), _CODECS[codec], block_size), stripe_statistics=section
+    )
+
+
+def _before(length: int, tail: bytes, size: int, behind: int) -> OrcSection:
+    """The ``length`` bytes that ``behind`` more follow to the end of the file; none where they do not fit in it."""
+    if not 0 < length <= size - behind:
+        return OrcSection()
+    start = len(tail) - behind - length
+    return OrcSection(size - behind - length, length, tail[start : start + length] if start >= 0 else None)
 
 
 def _footer(content: bytes, codec: str, block_size: int) -> OrcFooter:

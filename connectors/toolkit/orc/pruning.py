@@ -74,6 +74,8 @@ class StripeStatistics:
         if found.number is None or found.source != column.type:
             return None
         read = self._reader.read_stripe(stripe)
+        if self._root and not self._is_whole(read, rows):
+            return None
         bounds = self._bounds(read, found.number, found.source, column.type)
         if bounds.null_count is None or bounds.row_count != rows:
             return None
@@ -84,6 +86,14 @@ class StripeStatistics:
             return None
         expected = date if types.is_date32(found.source) else int
         return bounds if type(bounds.low) is expected and type(bounds.high) is expected else None
+
+    def _is_whole(self, stripe: pyorc.Stripe, rows: int) -> bool:
+        """Whether no row of the struct is NULL: what it holds then is NULL, and its statistics do not count it."""
+        try:
+            statistics = dict(stripe[self._reader.schema[self._root].column_id].statistics)
+        except (RuntimeError, ValueError, IndexError, KeyError, TypeError):
+            return False
+        return statistics.get("has_null") is False and statistics.get("number_of_values") == rows
 
     @cached_property
     def _reader(self) -> pyorc.Reader:

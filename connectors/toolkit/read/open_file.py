@@ -80,6 +80,11 @@ class ColumnarFile(OpenFile):
     def columns(self) -> FileColumns:
         """All columns that the read asks of the file."""
 
+    @property
+    def gives_every_row(self) -> bool:
+        """Whether all rows of the parts are rows of the table, so that statistics are those of what is given."""
+        return True
+
     @abstractmethod
     def select(self, columns: tuple[ColumnHandle, ...]) -> FileColumns:
         """Some of these columns."""

@@ -148,7 +148,11 @@ class StagedPageSource(PageSource):
 
 def _summary(file: ColumnarFile, columns: Sequence[ColumnHandle]) -> RangeSummary | None:
     rows, known = 0, {column.name: ColumnBounds(None, None, 0, 0) for column in columns}
-    for part in file.rows():
+    parts = list(file.rows())
+    # Without a part nothing is looked at: a file without rows may have any schema.
+    if parts and not file.gives_every_row:
+        return None
+    for part in parts:
         rows += part.count
         for column in columns:
             found = file.exact_bounds(part, column)

@@ -60,7 +60,7 @@ def library_limits(path: str, kind: str) -> Iterator[None]:
     """
     try:
         yield
-    except (pa.ArrowNotImplementedError, pa.ArrowCapacityError) as error:
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError, pa.ArrowCapacityError) as error:
         raise _not_decoded(path, kind, error) from error
     except OSError as error:
         if error.errno is None and _NO_DECODER.search(str(error)):

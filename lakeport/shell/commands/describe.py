@@ -16,6 +16,8 @@ from lakeport.shell.shell_session import ShellSession
 from lakeport.units import count_text
 
 __all__ = [
+    "all_schemas",
+    "all_tables",
     "catalogs",
     "describe",
     "describe_all",
@@ -35,16 +37,12 @@ def catalogs(shell: ShellSession, rest: str) -> None:
 
 def schemas(shell: ShellSession, pattern: str) -> None:
     """Schemas of the current catalog, or of one that the pattern names."""
-    catalog, _, inner = pattern.rpartition(".")
-    if not catalog and inner in shell.session.catalogs.names():
-        catalog, inner = inner, ""
-    catalog = catalog or shell.current[0] or ""
-    if not catalog:
-        raise InvalidArgumentError(r"no catalog is selected; USE a schema, or name one: \dn CATALOG")
-    if not _is_ours(shell, catalog):
-        shell.execute(f"SHOW SCHEMAS IN {catalog}")
-        return
-    _show(shell, schema_rows(shell.session, catalog.lower(), inner))
+    _schemas(shell, pattern, system=False)
+
+
+def all_schemas(shell: ShellSession, pattern: str) -> None:
+    """The same with those about the catalog itself."""
+    _schemas(shell, pattern, system=True)
 
 
 def tables(shell: ShellSession, pattern: str) -> None:
@@ -55,6 +53,11 @@ def tables(shell: ShellSession, pattern: str) -> None:
 def tables_in_detail(shell: ShellSession, pattern: str) -> None:
     """The same with type, format, location and comment."""
     _relations(shell, pattern, verbose=True)
+
+
+def all_tables(shell: ShellSession, pattern: str) -> None:
+    """The same with those about the catalog itself."""
+    _relations(shell, pattern, system=True)
 
 
 def views(shell: ShellSession, pattern: str) -> None:
@@ -84,6 +87,19 @@ def unquoted(text: str) -> str:
     return text
 
 
+def _schemas(shell: ShellSession, pattern: str, *, system: bool) -> None:
+    catalog, _, inner = pattern.rpartition(".")
+    if not catalog and inner in shell.session.catalogs.names():
+        catalog, inner = inner, ""
+    catalog = catalog or shell.current[0] or ""
+    if not catalog:
+        raise InvalidArgumentError(r"no catalog is selected; USE a schema, or name one: \dn CATALOG")
+    if not _is_ours(shell, catalog):
+        shell.execute(f"SHOW SCHEMAS IN {catalog}")
+        return
+    _show(shell, schema_rows(shell.session, catalog.lower(), inner, system=system))
+
+
 def _describe(shell: ShellSession, name: str, *, verbose: bool) -> None:
     if not name:
         tables(shell, "")
@@ -97,7 +113,9 @@ def _describe(shell: ShellSession, name: str, *, verbose: bool) -> None:
     shell.display.show(described.table, described.title, described.notes)
 
 
-def _relations(shell: ShellSession, pattern: str, *, views_only: bool = False, verbose: bool = False) -> None:
+def _relations(
+    shell: ShellSession, pattern: str, *, views_only: bool = False, verbose: bool = False, system: bool = False
+) -> None:
     *before, inner = pattern.split(".")
     if len(before) == 1 and before[0] in shell.session.catalogs.names():
         before, inner = [before[0], inner], ""
@@ -107,7 +125,7 @@ def _relations(shell: ShellSession, pattern: str, *, views_only: bool = False, v
     if not _is_ours(shell, catalog):
         shell.execute(f"SHOW {'VIEWS' if views_only else 'TABLES'} IN {catalog}.{schema}")
         return
-    wanted = RelationPattern(catalog.lower(), schema.lower(), inner)
+    wanted = RelationPattern(catalog.lower(), schema.lower(), inner, system)
     _show(shell, relation_rows(shell.session, wanted, views_only=views_only, verbose=verbose))
 
 

@@ -6,11 +6,12 @@ import fnmatch
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from catalog.resolver import ResolvedSystemTable, resolve_schema
+from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import ConnectorError
 from connector_spi.names import CatalogSchemaTableName, quote_identifier
 from connector_spi.optional.definitions import SupportsViews
 from connector_spi.optional.procedures import Procedure
+from lakeport.information_schema.tables import catalog_listing
 from lakeport.planning.redirection import resolve
 from lakeport.session import Session
 from lakeport.shell.commands.descriptions import Description, text_table
@@ -30,11 +31,13 @@ class RelationPattern:
         catalog: Catalogs.
         schema: Schemas.
         table: Tables; empty for all.
+        system: Whether a pattern of schemas is also about those about the catalog itself; a name always is.
     """
 
     catalog: str
     schema: str
     table: str
+    system: bool = False
 
     @property
     def is_one_schema(self) -> bool:
@@ -58,17 +61,17 @@ def catalog_rows(session: Session) -> Description:
     return Description("", text_table(columns, rows))
 
 
-def schema_rows(session: Session, catalog: str, pattern: str) -> Description:
-    """Schemas of a catalog.
+def schema_rows(session: Session, catalog: str, pattern: str, *, system: bool = False) -> Description:
+    """Schemas of a catalog; those about the catalog itself only by a pattern, as in psql.
 
     Args:
         session: The session with the catalog.
         catalog: Name of the catalog.
         pattern: Pattern with ``*`` and ``?``; empty for all.
+        system: Those about the catalog itself, too.
     """
-    access = plain_statement(session.catalogs).access(catalog)
-    with access.lock:
-        names = access.metadata.list_schema_names(access.session)
+    listing = catalog_listing(plain_statement(session.catalogs).access(catalog), _table_alone)
+    names = listing.schemas() if system or pattern else listing.own_schemas()
     return Description(f"Schemas of {catalog}", text_table(["schema"], [(name,) for name in _matching(names, pattern)]))
 
 
@@ -138,23 +141,22 @@ class _Relation:
 
 
 def _relations(access: CatalogAccess, pattern: RelationPattern) -> Iterator[_Relation]:
-    about = [one.metadata.name for one in access.connector.system_tables]
-    metadata = access.metadata
-    with access.lock:
-        listed = metadata.list_schema_names(access.session)
-    schemas = [pattern.schema] if pattern.is_one_schema else _matching(listed, pattern.schema)
+    metadata, listing = access.metadata, catalog_listing(access, _table_alone)
+    schemas = [pattern.schema]
+    if not pattern.is_one_schema:
+        schemas = _matching(listing.schemas() if pattern.system else listing.own_schemas(), pattern.schema)
     for schema in schemas:
-        tables = [name.table for name in about if name.schema == schema]
+        tables = listing.table_names(schema)
         views: set[str] = set()
-        if not tables:
+        if isinstance(metadata, SupportsViews) and not listing.about(schema).issuperset(tables):
             with access.lock:
-                tables = [name.table for name in metadata.list_tables(access.session, schema)]
-                if isinstance(metadata, SupportsViews):
-                    views = {name.table for name in metadata.list_views(access.session, schema)}
-                if not tables and pattern.is_one_schema:
-                    resolve_schema(access.session, metadata, access.catalog, schema)
+                views = {name.table for name in metadata.list_views(access.session, schema)}
         for table in _matching(tables, pattern.table):
             yield _Relation(CatalogSchemaTableName(access.catalog, schema, table), table in views)
+
+
+def _table_alone(access: CatalogAccess, name: CatalogSchemaTableName) -> ResolvedTable | ResolvedSystemTable:
+    return resolve(access, name, None)[1]
 
 
 def _details(access: CatalogAccess, relation: _Relation) -> tuple[str | None, ...]:

@@ -145,10 +145,18 @@ COMMANDS = (
     Command(("\\q",), "", "leaves the shell; so do quit, exit and Ctrl-D", Argument.NOTHING, _leave),
     Command(("\\l",), "", "catalogs", Argument.NOTHING, describe.catalogs),
     Command(("\\dn",), "[CATALOG.][PATTERN]", "schemas", Argument.SCHEMA, describe.schemas),
+    Command(
+        ("\\dnS",), "[CATALOG.][PATTERN]", "information_schema and other schemas about the catalog, too",
+        Argument.SCHEMA, describe.all_schemas,
+    ),
     Command(("\\dt",), "[CATALOG.SCHEMA.][PATTERN]", "tables and views", Argument.RELATION, describe.tables),
     Command(
         ("\\dt+",), "[CATALOG.SCHEMA.][PATTERN]", "their types, formats and locations, too", Argument.RELATION,
         describe.tables_in_detail,
+    ),
+    Command(
+        ("\\dtS",), "[CATALOG.SCHEMA.][PATTERN]", "tables about the catalog, too", Argument.RELATION,
+        describe.all_tables,
     ),
     Command(("\\dv",), "[CATALOG.SCHEMA.][PATTERN]", "views", Argument.RELATION, describe.views),
     Command(("\\d",), "[NAME]", "columns, keys and location of a table", Argument.RELATION, describe.describe),

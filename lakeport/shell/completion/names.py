@@ -12,8 +12,9 @@ from catalog.resolver import ResolvedSystemTable
 from connector_spi.names import CatalogSchemaTableName
 from lakeport.planning.redirection import list_catalog, resolve
 from lakeport.session import Session
+from lakeport.transactions.engine_settings import ENGINE_PROPERTIES
 from lakeport.transactions.plain_statement import plain_statement
-from lakeport.transactions.statement import ENGINE_PROPERTIES, CatalogAccess
+from lakeport.transactions.statement import CatalogAccess
 
 __all__ = ["NO_NAMES", "NameCache", "SortedNames"]
 

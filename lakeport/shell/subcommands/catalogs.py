@@ -159,16 +159,21 @@ def _add(arguments: argparse.Namespace) -> int:
         if key.strip() in properties:
             raise InvalidArgumentError(f"property '{key.strip()}' is given twice; give it once")
         properties[key.strip()] = value.strip()
+    folder = Path(arguments.catalogs) if arguments.catalogs else DEFAULT_CATALOGS
+    # A file that a property names lies beside the one that is written, not beside who writes it.
+    checked = {
+        key: re.sub(r"\$\{FILE:([^}]*)\}", lambda found: f"${{FILE:{folder.absolute() / found[1]}}}", value)
+        for key, value in properties.items()
+    }
     registry = CatalogRegistry(discover_plugins, VERSION)
     try:
-        registry.register(arguments.name, arguments.connector, properties)
+        registry.register(arguments.name, arguments.connector, checked)
         # Connects to nothing, but knows whether the properties suffice and fit together.
         registry.get(arguments.name)
         config = CatalogConfig.from_mapping(arguments.name, arguments.connector, properties)
         descriptors = registry.plugins.factory(arguments.connector, arguments.name).config_properties
     finally:
         registry.shutdown()
-    folder = Path(arguments.catalogs) if arguments.catalogs else DEFAULT_CATALOGS
     file = write_catalog_file(folder, arguments.name, arguments.connector, properties, replace=arguments.replace)
     for key in plain_secrets(config, descriptors):
         variable = re.sub(r"\W", "_", f"{arguments.name}.{key}").upper()

@@ -6,6 +6,7 @@ import json
 import pickle
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
@@ -16,12 +17,14 @@ from pyspark.sql.types import StructType
 from pyspark.sql.udf import _wrap_function
 
 from connector_spi.handles import ColumnHandle, Split, TableHandle
+from lakeport.spark.bridge.columns import columnar_reader_factory
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.versions import python_reader_factory
 from lakeport.spark.tasks.interpreter import task_python
 from lakeport.spark.tasks.task import BatchReader, TaskReader
 
 __all__ = [
+    "TaskRows",
     "arrow_partitions",
     "arrow_reader_factory",
     "batch_partitions",
@@ -38,14 +41,29 @@ _exec_lock = threading.Lock()
 _Batches = Iterable[pa.RecordBatch]
 
 
-def split_reader_factory(jvm: Jvm, reader: TaskReader, read_schema: JavaObject, schema_json: str) -> JavaObject:
+@dataclass(frozen=True, slots=True)
+class TaskRows:
+    """What Python tasks give to Spark.
+
+    Attributes:
+        schema: Spark's ``StructType``.
+        schema_json: The same as JSON text.
+        columnar: As columns, else row by row; only where ``columns_unavailable`` gives ``None``.
+    """
+
+    schema: JavaObject
+    schema_json: str
+    columnar: bool
+
+
+def split_reader_factory(jvm: Jvm, reader: TaskReader, given: TaskRows) -> JavaObject:
     """The reader factory of a scan's Python tasks."""
-    return _reader_factory(jvm, reader, read_schema, schema_json)
+    return _reader_factory(jvm, reader, given)
 
 
-def batch_reader_factory(jvm: Jvm, reader: BatchReader, read_schema: JavaObject, schema_json: str) -> JavaObject:
+def batch_reader_factory(jvm: Jvm, reader: BatchReader, given: TaskRows) -> JavaObject:
     """The reader factory of a stream's Python tasks."""
-    return _reader_factory(jvm, reader, read_schema, schema_json)
+    return _reader_factory(jvm, reader, given)
 
 
 def batch_partitions(
@@ -55,7 +73,7 @@ def batch_partitions(
     return _partitions(jvm, [pickle.dumps((table, columns, tuple(task))) for task in tasks])
 
 
-def arrow_reader_factory(jvm: Jvm, schema: pa.Schema, read_schema: JavaObject, schema_json: str) -> JavaObject:
+def arrow_reader_factory(jvm: Jvm, schema: pa.Schema, given: TaskRows) -> JavaObject:
     """The reader factory of partitions that hold Arrow streams."""
 
     def read(batches: _Batches) -> Iterator[pa.RecordBatch]:
@@ -63,7 +81,7 @@ def arrow_reader_factory(jvm: Jvm, schema: pa.Schema, read_schema: JavaObject, s
 
         return worker_read_tables(batches, schema)
 
-    return _factory(jvm, read, read_schema, schema_json)
+    return _factory(jvm, read, given)
 
 
 def split_partitions(jvm: Jvm, tasks: Sequence[Sequence[Split]]) -> JavaObject:
@@ -79,9 +97,7 @@ def arrow_partitions(jvm: Jvm, table: pa.Table) -> JavaObject:
     return _partitions(jvm, [sink.getvalue().to_pybytes()])
 
 
-def _reader_factory(
-    jvm: Jvm, reader: TaskReader | BatchReader, read_schema: JavaObject, schema_json: str
-) -> JavaObject:
+def _reader_factory(jvm: Jvm, reader: TaskReader | BatchReader, given: TaskRows) -> JavaObject:
     pickled = pickle.dumps(reader)
 
     def read(batches: _Batches) -> Iterator[pa.RecordBatch]:
@@ -90,7 +106,7 @@ def _reader_factory(
         task: TaskReader | BatchReader = worker_pickle.loads(pickled)
         return task.read(batches)
 
-    return _factory(jvm, read, read_schema, schema_json)
+    return _factory(jvm, read, given)
 
 
 def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:
@@ -99,9 +115,7 @@ def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:
     return jvm.array(READ + "InputPartition", made)
 
 
-def _factory(
-    jvm: Jvm, read: Callable[[_Batches], Iterator[pa.RecordBatch]], read_schema: JavaObject, schema_json: str
-) -> JavaObject:
+def _factory(jvm: Jvm, read: Callable[[_Batches], Iterator[pa.RecordBatch]], given: TaskRows) -> JavaObject:
     def checked(batches: _Batches) -> Iterator[pa.RecordBatch]:
         import sys as worker_sys
 
@@ -118,8 +132,9 @@ def _factory(
     # The functions no longer belong to an importable module, so cloudpickle sends them by value.
     checked.__module__ = read.__module__ = _WORKER_MODULE
     serializer = CloudPickleSerializer()  # type: ignore[no-untyped-call]
-    command = serializer.dumps((checked, StructType.fromJson(json.loads(schema_json))))  # type: ignore[no-untyped-call]
-    return python_reader_factory(jvm, _source(jvm), command, read_schema)
+    command = serializer.dumps((checked, StructType.fromJson(json.loads(given.schema_json))))  # type: ignore[no-untyped-call]
+    made = columnar_reader_factory if given.columnar else python_reader_factory
+    return made(jvm, _source(jvm), command, given.schema)
 
 
 class _Unused(DataSource):

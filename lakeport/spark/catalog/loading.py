@@ -20,8 +20,9 @@ from lakeport.planning.scan_plan import ScanPlan
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.types import spark_schema_json
+from lakeport.spark.catalog.partitioned_table import PartitionedTableProxy
 from lakeport.spark.catalog.system_table import SystemTableProxy
-from lakeport.spark.catalog.table import PartitionedTableProxy, TableProxy
+from lakeport.spark.catalog.table import TableProxy
 from lakeport.spark.scan.read_options import given_options
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.sql.unsupported_statements import write_verb

@@ -15,7 +15,7 @@ from connector_spi.schema import ColumnMetadata
 from connector_spi.system_tables import SystemTable
 from lakeport.spark.bridge.jvm import CATALOG, READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.python_tasks import arrow_partitions, arrow_reader_factory
+from lakeport.spark.bridge.python_tasks import TaskRows, arrow_partitions, arrow_reader_factory
 from lakeport.spark.bridge.types import arrow_schema, spark_schema_json, task_schema
 from lakeport.spark.bridge.versions import rows_need_a_column, v2_columns
 from lakeport.spark.catalog.table import table_reads
@@ -162,4 +162,4 @@ class ArrowScanProxy(Proxy):
     def createReaderFactory(self) -> JavaObject:
         """Unpacks the rows."""
         schema = task_schema(self._schema)
-        return arrow_reader_factory(self._jvm, schema, self._read_schema, self._schema_json)
+        return arrow_reader_factory(self._jvm, schema, TaskRows(self._read_schema, self._schema_json, columnar=False))

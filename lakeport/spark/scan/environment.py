@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Protocol
 
 from py4j.protocol import Py4JJavaError
 
+from lakeport.planning.packing import Packing
+from lakeport.spark.bridge.columns import columns_unavailable
 from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.packing import spark_packing
 from lakeport.spark.bridge.versions import rows_need_a_column
 from lakeport.spark.tasks.counters import TaskCounters, new_counters
 
-__all__ = ["JvmEnvironment", "Packing", "SparkEnvironment"]
+__all__ = ["JvmEnvironment", "SparkEnvironment"]
 
 _UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT")
 _USER_ZONE = re.compile(r"-Duser\.timezone=(\S+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """How splits become tasks.
-
-    Attributes:
-        parallelism: Tasks that run at once.
-        max_bytes: A task is not filled beyond it.
-        open_cost: Bytes that opening a split counts for.
-    """
-
-    parallelism: int
-    max_bytes: int
-    open_cost: int
 
 
 class SparkEnvironment(Protocol):
@@ -47,6 +34,9 @@ class SparkEnvironment(Protocol):
 
     def rows_need_a_column(self) -> bool:
         """Python tasks cannot give rows without columns."""
+
+    def columns_unavailable(self) -> str | None:
+        """Why Python tasks cannot hand over columns; ``None`` where they can."""
 
     def packing(self) -> Packing:
         """How splits become tasks."""
@@ -99,14 +89,13 @@ class JvmEnvironment:
         """By Spark's version."""
         return rows_need_a_column(self._jvm)
 
+    def columns_unavailable(self) -> str | None:
+        """By whether the Java class that does it could be loaded."""
+        return columns_unavailable(self._jvm)
+
     def packing(self) -> Packing:
         """By Spark's settings for files."""
-        conf = self._jvm.sql_conf()
-        return Packing(
-            int(self._jvm.context._jsc.sc().defaultParallelism()),
-            int(conf.filesMaxPartitionBytes()),
-            int(conf.filesOpenCostInBytes()),
-        )
+        return spark_packing(self._jvm)
 
     def new_counters(self) -> TaskCounters:
         """An accumulator."""

@@ -63,7 +63,14 @@ def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandl
         found = translator.predicate(predicate, negated=False)
     except _TooLarge:
         return Translated(TupleDomain.all(), False, text, None, kept_from_files=True)
-    return Translated(found.domain, found.exact, text, found.rows, translator.kept_from_files, found.expression)
+    return Translated(
+        domain=found.domain,
+        exact=found.exact,
+        text=text,
+        rows=found.rows,
+        kept_from_files=translator.kept_from_files,
+        expression=found.expression,
+    )
 
 
 class _TooLarge(Exception):  # noqa: N818 - a signal

@@ -125,7 +125,7 @@ class PushedState:
     @property
     def may_aggregate(self) -> bool:
         """Whether tasks might aggregate; looking at an aggregation costs round trips."""
-        return self._plan.access.task_pushdown and self._early.tasks_read is not False
+        return self._plan.access.engine.task_pushdown and self._early.tasks_read is not False
 
     def aggregate(self, aggregation: PartialAggregation) -> bool:
         """Lets the tasks aggregate, where tasks read; Spark asks once all filters above are taken over."""
@@ -138,7 +138,7 @@ class PushedState:
     def connector_may_aggregate(self) -> bool:
         """Whether the connector aggregates at all, and knows all filters."""
         access = self._plan.access
-        can = access.task_pushdown and isinstance(access.metadata, SupportsAggregation)
+        can = access.engine.task_pushdown and isinstance(access.metadata, SupportsAggregation)
         return can and not (self._checked or self._left)
 
     @property
@@ -173,7 +173,7 @@ class PushedState:
     def may_choose_first(self) -> bool:
         """Whether the first rows in an order may be chosen; looking at an order costs round trips."""
         is_of_rows = self._aggregation is None and not self.is_aggregated_in_connector
-        return self._plan.access.task_pushdown and is_of_rows and not self._left
+        return self._plan.access.engine.task_pushdown and is_of_rows and not self._left
 
     def top_n(self, count: int, order: Sequence[SortItem]) -> bool:
         """Offers the first rows in an order to the connector, if it knows all filters, and to the tasks if they read.
@@ -244,7 +244,7 @@ class PushedState:
     def _checked_in_tasks(self, left: list[Translated]) -> list[Translated]:
         """Those of the predicates that the tasks are going to check, if tasks read."""
         exact = [one for one in left if one.rows is not None]
-        if not exact or not self._plan.access.task_pushdown:
+        if not exact or not self._plan.access.engine.task_pushdown:
             return []
         return exact if self._early.filter_in_tasks(self._plan, self._columns_in(exact)) else []
 

@@ -76,7 +76,7 @@ def choose_reader(
         work: What tasks took over; where it is something, only they can read.
         environment: Spark.
     """
-    if not work.is_nothing or not plan.access.native_reader:
+    if not work.is_nothing or not plan.access.engine.native_reader:
         return TaskRead(work)
     found = _native_read([column.name for column in plan.columns], splits.splits)
     if found is None or not _is_readable(splits.splits, environment):
@@ -113,12 +113,12 @@ class EarlyPlanning:
             checked: The columns of the filters.
         """
         if self._tasks_read is None:
-            self._tasks_read = not plan.access.native_reader or self._must_be_tasks(plan, checked)
+            self._tasks_read = not plan.access.engine.native_reader or self._must_be_tasks(plan, checked)
         return self._tasks_read
 
     def aggregate_in_tasks(self, plan: ScanPlan, columns: Sequence[ColumnHandle]) -> bool:
         """Whether tasks will read, with the columns known."""
-        if self._tasks_read is None and not plan.access.native_reader:
+        if self._tasks_read is None and not plan.access.engine.native_reader:
             self._tasks_read = True
         if self._tasks_read is None:
             made = plan.with_columns(in_reading_order(columns, self._partition_keys))

@@ -15,7 +15,8 @@ from connector_spi.names import CatalogSchemaTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
-from lakeport.planning.scan_plan import ScanPlan, pack_splits, plan_splits
+from lakeport.planning.packing import cut_splits, pack_splits
+from lakeport.planning.scan_plan import ScanPlan, plan_splits
 from lakeport.plugin_errors import table_words
 from lakeport.scan_facts import PushdownFacts, ScanDescription, ScanFacts, ScanMetrics
 from lakeport.spark.bridge.proxies import digest
@@ -25,6 +26,7 @@ from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead,
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.tasks.counters import TaskCounters, forget_counters
 from lakeport.spark.tasks.task import TableSource, TaskReader, TaskWork
+from lakeport.transactions.engine_settings import COLUMNAR_READER
 
 __all__ = ["PushedScan", "Scan", "ScannedTable"]
 
@@ -115,6 +117,14 @@ class Scan:
         """Who reads; never changes once it was asked."""
         return self.planned().reader
 
+    @cached_property
+    def rows_reason(self) -> str | None:
+        """Why Python tasks hand over row by row; ``None`` where they hand over columns."""
+        access = self.asked.plan.access
+        if not access.engine.columnar_reader:
+            return f"{access.catalog}.{COLUMNAR_READER.name} is false"
+        return self._environment.columns_unavailable()
+
     def planned(self) -> PlannedScan:
         """The splits, and who reads them."""
         with self._lock:
@@ -131,7 +141,9 @@ class Scan:
         with self._lock:
             if self._tasks is None:
                 splits, how = self.planned().splits.splits, self._environment.packing()
-                self._tasks = pack_splits(splits, how.parallelism, how.max_bytes, how.open_cost)
+                # What the connector aggregates it mostly takes from footers, which each part would read again.
+                parts = splits if self.asked.plan.aggregation is not None else cut_splits(splits, how)
+                self._tasks = pack_splits(parts, how)
                 aggregation = self.asked.work.aggregation
                 if not self._tasks and aggregation is not None and not aggregation.keys:
                     # Spark makes a sum of counts, which over nothing would be NULL: some task has to say 0.
@@ -184,7 +196,8 @@ class Scan:
         observer = access.statement.observer
         if observer is not None and observer.wants_metrics and self._counters is None:
             self._counters = self._environment.new_counters()
-        return TaskReader(source, pa.schema([*types, *others]), len(types), work, self._counters)
+        schema = pa.schema([*types, *others])
+        return TaskReader(source, schema, len(types), work, self._counters, reads_ahead=access.engine.task_read_ahead)
 
     def described(self) -> ScanDescription:
         """What is going to be read."""
@@ -220,13 +233,15 @@ class Scan:
 
     def _facts(self) -> ScanFacts:
         planned = self.planned()
+        native = isinstance(planned.reader, NativeRead)
         return ScanFacts(
             name=self.asked.table.name,
             summary=planned.splits.summary,
             splits=len(planned.splits.splits),
             tasks=len(self.tasks()),
             size_bytes=planned.splits.size_bytes,
-            native=isinstance(planned.reader, NativeRead),
+            native=native,
+            rows_reason=None if native else self.rows_reason,
         )
 
 

@@ -56,13 +56,13 @@ class ScanBuilderProxy(Proxy):
         Asked before Spark makes sums and counts of averages.
         """
         access = self._table.plan.access
-        if not self._state.connector_may_aggregate and not access.task_pushdown:
+        if not self._state.connector_may_aggregate and not access.engine.task_pushdown:
             return False
         found = read_aggregation(self._jvm, aggregation, self._table.columns)
         offered = found.in_connector() if self._state.connector_may_aggregate else None
         if offered is not None and self._state.aggregate_in_connector(offered, only_complete=True):
             return True
-        self._has_other_average |= access.task_pushdown and found.has_other_average
+        self._has_other_average |= access.engine.task_pushdown and found.has_other_average
         return False
 
     def pushAggregation(self, aggregation: JavaObject) -> bool:

@@ -12,7 +12,7 @@ from connector_spi.errors import NotSupportedError
 from connector_spi.statistics import TableStatistics
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.python_tasks import split_partitions, split_reader_factory
+from lakeport.spark.bridge.python_tasks import TaskRows, split_partitions, split_reader_factory
 from lakeport.spark.scan.native import NativeReader
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.scan.reader_choice import NativeRead
@@ -91,10 +91,11 @@ class ScanProxy(Proxy):
         return self._stream
 
     def columnarSupportMode(self) -> JavaObject:
-        """Spark gives rows to the plan from Python tasks; its own reader says for each partition what it gives."""
-        is_native = self._stream is None and isinstance(self._scan.reader, NativeRead)
+        """Python tasks give columns or rows; Spark's own reader says for each partition what it gives."""
         modes = self._jvm.cls(READ + "Scan.ColumnarSupportMode")
-        return modes.PARTITION_DEFINED if is_native else modes.UNSUPPORTED
+        if self._stream is None and isinstance(self._scan.reader, NativeRead):
+            return modes.PARTITION_DEFINED
+        return modes.SUPPORTED if self._scan.rows_reason is None else modes.UNSUPPORTED
 
     def supportedCustomMetrics(self) -> JavaObject:
         """None."""
@@ -147,7 +148,8 @@ class ScanProxy(Proxy):
                     self._factory = self._native(read).factory()
                 else:
                     task = self._scan.task_reader(read.work)
-                    self._factory = split_reader_factory(self._jvm, task, self._read_schema, self._scan.schema_json)
+                    given = TaskRows(self._read_schema, self._scan.schema_json, self._scan.rows_reason is None)
+                    self._factory = split_reader_factory(self._jvm, task, given)
             return self._factory
 
     def _fingerprint(self) -> str:

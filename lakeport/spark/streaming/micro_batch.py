@@ -10,11 +10,13 @@ from py4j.java_gateway import JavaObject
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import Split
-from lakeport.planning.scan_plan import pack_splits
+from lakeport.planning.packing import cut_splits, pack_splits
 from lakeport.planning.streams import PlannedBatch, StreamRequest, TableStream
+from lakeport.spark.bridge.columns import columns_unavailable
 from lakeport.spark.bridge.jvm import READ, Jvm
+from lakeport.spark.bridge.packing import spark_packing
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.python_tasks import batch_partitions, batch_reader_factory
+from lakeport.spark.bridge.python_tasks import TaskRows, batch_partitions, batch_reader_factory
 from lakeport.spark.bridge.types import arrow_schema, task_schema
 from lakeport.spark.catalog_map import share_catalogs
 from lakeport.spark.statements import new_statement
@@ -159,7 +161,9 @@ class MicroBatchStreamProxy(Proxy):
         access = table.access
         schema = task_schema(arrow_schema(table.schema_json))
         reader = BatchReader(access.connector.page_source_provider, access.session, schema, access.origin)
-        return batch_reader_factory(self._jvm, reader, self._jvm.data_type(table.schema_json), table.schema_json)
+        columnar = access.engine.columnar_reader and columns_unavailable(self._jvm) is None
+        given = TaskRows(self._jvm.data_type(table.schema_json), table.schema_json, columnar)
+        return batch_reader_factory(self._jvm, reader, given)
 
     def deserializeOffset(self, text: str) -> JavaObject:
         """An offset read from the checkpoint."""
@@ -179,13 +183,8 @@ class MicroBatchStreamProxy(Proxy):
         return f"lakeport[{kind}{self._table.request.name}]"
 
     def _packed(self, batch: PlannedBatch) -> list[tuple[Split, ...]]:
-        conf = self._jvm.sql_conf()
-        return pack_splits(
-            batch.planned.splits,
-            int(self._jvm.context._jsc.sc().defaultParallelism()),
-            int(conf.filesMaxPartitionBytes()),
-            int(conf.filesOpenCostInBytes()),
-        )
+        how = spark_packing(self._jvm)
+        return pack_splits(cut_splits(batch.planned.splits, how), how)
 
     def _offset(self, text: str) -> JavaObject:
         return self._jvm.cls(_OFFSET)(text)

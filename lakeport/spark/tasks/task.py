@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from connector_spi.session import ConnectorSession
 from lakeport.plugin_errors import ConnectorOrigin
 from lakeport.spark.tasks.counters import TaskCounters, counted
 from lakeport.spark.tasks.partial_aggregate import PartialAggregation, PartialAggregator
+from lakeport.spark.tasks.read_ahead import read_ahead
 from lakeport.spark.tasks.row_predicate import RowPredicate
 from lakeport.spark.tasks.top_n import TopN, first_rows
 
@@ -82,6 +84,7 @@ class TaskReader:
         output: How many of the columns Spark wants, where nothing is aggregated.
         work: What to do with the rows.
         counters: Receives what is counted; ``None`` where nothing is.
+        reads_ahead: The next rows are decoded while Spark works on those before.
     """
 
     source: TableSource
@@ -89,6 +92,7 @@ class TaskReader:
     output: int
     work: TaskWork
     counters: TaskCounters | None = None
+    reads_ahead: bool = False
 
     def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Reads the splits of one task; ``batches`` has one pickled tuple of splits.
@@ -106,8 +110,10 @@ class TaskReader:
 
     def read_splits(self, splits: Iterable[Split]) -> Iterator[pa.RecordBatch]:
         """Reads splits."""
+        decoded = self._decoded(splits)
         try:
-            yield from self._worked(self._passing(splits))
+            with closing(read_ahead(decoded) if self.reads_ahead else decoded) as batches:
+                yield from self._worked(self._passing(batches))
         except ConnectorError as error:
             if error.code.type is ErrorType.INTERNAL_ERROR:
                 raise
@@ -132,22 +138,22 @@ class TaskReader:
             most = _GATHERED_ROWS if limit is None else min(limit, _GATHERED_ROWS)
             yield from _limited(_gathered(selected, most), limit)
 
-    def _passing(self, splits: Iterable[Split]) -> Iterator[pa.RecordBatch]:
+    def _passing(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         predicate = self.work.predicate
-        for split in splits:
-            for batch in self._read_split(split):
-                passed = batch if predicate is None else batch.filter(predicate.mask(batch))
-                if passed.num_rows:
-                    yield passed
+        for batch in batches:
+            passed = batch if predicate is None else batch.filter(predicate.mask(batch))
+            if passed.num_rows:
+                yield passed
 
-    def _read_split(self, split: Split) -> Iterator[pa.RecordBatch]:
-        with self.source.open(split) as source:
-            for batch in source:
-                if batch.num_rows:
-                    count("rows read", batch.num_rows)
-                    yield spark_batch(batch, self.schema)
-            count("splits read")
-            count("bytes read, where readers report them", source.completed_bytes)
+    def _decoded(self, splits: Iterable[Split]) -> Generator[pa.RecordBatch, None, None]:
+        for split in splits:
+            with self.source.open(split) as source:
+                for batch in source:
+                    if batch.num_rows:
+                        count("rows read", batch.num_rows)
+                        yield spark_batch(batch, self.schema)
+                count("splits read")
+                count("bytes read, where readers report them", source.completed_bytes)
 
 
 @dataclass(frozen=True, slots=True)

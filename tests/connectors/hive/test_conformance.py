@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import ClassVar
 
 import pyarrow as pa
@@ -9,14 +8,14 @@ import pyarrow as pa
 from connector_spi.connector import ConnectorFactory
 from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, SupportsStatistics
 from connector_spi.names import SchemaTableName
-from connector_spi.predicate import Value
-from connector_spi.testing import Behaviour, ConnectorConformance
+from connector_spi.testing import Behaviour
 from connectors.hive.connector import HiveConnector, HiveFactory
+from tests.connectors.file_tables import FileTablesConformance
 from tests.connectors.hive.table_writer import create_table, write_file
 from tests.sampling import examples
 
 
-class HiveConformance(ConnectorConformance):
+class HiveConformance(FileTablesConformance):
     """Plain tables of files: they have no versions, and files that are added are seen."""
 
     missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset(
@@ -37,9 +36,6 @@ class HiveConformance(ConnectorConformance):
     def factory(self) -> ConnectorFactory:
         return HiveFactory()
 
-    def catalog_properties(self) -> Mapping[str, str]:
-        return {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(self.folder / "metastore.db")}
-
     def test_abilities_are_claimed_as_they_are_listed(self) -> None:
         """Older states and changes are claimed, too: transactional tables have them, plain ones refuse by name."""
         with self.query() as query:
@@ -50,23 +46,6 @@ class HiveConformance(ConnectorConformance):
     def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
         folder = self.folder / name.schema / name.table
         write_file(folder / f"part-{len(list(folder.iterdir()))}", data, self.file_format)
-
-    def damage(self, name: SchemaTableName, *, delete: bool) -> None:
-        for path in filter(Path.is_file, (self.folder / name.schema / name.table).rglob("*")):
-            if delete:
-                path.unlink()
-            else:
-                path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-    def procedure_arguments(self, procedure: str, name: SchemaTableName) -> Mapping[str, Value | None] | None:
-        table: dict[str, Value | None] = {"schema_name": name.schema, "table_name": name.table}
-        location = (self.folder / name.schema / name.table).as_uri()
-        known: dict[str, dict[str, Value | None]] = {
-            "flush_metadata_cache": {},
-            "register_table": {**table, "table_name": "registered", "table_location": location},
-            "unregister_table": table,
-        }
-        return known.get(procedure)
 
     def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
         assert isinstance(self.connector, HiveConnector)

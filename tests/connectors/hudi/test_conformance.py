@@ -8,16 +8,16 @@ import pytest
 from connector_spi.connector import ConnectorFactory
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
-from connector_spi.predicate import Value
-from connector_spi.testing import Behaviour, ConnectorConformance
+from connector_spi.testing import Behaviour
 from connectors.hudi.connector import HudiConnector, HudiFactory
 from connectors.hudi.schema.table_schema import COMMIT_TIME, META_COLUMNS, RECORD_KEY
+from tests.connectors.file_tables import FileTablesConformance
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_session
 from tests.connectors.hudi.writer import HudiWriter
 from tests.sampling import examples
 
 
-class HudiConformance(ConnectorConformance):
+class HudiConformance(FileTablesConformance):
     missing_behaviours = frozenset(
         {
             Behaviour.COLUMN_STATISTICS,
@@ -30,6 +30,7 @@ class HudiConformance(ConnectorConformance):
         }
     )
     max_examples = examples(50)
+    data_files = "*.parquet"
     version = 6
     populate_meta_fields = True
 
@@ -37,11 +38,7 @@ class HudiConformance(ConnectorConformance):
         return HudiFactory()
 
     def catalog_properties(self) -> Mapping[str, str]:
-        return {
-            "hive.metastore": "embedded",
-            "hive.metastore.embedded.path": str(self.folder / "metastore.db"),
-            "hudi.columns-to-hide": ",".join(META_COLUMNS),
-        }
+        return {**super().catalog_properties(), "hudi.columns-to-hide": ",".join(META_COLUMNS)}
 
     def create_table(self, name: SchemaTableName, data: pa.Table, partitioned_by: Sequence[str]) -> None:
         folder = self.folder / name.schema / name.table
@@ -77,23 +74,6 @@ class HudiConformance(ConnectorConformance):
 
     def add_rows(self, name: SchemaTableName, data: pa.Table) -> None:
         self._writers[name].insert(data)
-
-    def damage(self, name: SchemaTableName, *, delete: bool) -> None:
-        for path in (self.folder / name.schema / name.table).glob("*.parquet"):
-            if delete:
-                path.unlink()
-            else:
-                path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-    def procedure_arguments(self, procedure: str, name: SchemaTableName) -> Mapping[str, Value | None] | None:
-        table: dict[str, Value | None] = {"schema_name": name.schema, "table_name": name.table}
-        location = (self.folder / name.schema / name.table).as_uri()
-        known: dict[str, dict[str, Value | None]] = {
-            "flush_metadata_cache": {},
-            "register_table": {**table, "table_name": "registered", "table_location": location},
-            "unregister_table": table,
-        }
-        return known.get(procedure)
 
     def newest_version(self, name: SchemaTableName) -> TableVersion:
         writer = self._writers[name]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from catalog.metastore.embedded.metastore import EmbeddedMetastore
+from catalog.metastore.model import Table
 from connector_spi.errors import ConnectorError, NotSupportedError, StorageError, TableNotFoundError
 from connector_spi.handles import TableHandle
 from connector_spi.names import SchemaTableName
@@ -166,3 +168,25 @@ def test_hive_and_hudi_tables_have_them_and_no_lock_stays(tmp_path: Path) -> Non
         assert isinstance(hive, HiveConnector)
         CLEANUP.wait()
         assert hive.metastore.transactions.show_locks("sales", "notes") == []
+
+
+def test_hive_tables_are_described_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    get_table = EmbeddedMetastore.get_table
+
+    def counted(self: EmbeddedMetastore, database: str, name: str) -> Table | None:
+        asked.append(name)
+        return get_table(self, database, name)
+
+    with sample_session(tmp_path) as session:
+        names = [name.rpartition(".")[2] for name in session.tables("hive.sales")]
+        single = [rows(session, "hive.information_schema.columns", [("table_name", "=", name)]) for name in names]
+        monkeypatch.setattr(EmbeddedMetastore, "get_table", counted)
+        sales = [("table_schema", "=", "sales")]
+        assert rows(session, "hive.information_schema.columns", sales) == [row for each in single for row in each]
+        # Hudi tables have their columns elsewhere; the last is the name in the query.
+        assert set(asked) == {"items", "prices", "visits", "columns"}
+        asked.clear()
+        assert len(rows(session, "hive.information_schema.tables", sales)) == len(names)
+        assert rows(session, "hive.information_schema.views", sales) == []
+        assert set(asked) <= {"tables", "views"}

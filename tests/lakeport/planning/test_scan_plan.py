@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from connector_spi.errors import InternalError
-from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import FilterApplication, LimitApplication, ProjectionApplication
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Constraint, Domain, TupleDomain
@@ -19,7 +17,7 @@ from connector_spi.session import ConnectorSession
 from connectors.memory.connector import MemoryConnector
 from connectors.memory.handles import MemoryTableHandle
 from connectors.memory.metadata import MemoryMetadata
-from lakeport.planning.scan_plan import ScanPlan, pack_splits, plan_splits
+from lakeport.planning.scan_plan import ScanPlan, plan_splits
 from lakeport.transactions.plain_statement import plain_statement
 from tests.lakeport.memory_session import memory_session, put
 
@@ -115,27 +113,3 @@ def test_what_is_offered_in_part_is_checked_again() -> None:
         assert plan.with_filter(Constraint(TupleDomain({key: listed}))).remaining == TupleDomain({key: listed})
         others = Domain.not_null(pa.int64()).intersect(listed.complement())
         assert plan.with_filter(Constraint(TupleDomain({key: others}))).remaining == TupleDomain({key: others})
-
-
-@dataclass(frozen=True, slots=True)
-class Sized(Split):
-    size: int
-
-    @property
-    def size_bytes(self) -> int:
-        return self.size
-
-
-@given(st.lists(st.integers(0, 1000)), st.integers(1, 8), st.integers(1, 2000), st.integers(1, 50))
-def test_packing_keeps_every_split_once(sizes: list[int], parallelism: int, most: int, cost: int) -> None:
-    splits = [Sized(size) for size in sizes]
-    tasks = pack_splits(splits, parallelism, most, cost)
-    assert sorted(split.size_bytes for task in tasks for split in task) == sorted(sizes)
-    assert all(tasks)
-    for task in tasks:
-        assert len(task) == 1 or sum(split.size_bytes for split in task) + cost * (len(task) - 1) <= most
-
-
-def test_packing_uses_all_cores_for_small_tables() -> None:
-    assert len(pack_splits([Sized(100)] * 8, 4, 1 << 27, 1)) == 4
-    assert len(pack_splits([Sized(1)] * 10_000, 2, 1 << 27, 4 << 20)) < 500

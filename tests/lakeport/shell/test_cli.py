@@ -1,4 +1,7 @@
-"""The command ``lakeport`` as a process: exit codes, what goes to which stream, formats."""
+"""The command ``lakeport``: exit codes, what goes to which stream, formats.
+
+What a process of its own would not add to is called in this one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ import stat
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -18,6 +22,7 @@ import pytest
 
 from catalog.metastore.embedded.factory import open_embedded
 from catalog.metastore.model import Database
+from lakeport.shell.main import main
 
 COMMAND = [sys.executable, "-c", "import sys; from lakeport.shell.main import main; sys.exit(main())"]
 
@@ -42,6 +47,31 @@ def lakeport(
         cwd=folder,
         env={**os.environ, **(env or {})},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a call ended, by the names of a process's end."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+def called(*arguments: str | Path, env: dict[str, str] | None = None, folder: Path | None = None) -> Done:
+    """The command as a function; what it needs Java for ends in an error."""
+    raw_out, raw_err = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(raw, "utf-8", write_through=True) for raw in (raw_out, raw_err))
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        if folder is not None:
+            patch.chdir(folder)
+        try:
+            code = main([*map(str, arguments)])
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+    return Done(code, raw_out.getvalue(), raw_err.getvalue())
 
 
 @pytest.mark.slow
@@ -136,11 +166,11 @@ def test_variables_commands_and_rows_without_a_header(catalogs: Path) -> None:
 
 
 def test_commands_start_no_spark(catalogs: Path) -> None:
-    done = lakeport("sql", "--catalogs", catalogs, "\\l\n\\dn mem", env={"JAVA_HOME": "/nowhere"})
-    assert (done.returncode, done.stderr) == (0, b"")
+    text = "\\l\n\\dn mem\n\\d mem.default.nope"
+    done = lakeport("sql", "--catalogs", catalogs, text, env={"JAVA_HOME": "/nowhere"})
     assert done.stdout.decode().startswith(" catalog | connector\n---------+-----------\n mem     | memory\n(1 row)\n")
-    done = lakeport("sql", "--catalogs", catalogs, "\\d mem.default.nope", env={"JAVA_HOME": "/nowhere"})
-    assert (done.returncode, b"no table mem.default.nope" in done.stderr) == (1, True)
+    [line] = done.stderr.splitlines()
+    assert (done.returncode, b"no table mem.default.nope" in line) == (1, True)
 
 
 def test_a_reader_that_has_enough(catalogs: Path) -> None:
@@ -183,7 +213,7 @@ def test_a_reader_that_has_enough(catalogs: Path) -> None:
 def test_misuse_is_one_line_and_an_exit_code(
     arguments: list[str], env: dict[str, str], code: int, says: str, tmp_path: Path
 ) -> None:
-    done = lakeport(*arguments, env={"XDG_STATE_HOME": str(tmp_path), **env})
+    done = called(*arguments, env={"XDG_STATE_HOME": str(tmp_path), **env})
     [line] = done.stderr.decode().splitlines()
     assert (done.returncode, done.stdout) == (code, b"")
     assert line.startswith("error")
@@ -194,7 +224,12 @@ def test_debug_shows_the_trace() -> None:
     done = lakeport("sql", "SELECT 1", "--catalogs", "/nowhere", "--debug")
     assert done.returncode == 1
     assert b"Traceback" in done.stderr
-    assert lakeport("--version").stdout.startswith(b"lakeport ")
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("lakeport ")
 
 
 def test_catalogs_check(catalogs: Path, tmp_path: Path) -> None:
@@ -207,7 +242,7 @@ def test_catalogs_check(catalogs: Path, tmp_path: Path) -> None:
         (catalogs / "lake.properties").write_text(
             f"connector.name=hudi\nhive.metastore=embedded\nhive.metastore.embedded.path={path}\n"
         )
-        done = lakeport("catalogs", "check", "--catalogs", catalogs)
+        done = called("catalogs", "check", "--catalogs", catalogs)
         assert (done.returncode, done.stderr) == (0, b"")
         assert done.stdout.decode().splitlines() == [
             f"lake  hudi    ok      2 schemas, metastore: embedded in {path}",
@@ -218,7 +253,7 @@ def test_catalogs_check(catalogs: Path, tmp_path: Path) -> None:
             "hive.metastore.thrift.client.max-retries=0\n"
         )
         (catalogs / "typo.properties").write_text("connector.name=hive\nhive.metastore.ury=thrift://x:1\n")
-        done = lakeport("catalogs", "check", "--catalogs", catalogs)
+        done = called("catalogs", "check", "--catalogs", catalogs)
     lines = {line.split()[0]: line for line in done.stdout.decode().splitlines()}
     assert done.returncode == 2
     assert "FAILED" in lines["down"]
@@ -236,7 +271,7 @@ def test_a_check_changes_nothing(connector: str, catalogs: Path, tmp_path: Path)
     (catalogs / "lake.properties").write_text(
         f"connector.name={connector}\nhive.metastore=embedded\nhive.metastore.embedded.path={path}\n"
     )
-    done = lakeport("catalogs", "check", "--catalogs", catalogs)
+    done = called("catalogs", "check", "--catalogs", catalogs)
     [line, _] = done.stdout.decode().splitlines()
     assert done.returncode == 1
     assert "FAILED" in line
@@ -245,7 +280,7 @@ def test_a_check_changes_nothing(connector: str, catalogs: Path, tmp_path: Path)
 
 
 def test_a_check_in_an_empty_directory_leaves_it_empty(tmp_path: Path) -> None:
-    done = lakeport("catalogs", "check", folder=tmp_path)
+    done = called("catalogs", "check", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode().splitlines() == [
         f"{name}  {name}  ok      1 schema, metastore: none yet; the first schema or table creates it"
@@ -256,7 +291,7 @@ def test_a_check_in_an_empty_directory_leaves_it_empty(tmp_path: Path) -> None:
 
 def test_defaults_are_shown_as_files_have_them(catalogs: Path) -> None:
     (catalogs / "lake.properties").write_text("connector.name=hive\nhive.metastore.uri=thrift://h:9083\n")
-    done = lakeport("catalogs", "show", "lake", "--defaults", "--catalogs", catalogs)
+    done = called("catalogs", "show", "lake", "--defaults", "--catalogs", catalogs)
     shown = {line.split()[0]: line for line in done.stdout.decode().splitlines() if "not set, default" in line}
     assert " 10s " in shown["hive.metastore.thrift.client.connect-timeout"]
     assert " 256MB " in shown["hive.metastore.thrift.client.max-message-size"]
@@ -264,29 +299,39 @@ def test_defaults_are_shown_as_files_have_them(catalogs: Path) -> None:
 
 def test_a_file_with_the_name_of_sparks_own_catalog(catalogs: Path) -> None:
     (catalogs / "spark_catalog.properties").write_text("connector.name=memory\n")
-    done = lakeport("catalogs", "check", "--catalogs", catalogs)
+    done = called("catalogs", "check", "--catalogs", catalogs)
     assert done.returncode == 1
     assert b"the name of Spark's own" in done.stdout
 
 
-@pytest.mark.slow
+def test_catalogs_add_looks_for_named_files_beside_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    arguments = ["catalogs", "add", "--catalogs", str(folder), "lake", "hive", "hive.metastore.uri=thrift://h:9083"]
+    assert main([*arguments, "s3.aws-secret-key=${FILE:key.txt}", "s3.aws-access-key=k"]) == 1
+    assert str(folder / "key.txt") in capsys.readouterr().err
+    (folder / "key.txt").write_text("hush")
+    assert main([*arguments, "s3.aws-secret-key=${FILE:key.txt}", "s3.aws-access-key=k"]) == 0
+    assert "s3.aws-secret-key=${FILE:key.txt}" in (folder / "lake.properties").read_text()
+
+
 def test_catalogs_add_and_show(tmp_path: Path) -> None:
     folder = tmp_path / "new"
     arguments = ("catalogs", "add", "lake", "hive", "hive.metastore.uri=thrift://h:9083")
     secrets = ("s3.aws-secret-key=hush-1", "s3.aws-access-key=${ENV:LAKE_KEY}")
-    done = lakeport(*arguments, *secrets, "--catalogs", folder, env={"LAKE_KEY": "hush-2"})
+    done = called(*arguments, *secrets, "--catalogs", folder, env={"LAKE_KEY": "hush-2"})
     assert (done.returncode, done.stdout.decode()) == (0, f"wrote {folder / 'lake.properties'}\n")
     assert done.stderr.decode() == (
         f"warning: s3.aws-secret-key is a secret in clear text in {folder / 'lake.properties'}; "
         "better: s3.aws-secret-key=${ENV:LAKE_S3_AWS_SECRET_KEY}\n"
     )
-    again = lakeport(*arguments, "--catalogs", folder)
+    again = called(*arguments, "--catalogs", folder)
     assert again.returncode == 1
     assert b"--replace overwrites it" in again.stderr
     file = folder / "lake.properties"
     file.write_text(file.read_text() + "hive.metastore.ury=hush-3\n")
     (folder / "broken.properties").write_text("x\n")
-    done = lakeport("catalogs", "show", "lake", "--catalogs", folder)
+    done = called("catalogs", "show", "lake", "--catalogs", folder)
     assert done.returncode == 0
     assert b"hush" not in done.stdout + done.stderr
     assert [line.split(maxsplit=2) for line in done.stdout.decode().splitlines()] == [
@@ -296,7 +341,7 @@ def test_catalogs_add_and_show(tmp_path: Path) -> None:
         ["s3.aws-access-key", "${ENV:LAKE_KEY}", "line 4"],
         ["hive.metastore.ury", "(hidden)", "line 5, unknown property; did you mean 'hive.metastore.uri'?"],
     ]
-    every = lakeport("catalogs", "show", "--defaults", "--catalogs", folder)
+    every = called("catalogs", "show", "--defaults", "--catalogs", folder)
     assert every.returncode == 1
     assert b"broken.properties" in every.stderr
     assert b"not set, default" in every.stdout

@@ -11,8 +11,15 @@ import pyarrow as pa
 from pyarrow import orc
 
 from connectors.hive.acid.file import AcidFile
-from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW, acid_columns, hidden_array
-from connectors.hive.acid.read.stripe_keys import CountedKeys, Keys, StoredKeys, StripeKeys
+from connectors.hive.acid.key_columns import (
+    ACID_HIDDEN_COLUMNS,
+    ROW,
+    acid_columns,
+    has_current_layout,
+    hidden_array,
+)
+from connectors.hive.acid.key_range import StripeRanges
+from connectors.hive.acid.read.stripe_keys import CountedKeys, Keys, StoredColumns, StoredKeys, StripeKeys
 from connectors.hive.acid.valid_ids import ValidIds
 from connectors.toolkit.orc.file import OrcFile
 from connectors.toolkit.read.file_read import FileRead
@@ -66,6 +73,12 @@ class OpenAcidFile(OrcFile):
     def root(self) -> str:
         return "" if self.asked.acid.original else self._names[ROW]
 
+    @property
+    def gives_every_row(self) -> bool:
+        """No row can be deleted, not be visible, or be an event of another kind than an insert."""
+        acid = self.asked.acid
+        return not acid.deletes and not acid.check_write_ids and self.keys.prove_rows
+
     @cached_property
     def keys(self) -> Keys:
         """Keys of the rows.
@@ -77,7 +90,8 @@ class OpenAcidFile(OrcFile):
         shown = bool(self._hidden) or asked.needs_keys
         if asked.acid.original:
             return CountedKeys(asked.acid, self.footer, shown)
-        return StoredKeys(asked.acid, self.footer, self._names, asked.visible, shown)
+        columns = StoredColumns(self._names, StripeRanges(self.source, self.footer), has_current_layout(self.footer))
+        return StoredKeys(asked.acid, columns, asked.visible, shown)
 
     def hidden_arrays(self, keys: StripeKeys) -> dict[str, pa.Array]:
         """The columns that show the keys of a stripe, by name."""

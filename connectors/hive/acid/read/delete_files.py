@@ -22,7 +22,7 @@ from connectors.hive.acid.key_columns import (
     has_current_layout,
     int64_values,
 )
-from connectors.hive.acid.key_range import ALL_KEYS, KeyRange, stripe_ranges
+from connectors.hive.acid.key_range import ALL_KEYS, KeyRange, StripeRanges
 from connectors.hive.acid.valid_ids import ValidIds
 from connectors.toolkit.orc.footer import OrcFooter, read_orc_footer
 from connectors.toolkit.orc.reader import orc_errors
@@ -91,8 +91,9 @@ class OpenDeleteFile:
             operations = None if has_current_layout(self.footer) else names[OPERATION]
             transactions = names[CURRENT_TRANSACTION] if dated else None
             asked = [*wanted, *(name for name in (operations, transactions) if name)]
-            for index, inside in enumerate(stripe_ranges(self.footer)):
-                if not self.footer.stripes[index].rows or not inside.overlaps(keys):
+            ranges = None if keys == ALL_KEYS else StripeRanges(self.source, self.footer)
+            for index, one in enumerate(self.footer.stripes):
+                if not one.rows or (ranges is not None and not ranges.overlaps(index, keys)):
                     continue
                 stripe = file.read_stripe(index, columns=asked)
                 if operations:

@@ -1,8 +1,9 @@
 """Rows of a range of a data file of a full ACID table, without those deleted or not visible. Executor side.
 
 Stripes that a predicate rules out are skipped: a newer version of a row is a row of its own, and row ids are those of
-the file, or are counted with the stripes skipped. Key columns are read only where they are shown, or where deletes may
-be of the stripe; where nothing is read at all, rows are counted by the footer.
+the file, or are counted with the stripes skipped. ACID columns are read only where they are shown, or where footers do
+not tell that no delete is of the stripe and that all of it is visible; of a stripe of one write id and bucket property
+the row ids alone. Where nothing is read at all, rows are counted by the footer.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from connectors.toolkit.read.stages import Rows, Stage, adapt, mask, project, pr
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["acid_page_source", "load_deletes"]
+
+_LEFT_OUT = "rows left out as deleted or not visible"
 
 
 def acid_page_source(files: FileSystem, asked: AcidRead) -> FilePageSource[OpenAcidFile]:
@@ -52,11 +55,17 @@ def _decode_with_keys(file: OpenAcidFile, rows: Iterator[FileRows]) -> Rows:
 
 
 def _with_keys(file: OpenAcidFile, part: FileRows) -> Iterator[FileRows]:
-    stripe = file.columns.read(part.part, file.keys.columns(part.part))
+    if file.keys.sees_none(part.part):
+        count(_LEFT_OUT, part.count)
+        return
+    asked = file.keys.columns(part.part)
+    if file.asked.acid.deletes and not asked:
+        count("stripes that no delete touches")
+    stripe = file.columns.read(part.part, asked)
     known = file.keys.of_stripe(part.part, stripe.extra)
     kept = None
     if known.dropped is not None:
-        count("rows left out as deleted or not visible", int(np.count_nonzero(known.dropped)))
+        count(_LEFT_OUT, int(np.count_nonzero(known.dropped)))
         if known.dropped.all():
             return
         kept = pa.array(~known.dropped)

@@ -27,6 +27,7 @@ __all__ = [
     "floats_to_booleans",
     "floats_to_decimals",
     "floats_to_integers",
+    "floats_to_saturated_booleans",
     "floats_to_texts",
     "integers_to_booleans",
     "integers_to_decimals",
@@ -93,8 +94,14 @@ def integers_to_texts(array: pa.Array) -> pa.Array:
 
 
 def floats_to_booleans(array: pa.Array) -> pa.Array:
-    """Whether the whole part is not 0, as Hive has it: 0.5 is false."""
+    """Whether the whole part is not 0, as Hive has it: 0.5 is false. NULL out of range of a ``bigint``."""
     return integers_to_booleans(floats_to_integers(array.type, pa.int64())(array))
+
+
+def floats_to_saturated_booleans(array: pa.Array) -> pa.Array:
+    """The same as of a Java ``int``: what is too large for it, and infinity, is true; NaN is false."""
+    numbers = array.cast(pa.float64())
+    return pc.and_(pc.greater_equal(pc.abs(numbers), 1.0), pc.invert(pc.is_nan(numbers)))
 
 
 def floats_to_integers(source: pa.DataType, target: pa.DataType) -> ArrayFunction:

@@ -118,6 +118,7 @@ _ORC: _Table = _TO_ALL | {
     ("text", "timestamp"): _plain(words.strict_timestamps),
 }
 _ROWS: _Table = _TO_ALL | {
+    ("float", "boolean"): _plain(numbers.floats_to_saturated_booleans),
     ("float", "text"): lambda source, target: numbers.floats_to_texts(source, nan=True),
     ("float", "decimal"): numbers.floats_to_decimals,
     ("decimal", "text"): lambda source, target: numbers.decimals_to_texts(stripped=False),

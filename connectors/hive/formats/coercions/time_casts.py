@@ -90,8 +90,15 @@ def timestamps_to_integers(source: pa.DataType, target: pa.DataType) -> ArrayFun
 
 
 def timestamps_to_floats(source: pa.DataType, target: pa.DataType) -> ArrayFunction:
-    """Seconds."""
-    return lambda array: pc.divide(array.view(pa.int64()).cast(pa.float64(), safe=False), 1e6).cast(target, safe=False)
+    """Seconds: the whole ones and the fraction added as doubles, since microseconds have more digits than these."""
+
+    def cast(array: pa.Array) -> pa.Array:
+        micros = array.view(pa.int64())
+        whole = floor_divide(micros, 1_000_000)
+        part = pc.subtract(micros, pc.multiply(whole, 1_000_000))
+        return pc.add(whole.cast(pa.float64()), pc.divide(part.cast(pa.float64()), 1e6)).cast(target, safe=False)
+
+    return cast
 
 
 def timestamps_to_decimals(source: pa.DataType, target: pa.DataType) -> ArrayFunction:

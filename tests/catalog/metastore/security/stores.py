@@ -61,4 +61,6 @@ def make_stores(folder: Path, name: str = "localhost", kind: str = "RSA") -> Sto
 
 
 def _keytool(*arguments: str | Path) -> None:
-    subprocess.run(["keytool", *map(str, arguments)], check=True, capture_output=True, timeout=120)
+    # A command of so little work ends before Java's second compiler pays.
+    quick = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
+    subprocess.run(["keytool", *quick, *map(str, arguments)], check=True, capture_output=True, timeout=120)

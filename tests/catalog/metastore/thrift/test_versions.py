@@ -159,3 +159,30 @@ def test_every_request_names_the_catalog() -> None:
         all_operations()["writes.add_partitions"](metastore)
         assert metastore.transactions.open_transaction("ann", "q") == 7
     assert small.names == ["@spark#", "spark", f"@spark#{DATABASE}", "spark", "spark"]
+
+
+def test_many_tables_are_asked_for_at_once() -> None:
+    class Bulk(SmallMetastore):
+        def get_table_objects_by_name(self, dbname: str, tbl_names: list[str]) -> list[ttypes.Table]:
+            self._called("get_table_objects_by_name")
+            if "secret" in tbl_names:
+                raise ttypes.MetaException("your client does not support it")
+            return [self.get_table(dbname, name) for name in tbl_names]
+
+        def get_table_req(self, req: ttypes.GetTableRequest) -> ttypes.GetTableResult:
+            table = newer_table(req)
+            if req.tblName == "secret":
+                table.accessType, table.requiredReadCapabilities = 1, ["HIVESECRETREAD"]
+            return ttypes.GetTableResult(table)
+
+    small = Bulk()
+    lacking = "get_table_objects_by_name_req"
+    with (
+        serving(speak_thrift(small, lacking=lacking, newer=True)) as uri,
+        closing(connected(uri)) as metastore,
+    ):
+        names = [f"t{n}" for n in range(601)]
+        assert [table.name for table in metastore.reads.get_tables(DATABASE, names)] == names
+        assert small.calls.count("get_table_objects_by_name") == 3
+        # What is kept from us hides no other.
+        assert [table.name for table in metastore.reads.get_tables(DATABASE, ["a", "secret", "b"])] == ["a", "b"]

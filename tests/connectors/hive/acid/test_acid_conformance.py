@@ -25,7 +25,6 @@ class AcidConformance(HiveConformance):
 
     missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset(
         {
-            Behaviour.AGGREGATION,
             Behaviour.CHANGES,
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.LIMIT,
@@ -78,9 +77,7 @@ class AcidConformance(HiveConformance):
 class TestFullAcidConformance(AcidConformance):
     """Tells changes, too: a row that is written again is deleted and inserted."""
 
-    missing_behaviours = frozenset(
-        {Behaviour.AGGREGATION, Behaviour.EXPRESSION_PUSHDOWN, Behaviour.LIMIT, Behaviour.TOP_N}
-    )
+    missing_behaviours = frozenset({Behaviour.EXPRESSION_PUSHDOWN, Behaviour.LIMIT, Behaviour.TOP_N})
     converted = False
 
     def procedure_arguments(self, procedure: str, name: SchemaTableName) -> Mapping[str, Value | None] | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
 
 import pyarrow as pa
 import pytest
@@ -13,17 +13,13 @@ from pyarrow import orc
 
 from connector_spi.errors import ConnectorError, CorruptFileError, NotSupportedError
 from connector_spi.handles import ColumnHandle
-from connector_spi.page_source import PageSource
 from connector_spi.predicate import Domain, TupleDomain
-from connectors.hive.acid.file import AcidFile, DeleteFile, SyntheticKeys
+from connectors.hive.acid.file import AcidFile, SyntheticKeys
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
-from connectors.hive.acid.read.acid_file import HIDDEN_NAMES, AcidRead
 from connectors.hive.acid.read.delete_cache import DELETE_CACHE
-from connectors.hive.acid.read.page_source import acid_page_source
 from connectors.hive.acid.valid_ids import ALL_VALID, ValidIds
-from connectors.hive.formats.coercions.rules import ORC_RULES
-from connectors.toolkit.read.file_read import FileRange, FileRead
-from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.toolkit.read.page_source import FilePageSource
+from tests.connectors.hive.acid.pages import RecordingFiles, acid_file, read, source
 from tests.connectors.hive.acid.writer import OrcLayout, RowKey
 from tests.connectors.hive.acid.writer.orc_files import deletes, inserts, write_acid_file, write_flat_file
 from tests.paths import TABLES
@@ -36,65 +32,10 @@ K = ColumnHandle("k", pa.int32())
 _ROW = pa.struct([("k", pa.int32())])
 
 
-class RecordingFiles(FileSystem):
-    """Remembers what was opened."""
-
-    opened: ClassVar[list[str]] = []
-
-    def open(self, uri: str) -> pa.NativeFile:
-        self.opened.append(uri)
-        return FileSystem.open(self, uri)
-
-
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
     DELETE_CACHE.clear()
     RecordingFiles.opened.clear()
-
-
-def acid_file(
-    path: Path,
-    directory: str = "delta_0000001_0000001_0000",
-    *,
-    check_write_ids: bool = False,
-    keys: SyntheticKeys | None = None,
-    original: bool = False,
-    deletes: Sequence[Path] = (),
-    check_deletes: bool = False,
-) -> AcidFile:
-    missing = [one for one in (path, *deletes) if not one.exists()]
-    if missing:
-        pytest.skip(f"no file at {missing[0]}; set CONNECTOR_TEST_TABLES")
-    found = tuple(DeleteFile(str(one), one.stat().st_size, 0, 1, 9, 0, check_deletes) for one in deletes)
-    size = path.stat().st_size
-    return AcidFile(str(path), size, 0, 0, directory, original, check_write_ids, keys, found)
-
-
-def source(
-    file: AcidFile,
-    columns: Sequence[ColumnHandle],
-    *,
-    start: int = 0,
-    length: int | None = None,
-    visible: ValidIds = ALL_VALID,
-    memory: int = 1 << 28,
-    predicate: TupleDomain[ColumnHandle] | None = None,
-) -> PageSource:
-    names = {column.name: column.name for column in columns}
-    asked = FileRead(
-        FileRange(file.path, start, file.size if length is None else length),
-        tuple(columns),
-        synthetic=HIDDEN_NAMES,
-        sources=lambda schema: names,
-        predicate=TupleDomain.all() if predicate is None else predicate,
-        rules=ORC_RULES,
-    )
-    return acid_page_source(RecordingFiles(), AcidRead(asked, file, visible, memory))
-
-
-def read(file: AcidFile, columns: Sequence[ColumnHandle], **options: object) -> pa.Table:
-    with source(file, columns, **options) as pages:  # type: ignore[arg-type]  # options of ``source``
-        return pa.Table.from_batches(list(pages), pages.schema)
 
 
 def nation() -> AcidFile:
@@ -158,6 +99,68 @@ def test_streaming_rows_are_checked_one_by_one(committed: tuple[int, ...], rows:
     assert read(file, [], visible=visible).num_rows == rows
     found = read(file, [ROW_ID], visible=visible).column(0).to_pylist()
     assert [(row["writeid"], row["rowid"]) for row in found] == [(one, row) for one in committed for row in (0, 1)]
+
+
+def summary(file: AcidFile, columns: Sequence[ColumnHandle]) -> tuple[object, ...] | None:
+    pages = source(file, columns)
+    assert isinstance(pages, FilePageSource)
+    with pages:
+        found = pages.summary()
+    if found is None:
+        return None
+    bounds = [found.columns[column.name] for column in columns]
+    return found.rows, *((one.low, one.high, one.null_count) for one in bounds)
+
+
+def numbered_file(path: Path, layout: OrcLayout | None = None) -> AcidFile:
+    """Rows -5 to 4 in stripes of four, with a NULL instead of 0."""
+    keys = [RowKey(1, BUCKET_0, row) for row in range(10)]
+    rows = [(None if number == 0 else number,) for number in range(-5, 5)]
+    layout = layout or OrcLayout(stripe_rows=4)
+    write_acid_file(path / "bucket_00000", "k:int", inserts(keys, rows), layout)
+    return acid_file(path / "bucket_00000")
+
+
+def test_the_footer_sums_up_a_file_of_which_every_row_is_seen(tmp_path: Path) -> None:
+    file = numbered_file(tmp_path)
+    assert summary(file, []) == (10,)
+    assert summary(file, [K]) == (10, (-5, 4, 1))
+    later = ColumnHandle("added_later", pa.int32())
+    assert summary(file, [later]) == (10, (None, None, 10))
+
+
+def test_the_footer_sums_up_real_files() -> None:
+    base = acid_file(Path(nation().path), "base_0000002")
+    assert summary(base, [NATION_KEY]) == (25000, (0, 24, 0))
+    assert summary(base, []) == (25000,)
+    original = acid_file(HIVE / "alltypes_original" / "000000_0", "", original=True)
+    assert summary(original, [ColumnHandle("id", pa.int32())]) == (7300, (0, 7299, 0))
+
+
+def test_the_footer_says_nothing_of_rows_that_may_not_be_seen(tmp_path: Path) -> None:
+    file = numbered_file(tmp_path)
+    assert summary(replace(file, check_write_ids=True), []) is None
+    assert summary(nation(), []) is None
+    assert summary(nation(), [NATION_KEY]) is None
+    assert summary(file, [ROW_ID]) is None
+    # Without the mark of the layout, rows may be updates and deletes.
+    assert summary(numbered_file(tmp_path / "compacted", OrcLayout(query_compacted=True)), []) is None
+    assert summary(numbered_file(tmp_path / "unindexed", OrcLayout(stride=0)), [K]) is None
+
+
+def test_the_footer_does_not_bound_a_struct_with_nulls(tmp_path: Path) -> None:
+    path = tmp_path / "bucket_00000"
+    events = [*inserts([RowKey(1, BUCKET_0, 0)], [(7,)]), *deletes([RowKey(1, BUCKET_0, 1)], 1)]
+    write_acid_file(path, "k:int", events)
+    assert summary(acid_file(path), [K]) is None
+
+
+def test_a_file_that_is_no_acid_file_is_not_counted(tmp_path: Path) -> None:
+    write_flat_file(tmp_path / "bucket_00000", "k:int", [(1,)])
+    with pytest.raises(CorruptFileError):
+        summary(acid_file(tmp_path / "bucket_00000"), [])
+    write_flat_file(tmp_path / "empty" / "bucket_00000", "k:int", [])
+    assert summary(acid_file(tmp_path / "empty" / "bucket_00000"), [K]) == (0, (None, None, 0))
 
 
 def test_file_of_a_compaction_by_query() -> None:

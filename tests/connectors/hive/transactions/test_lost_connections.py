@@ -17,21 +17,11 @@ from connector_spi.names import SchemaTableName
 from connectors.hive.transactions.heartbeats import Heartbeat, Heartbeats
 from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
 from tests.catalog.metastore.thrift.fault_proxy import Fault, FaultProxy, fault_proxy
-from tests.hms import HiveMetastoreServer, running_metastore, why_not
+from tests.hms import HiveMetastoreServer
 
 POLICY = SnapshotPolicy(True, 5.0, assume_committed=True, user="ann", agent="query 1")
 
 NEVER = 3600.0
-
-
-@pytest.fixture(scope="module")
-def hive_metastore_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveMetastoreServer]:
-    """One of its own: a lock that is left behind would disturb other tests."""
-    reason = why_not()
-    if reason is not None:
-        pytest.skip(reason)
-    with running_metastore(tmp_path_factory.mktemp("hms")) as server:
-        yield server
 
 
 @pytest.fixture
@@ -55,6 +45,7 @@ def metastore(network: FaultProxy) -> Iterator[Metastore]:
 
 @pytest.fixture
 def table(healthy: Metastore) -> SchemaTableName:
+    """Of this test alone: a lock that is left behind keeps no other test of the same server waiting."""
     made = new_table(healthy)
     return SchemaTableName(made.database, made.name)
 

@@ -40,6 +40,13 @@ def said(shell: tuple[ShellSession, io.BytesIO], text: str, capsys: pytest.Captu
 def test_what_there_is(shell: tuple[ShellSession, io.BytesIO], capsys: pytest.CaptureFixture[str]) -> None:
     assert said(shell, "\\l", capsys) == " catalog | connector\n---------+-----------\n mem     | memory\n(1 row)\n"
     assert said(shell, "\\dn mem", capsys).splitlines()[3:] == [" default", " s", "(2 rows)"]
+    assert said(shell, "\\dn mem.inf*", capsys).splitlines()[3:] == [" information_schema", "(1 row)"]
+    system = [" default", " information_schema", " s", " system", "(4 rows)"]
+    assert said(shell, "\\dnS mem", capsys).splitlines()[3:] == system
+    about = [f" {name}" for name in ("columns", "schemata", "tables", "views")]
+    assert said(shell, "\\dt mem.information_schema.*", capsys).splitlines()[3:] == [*about, "(4 rows)"]
+    assert " mem     | system             | metadata" in said(shell, "\\dtS mem.*.*", capsys)
+    assert "metadata" not in said(shell, "\\dt mem.*.*", capsys)
     assert said(shell, "\\dt mem.s.tr*", capsys).splitlines()[3:] == [" trips", "(1 row)"]
     assert "USE a" not in said(shell, "\\dt", capsys)
     shell[0].begin_in("mem", "s")

@@ -16,9 +16,9 @@ from connector_spi.schema import ColumnMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.memory.connector import MemoryConnector
+from lakeport.planning.packing import Packing
 from lakeport.planning.scan_plan import ScanPlan
 from lakeport.spark.bridge.types import spark_schema_json
-from lakeport.spark.scan.environment import Packing
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.tasks.counters import TaskCounters
 from lakeport.transactions.plain_statement import plain_statement
@@ -99,6 +99,9 @@ class FakeSpark:
     def tasks_are_in_utc(self) -> bool:
         return self.utc
 
+    def columns_unavailable(self) -> str | None:
+        return None
+
     def rows_need_a_column(self) -> bool:
         return False
 
@@ -117,7 +120,8 @@ def scanned(make: MakeSplits, *, native_reader: bool = True) -> Iterator[tuple[S
         memory.__class__ = FilesConnector
         assert isinstance(memory, FilesConnector)
         memory.splits = CountingSplits(make)
-        access = replace(plain_statement(session.catalogs).access("mem"), native_reader=native_reader)
+        access = plain_statement(session.catalogs).access("mem")
+        access = replace(access, engine=replace(access.engine, native_reader=native_reader))
         handle = access.metadata.get_table_handle(access.session, SchemaTableName("s", "t"))
         assert handle is not None
         everything = TupleDomain[ColumnHandle].all()

@@ -252,6 +252,10 @@ def test_limit_counts_rows_that_pass(tables: Tables) -> None:
 
 def test_aggregations_of_one_table_are_distinguished(tables: Tables) -> None:
     tables.agree("SELECT sum(id) AS s FROM {t} UNION ALL SELECT sum(tiny) FROM {t}")
+
+
+@pytest.mark.slow
+def test_filters_of_one_tables_aggregations_are_distinguished(tables: Tables) -> None:
     tables.agree("SELECT count(*) FROM {t} WHERE tiny > 0 UNION ALL SELECT count(*) FROM {t} WHERE tiny >= 0")
     tables.agree("SELECT (SELECT max(id) FROM {t} WHERE flag), (SELECT max(id) FROM {t}), (SELECT min(id) FROM {t})")
 

@@ -59,7 +59,7 @@ def test_totals_of_a_scan_that_ran_twice() -> None:
         "  files: 4 of 4",
         "  splits: 4 in 2 tasks",
         "  size: 2.4 MB",
-        "  reader: Python tasks",
+        "  reader: Python tasks, as columns",
         "  rows given: 1,234",
         "  read more than once: Spark samples the rows before it sorts them; numbers are of one reading",
         "  counted in 2 of 2 tasks",

@@ -22,7 +22,7 @@ from connector_spi.errors import NotSupportedError
 from connectors.hive.formats.coercions.rules import ORC_RULES, PARQUET_RULES, ROW_RULES
 from connectors.hive.schema.text_types import apply_text_rule, text_rule
 from connectors.toolkit.schema.time_conventions import TimeConventions
-from connectors.toolkit.schema.type_adaptation import adaptation
+from connectors.toolkit.schema.type_adaptation import CastRules, adaptation
 
 _Answers = Mapping[str, Mapping[str, Mapping[str, Sequence[str | None] | None]]]
 _TOLD = json.loads((Path(__file__).parent / "hive_coercions.json").read_text())
@@ -68,6 +68,15 @@ def _cast(values: pa.Array, source: str, target: str, kind: str) -> pa.Array | N
     result = result.slice(1, len(values))
     rule = text_rule(target)
     return result if rule is None else apply_text_rule(result, rule)
+
+
+@pytest.mark.parametrize("rules", [ORC_RULES, ROW_RULES], ids=["orc", "rows"])
+def test_times_after_2255_keep_their_digits_as_doubles(rules: CastRules) -> None:
+    # Hive's q-test schema_evol_text_nonvec_part_all_primitive; the microseconds alone are more than a double holds.
+    times = pa.array(["5966-07-09 03:30:50.597"]).cast(pa.timestamp("us"))
+    function = adaptation(times.type, pa.float64(), TimeConventions(), "c", rules)
+    assert function is not None
+    assert function(times).to_pylist() == [126117919850.597]
 
 
 def _array(texts: Sequence[str], hive_type: str) -> pa.Array:
@@ -146,7 +155,7 @@ def _beyond(kind: str, source: str, target: str) -> bool:
 
 def _on_purpose(kind: str, source: str, target: str, value: str, mine: object, hives: str | None) -> bool:
     """Whether what comes here is other than Hive's answer for a reason that the docs give."""
-    lossy = target in (*_INTEGERS, "boolean", "timestamp")
+    lossy = target in (*_INTEGERS, "timestamp")
     if kind == "rows" and lossy and mine is None:
         # Hive cuts the upper bits off, and shows other numbers and times; "." is 0, and a time alone is of today.
         return hives is not None

@@ -1,0 +1,162 @@
+"""What the logs of file slices say, kept between the reads of a process. Executor side."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import pyarrow as pa
+
+from connectors.hudi.merge.base import MergedLog
+from connectors.hudi.merge.columns import MergeColumns
+from connectors.hudi.merge.key_index import KeyIndex
+from connectors.hudi.read.slice_read import SliceRead
+
+__all__ = ["LOG_CACHE", "KeptLog", "LogCache", "LogForm", "log_identity"]
+
+# Of a key's flags and of its place in the index.
+_BYTES_OF_KEY = 64
+# Keys of the cache must not tell what storage is reached with.
+_SALT = os.urandom(16)
+
+
+@dataclass(frozen=True, slots=True)
+class LogForm:
+    """What the blocks of a slice's logs have in common.
+
+    Attributes:
+        partial: Some block holds the updated columns only.
+        by_position: All events have positions in the base file.
+    """
+
+    partial: bool
+    by_position: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLog:
+    """The merged logs of a slice.
+
+    Attributes:
+        form: Of their blocks.
+        log: What they say; ``None`` where they have no event.
+        index: Finds its keys; ``None`` without events.
+        blocks: How many blocks were merged.
+        records: How many events.
+    """
+
+    form: LogForm
+    log: MergedLog | None
+    index: KeyIndex | None
+    blocks: int
+    records: int
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that it takes."""
+        log = self.log
+        if log is None:
+            return _BYTES_OF_KEY
+        arrays = [*log.filled.values(), *(() if log.ordering is None else log.ordering.columns)]
+        return int(log.rows.nbytes + log.keys.nbytes + sum(a.nbytes for a in arrays) + _BYTES_OF_KEY * len(log.keys))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that it has; any others are served too where there is no event."""
+        return pa.schema([]) if self.log is None else self.log.rows.schema
+
+    def of(self, columns: MergeColumns) -> KeptLog | None:
+        """The same with the columns of a merge alone; ``None`` where it lacks one."""
+        if self.log is None:
+            return self
+        known = {(field.name, field.type) for field in self.schema}
+        if not known.issuperset((field.name, field.type) for field in columns.schema):
+            return None
+        filled = {name: has for name, has in self.log.filled.items() if name in columns.names}
+        return replace(self, log=replace(self.log, rows=self.log.rows.select(columns.names), filled=filled))
+
+
+class LogCache:
+    """Keeps what was used last, up to a number of bytes. Used by several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, KeptLog] = OrderedDict()
+        self._sizes: dict[bytes, int] = {}
+        self._total = 0
+
+    def get(self, identity: bytes) -> KeptLog | None:
+        """What is kept of a slice."""
+        with self._lock:
+            found = self._kept.get(identity)
+            if found is not None:
+                self._kept.move_to_end(identity)
+            return found
+
+    def put(self, identity: bytes, kept: KeptLog, memory: int) -> None:
+        """Keeps a slice's logs, where they are not too many, instead of what was kept of them before.
+
+        Args:
+            identity: Of ``log_identity``.
+            kept: The logs.
+            memory: Most bytes that are kept afterwards.
+        """
+        size = kept.nbytes
+        with self._lock:
+            self._drop(identity)
+            if size <= memory:
+                self._kept[identity], self._sizes[identity] = kept, size
+                self._total += size
+            while self._total > memory:
+                self._drop(next(iter(self._kept)))
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        with self._lock:
+            self._kept.clear()
+            self._sizes.clear()
+            self._total = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes kept."""
+        with self._lock:
+            return self._total
+
+    def _drop(self, identity: bytes) -> None:
+        self._kept.pop(identity, None)
+        self._total -= self._sizes.pop(identity, 0)
+
+
+LOG_CACHE = LogCache()
+"""The cache of this process."""
+
+
+def log_identity(read: SliceRead) -> bytes | None:
+    """Stands for everything that the merged logs of a slice depend on but the columns that are read of them.
+
+    Files are asked for their modification time anew: a table that was made again where another one was may use the
+    same names.
+
+    Returns:
+        A digest, which tells nothing of what it was made of; ``None`` where a file is not what the split says, or
+        storage tells no modification time.
+    """
+    table, split = read.table, read.split
+    modified: list[int] = []
+    for log in split.logs:
+        info = read.files.info(log.path)
+        if info is None or info.size < log.size or not info.modified_millis:
+            return None
+        modified.append(info.modified_millis)
+    digest = blake2b(key=_SALT)
+    for part in (
+        (read.files.options, split.logs, modified, split.base_instant, split.format, split.source, split.path_values),
+        (table.location, table.view, table.merged_writes, table.config, table.history),
+    ):
+        digest.update(repr(part).encode())
+    digest.update(table.schema.serialize())
+    return digest.digest()

@@ -1,0 +1,87 @@
+"""What the logs of a slice say, one row for each key: kept from another read, or read and merged. Executor side."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TypeAlias
+
+from connector_spi.handles import ColumnHandle
+from connector_spi.scan_counters import count
+from connectors.hudi.merge.columns import MergeColumns
+from connectors.hudi.merge.event_store import KeyRange, decoded_bytes, held_bytes
+from connectors.hudi.merge.key_index import key_index
+from connectors.hudi.merge.merged import merged_log
+from connectors.hudi.read.log_cache import LOG_CACHE, KeptLog, LogCache, log_identity
+from connectors.hudi.read.log_events import counting_blocks, events_of_blocks, log_form, slice_merge_columns
+from connectors.hudi.read.slice_logs import SliceLogs
+from connectors.hudi.read.slice_read import SliceRead
+
+__all__ = ["SliceMerge"]
+
+_Parts: TypeAlias = Generator[tuple[KeyRange, KeptLog], None, None]
+
+
+class SliceMerge:
+    """The merged logs of a slice.
+
+    Args:
+        read: What to read.
+        cache: Where they are kept for other reads.
+
+    Attributes:
+        bytes_read: Bytes of logs that were read so far.
+    """
+
+    def __init__(self, read: SliceRead, cache: LogCache = LOG_CACHE) -> None:
+        self._read = read
+        self._cache = cache
+        self._memory = min(read.merge_cache, held_bytes(read.merge_memory))
+        self._identity = log_identity(read) if self._memory else None
+        self.bytes_read = 0
+
+    def parts(self) -> _Parts:
+        """What the logs say of some keys at a time, of the columns of the read's merge; to be closed."""
+        kept = self._kept()
+        found = None if kept is None else kept.of(slice_merge_columns(self._read, kept.form))
+        if found is not None:
+            count("log blocks merged", found.blocks)
+            count("log records merged", found.records)
+            count("file slices whose merged logs were kept")
+            yield KeyRange(), found
+            return
+        yield from self._merged(kept)
+
+    def _kept(self) -> KeptLog | None:
+        kept = None if self._identity is None else self._cache.get(self._identity)
+        return kept if kept is not None and kept.nbytes <= self._memory else None
+
+    def _merged(self, before: KeptLog | None) -> _Parts:
+        read = self._read
+        with SliceLogs(read.files, read.split.logs, decoded_bytes(read.merge_memory)) as logs:
+            blocks = counting_blocks(read, logs)
+            form = log_form(read, blocks)
+            columns = slice_merge_columns(read, form)
+            wide = columns if before is None else slice_merge_columns(self._widened(columns, before), form)
+            events = events_of_blocks(read, blocks, logs, wide)
+            self.bytes_read += sum(block.content_length for block in blocks)
+        with events as store:
+            for keys, tables in store.read():
+                log = merged_log(tables, wide) if tables else None
+                tables.clear()
+                index = None if log is None else key_index(log.keys)
+                made = KeptLog(form, log, index, len(blocks), store.records)
+                # What a plugin's merger holds is not known here.
+                if keys.is_all and self._identity is not None and columns.combine is None:
+                    self._cache.put(self._identity, made, self._memory)
+                narrow = made.of(columns)
+                assert narrow is not None
+                del made, log
+                yield keys, narrow
+
+    def _widened(self, columns: MergeColumns, before: KeptLog) -> SliceRead:
+        """The read with the columns that others asked: in the end the cache has what all queries ask."""
+        known = {*columns.names, *self._read.constants}
+        fits = before.nbytes * 2 <= self._memory
+        more = [ColumnHandle(field.name, field.type) for field in before.schema if fits and field.name not in known]
+        return replace(self._read, columns=(*columns.given, *more))

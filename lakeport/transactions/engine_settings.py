@@ -1,0 +1,55 @@
+"""The session properties that the engine itself has, in every catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from connector_spi.properties import boolean_property
+
+__all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "EngineSettings"]
+
+NATIVE_READER = boolean_property(
+    "native_reader",
+    "Let Spark's own Parquet and ORC readers read the files that they can; false forces Python tasks.",
+    True,
+)
+COLUMNAR_READER = boolean_property(
+    "columnar_reader",
+    "Hand what Python tasks read to Spark as columns, where its Spark can take them; false hands over row by row.",
+    True,
+)
+TASK_PUSHDOWN = boolean_property(
+    "task_pushdown",
+    "Let Python tasks filter, aggregate and cut the rows that they read, and connectors too; false leaves it to Spark.",
+    True,
+)
+TASK_READ_AHEAD = boolean_property(
+    "task_read_ahead",
+    "Let Python tasks decode the next rows while Spark works on those before; false takes less memory.",
+    True,
+)
+ENGINE_PROPERTIES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
+"""The engine's own session properties, of every catalog."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """How the engine reads the tables of one catalog in one statement.
+
+    Attributes:
+        native_reader: The engine may read files natively, with its own reader.
+        columnar_reader: Python tasks may hand columns to Spark.
+        task_pushdown: Python tasks may filter and aggregate, and the connector may aggregate.
+        task_read_ahead: Python tasks decode the next rows while Spark works on those before.
+    """
+
+    native_reader: bool
+    columnar_reader: bool
+    task_pushdown: bool
+    task_read_ahead: bool
+
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> EngineSettings:
+        """The settings among the values of session properties, by name."""
+        return cls(**{descriptor.name: bool(values[descriptor.name]) for descriptor in ENGINE_PROPERTIES})
