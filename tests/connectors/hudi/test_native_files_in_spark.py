@@ -11,6 +11,7 @@ from tests.paths import CORPUS
 from tests.rows import assert_same_table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in COW if "alltypes" in case or "droppartcols" in case])
 def test_spark_reads_native_files_alike(case: str, tmp_path: Path, spark: SparkSession) -> None:
     catalog = opened(CORPUS / "hudi" / f"{case}.zip", tmp_path)

@@ -122,6 +122,7 @@ def test_kept_data(lake: Lake, handover: bool) -> None:
     assert sorted(checkpointed.collect()) == sorted(lake.spark.sql("SELECT id, name FROM plain_everything").collect())
 
 
+@pytest.mark.slow
 def test_memory_is_given_back(lake: Lake, handover: bool) -> None:
     """Also where a query stops in the middle, and where a task fails."""
     jvm = Jvm(lake.spark)

@@ -41,6 +41,7 @@ def test_hive_table(warehouse: Warehouse, case: str) -> None:
     assert frame.count() == sum(answer.rows.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text", "json", "nested json"])
 def test_tables_that_pyspark_wrote(warehouse: Warehouse, kind: str) -> None:
     folder = warehouse.folder / kind.replace(" ", "_")
