@@ -130,7 +130,7 @@ def test_statements_without_rows_show_none(outputs: dict[str, str]) -> None:
 
 
 def test_a_plan_keeps_its_lines(outputs: dict[str, str]) -> None:
-    assert "\\nPlan\\n  Project [n]\\n    Scan mem.s.numbers</pre>" in outputs["explain"]  # as Python shows it
+    assert "\\nPlan\\n  Scan mem.s.numbers</pre>" in outputs["explain"]  # as Python shows it
 
 
 def test_all_statements_of_a_cell_run(outputs: dict[str, str]) -> None:
