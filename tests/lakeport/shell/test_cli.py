@@ -189,7 +189,6 @@ def test_a_reader_that_has_enough(catalogs: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "env", "code", "says"),
     [
-        (["sql", "SELECT 1"], {"JAVA_HOME": "/nowhere"}, 2, "JAVA_HOME is /nowhere"),
         (["sql", "SELECT 'a"], {}, 1, "within a quote"),
         (["sql", " ; -- nothing"], {}, 1, "no statement"),
         (["sql", "-f", "/nowhere.sql"], {}, 1, "cannot read /nowhere.sql: No such file"),
@@ -218,6 +217,16 @@ def test_misuse_is_one_line_and_an_exit_code(
     assert (done.returncode, done.stdout) == (code, b"")
     assert line.startswith("error")
     assert says in line
+
+
+@pytest.mark.process
+def test_a_java_that_is_not_there_is_one_line_and_an_exit_code(tmp_path: Path) -> None:
+    """In a process of its own: where a Spark runs already, nobody looks for Java."""
+    done = lakeport("sql", "SELECT 1", env={"XDG_STATE_HOME": str(tmp_path), "JAVA_HOME": "/nowhere"})
+    [line] = done.stderr.decode().splitlines()
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert line.startswith("error")
+    assert "JAVA_HOME is /nowhere" in line
 
 
 def test_debug_shows_the_trace() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from connector_spi.handles import ColumnHandle
@@ -184,7 +184,12 @@ def test_each_type(tmp_path: Path, at: int, shape: str) -> None:
 def test_any_nested_type(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     column = data.draw(_COLUMNS)
     values = data.draw(st.lists(column.values, min_size=5, max_size=12))
-    _check(tmp_path_factory.mktemp("any") / "f.parquet", column, values)
+    path = tmp_path_factory.mktemp("any") / "f.parquet"
+    try:
+        _write(path, column, values)
+    except pa.ArrowNotImplementedError:
+        reject()  # pyarrow does not write views of NULLs alone in a struct
+    _check(path, column, values)
 
 
 def test_a_narrowed_struct_with_views(tmp_path: Path) -> None:
