@@ -26,8 +26,8 @@ TASK_PUSHDOWN = boolean_property(
 )
 TASK_READ_AHEAD = boolean_property(
     "task_read_ahead",
-    "Let Python tasks decode the next rows while Spark works on those before; false takes less memory.",
-    True,
+    "Let Python tasks decode the next rows while Spark works on those before; needs idle cores, and more memory.",
+    False,
 )
 ENGINE_PROPERTIES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
 """The engine's own session properties, of every catalog."""
