@@ -53,7 +53,8 @@ class MetastoreClient(ABC):
     def get_tables(self, database: str, names: Sequence[str]) -> list[Table]:
         """The tables and views of these names, in no order; by default one call for each.
 
-        What is missing is left out, and so is what the metastore keeps from clients with our abilities.
+        What is missing is left out, and so is what the metastore keeps from clients with our abilities. ``access`` may
+        be unknown: Hive 4 tells it of single tables only.
         """
         found = []
         for name in names:
