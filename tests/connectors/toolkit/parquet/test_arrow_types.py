@@ -187,8 +187,8 @@ def test_any_nested_type(tmp_path_factory: pytest.TempPathFactory, data: st.Data
     path = tmp_path_factory.mktemp("any") / "f.parquet"
     try:
         _write(path, column, values)
-    except pa.ArrowNotImplementedError:
-        reject()  # pyarrow does not write views of NULLs alone in a struct
+    except (pa.ArrowNotImplementedError, pa.ArrowIndexError):
+        reject()  # pyarrow writes neither views nor dictionaries of NULLs alone in a struct
     _check(path, column, values)
 
 
