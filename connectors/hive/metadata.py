@@ -1,4 +1,4 @@
-"""Metadata of the hive connector: names, columns, pushdown, definitions. Driver side."""
+"""Metadata of the hive connector: names, columns, pushdown. Driver side."""
 
 from __future__ import annotations
 
@@ -8,19 +8,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Table
-from catalog.metastore.partitions.names import make_partition_name
 from catalog.metastore.views import view_definition
-from connector_spi.errors import (
-    ConnectorError,
-    InvalidArgumentError,
-    NotSupportedError,
-    SchemaNotFoundError,
-    UserError,
-)
+from connector_spi.errors import ConnectorError, NotSupportedError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
@@ -32,7 +24,7 @@ from connector_spi.metadata import (
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.aggregation import Aggregation, AggregationApplication
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.optional.definitions import PartitionDefinition, TableDefinition, ViewDefinition
+from connector_spi.optional.definitions import ViewDefinition
 from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import PropertyValues
@@ -40,7 +32,6 @@ from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
-from connectors.hive import error_codes
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
@@ -50,13 +41,11 @@ from connectors.hive.definitions.table_formats import is_hudi, is_transactional
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.listing.acid_table import AcidTable, version_write_id
 from connectors.hive.partitions.alternatives import key_alternatives
-from connectors.hive.partitions.definitions import PartitionDefinitions, value_text
 from connectors.hive.partitions.selection import prune_partitions
-from connectors.hive.procedures import HiveProcedures
-from connectors.hive.registration.creation import external_table
 from connectors.hive.statistics.table_statistics import column_statistics, table_statistics
 from connectors.hive.streaming import initial_offset, latest_offset, streamed_rows
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
+from connectors.hive.table_definitions import HiveDefinitions
 from connectors.hive.transaction import HiveTransaction
 from connectors.toolkit.read.aggregation import aggregated_columns, is_aggregated_by_footers
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -66,10 +55,8 @@ __all__ = ["HiveMetadata"]
 _WITH_FOOTERS = ("parquet", "orc")
 
 
-class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
+class HiveMetadata(HiveDefinitions, ConnectorMetadata[HiveTableHandle]):
     """Metadata within one transaction, with statistics, partition listing, redirection to Hudi, views and definitions.
-
-    Definitions of tables take effect at once; a rollback does not undo them.
 
     Args:
         config: The catalog's settings.
@@ -81,9 +68,8 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
     def __init__(
         self, config: PropertyValues, files: FileSystem, transaction: HiveTransaction, metastore: Metastore
     ) -> None:
-        super().__init__(metastore, files.delete_folder)
+        super().__init__(metastore, files)
         self._config = config
-        self._files = files
         self._transaction = transaction
 
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
@@ -255,16 +241,7 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
 
         By footers, and by reading the files with rows that may be deleted or not visible.
         """
-        keys = frozenset(table.partition_keys)
-        is_plain = table.changes is None and table.bucketing is None
-        knows_filter = keys.issuperset(table.constraint.domains or ()) and not table.constraint.is_none
-        knows_filter = knows_filter and not table.alternatives
-        if not is_plain or not knows_filter or table.format not in _WITH_FOOTERS or table.aggregation is not None:
-            return None
-        known = {*table.data_columns, *keys}
-        if any(function.column not in known for function in aggregation.functions if function.column is not None):
-            return None
-        if not is_aggregated_by_footers(aggregation, keys):
+        if not _is_aggregated_by_footers(table, aggregation):
             return None
         return AggregationApplication(
             replace(table, aggregation=aggregation), aggregated_columns(aggregation), complete=False
@@ -288,49 +265,6 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
         kept = prune_partitions(self._transaction.client, table, wanted).kept
         return [tuple(value for _, value in partition.values) for partition in kept]
 
-    def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
-        """A definition without columns registers the directory, with its partitions, as ``register_table`` does."""
-        name = definition.name
-        if (definition.provider or "").lower() == "hudi":
-            raise NotSupportedError(f"{name} would be a Hudi table: create it in a catalog of the hudi connector")
-        if definition.columns or definition.location is None:
-            if is_transactional(dict(definition.properties)):
-                HiveProcedures(self.metastore, self._files).check_write_ids_free(name)
-            self.metastore.as_user(session.user).writes.create_table(external_table(definition, self._files, session))
-            return
-        given = definition.properties or definition.storage or definition.comment or definition.partitioned_by
-        if given:
-            raise InvalidArgumentError(
-                f"CREATE TABLE {name} names no columns; then only LOCATION is allowed, and the files give the columns"
-            )
-        if self.metastore.as_user(session.user).reads.get_database(name.schema) is None:
-            raise SchemaNotFoundError(f"the metastore has no database {name.schema}")
-        HiveProcedures(self.metastore, self._files).register_table(session, name, location_uri(definition.location))
-
-    def add_partitions(
-        self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[PartitionDefinition]
-    ) -> None:
-        definitions = PartitionDefinitions(self.metastore.as_user(session.user), self._files)
-        definitions.add(session, definitions.table(name), partitions)
-
-    def drop_partitions(
-        self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[tuple[object, ...]]
-    ) -> None:
-        metastore = self.metastore.as_user(session.user)
-        definitions = PartitionDefinitions(metastore, self._files)
-        table = definitions.table(name)
-        handle = make_handle(table, self._files)
-        kept = prune_partitions(metastore.reads, handle, TupleDomain.all()).kept
-        names: dict[tuple[object, ...], list[str]] = {}
-        for one in kept:
-            names.setdefault(tuple(value for _, value in one.values), []).append(one.name)
-        keys = [key.name for key in table.partition_keys]
-        missing = [values for values in partitions if values not in names]
-        if missing:
-            partition = make_partition_name(keys, [value_text(value) for value in missing[0]])
-            raise UserError(f"{name} has no partition {partition}", error_codes.HIVE_PARTITION_NOT_FOUND)
-        definitions.drop(table, [one for values in partitions for one in names[values]])
-
     def _write_ids(self, name: SchemaTableName, entry: Table) -> ValidIds:
         if not is_transactional(entry.parameters):
             raise _no_stream(name)
@@ -345,6 +279,18 @@ class HiveMetadata(MetastoreDefinitions, ConnectorMetadata[HiveTableHandle]):
         # The table may have changed while its lock was waited for; usually the entry is the known one.
         now = self._transaction.table(handle.name)
         return replace(handle if now is entry else make_handle(now, self._files), snapshot=snapshot)
+
+
+def _is_aggregated_by_footers(table: HiveTableHandle, aggregation: Aggregation) -> bool:
+    keys = frozenset(table.partition_keys)
+    is_plain = table.changes is None and table.bucketing is None and table.aggregation is None
+    knows_filter = keys.issuperset(table.constraint.domains or ()) and not table.constraint.is_none
+    if not is_plain or not knows_filter or table.alternatives or table.format not in _WITH_FOOTERS:
+        return False
+    known = {*table.data_columns, *keys, None}
+    if any(function.column not in known for function in aggregation.functions):
+        return False
+    return is_aggregated_by_footers(aggregation, keys)
 
 
 def _no_stream(name: SchemaTableName) -> NotSupportedError:

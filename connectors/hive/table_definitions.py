@@ -1,0 +1,82 @@
+"""What the hive connector defines in a metastore beside what all connectors do: tables and partitions. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from catalog.metastore.definitions import MetastoreDefinitions, location_uri
+from catalog.metastore.factory import Metastore
+from catalog.metastore.partitions.names import make_partition_name
+from connector_spi.errors import InvalidArgumentError, NotSupportedError, SchemaNotFoundError, UserError
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
+from connector_spi.predicate import TupleDomain
+from connector_spi.session import ConnectorSession
+from connectors.hive import error_codes
+from connectors.hive.definitions.columns import make_handle
+from connectors.hive.definitions.table_formats import is_transactional
+from connectors.hive.partitions.definitions import PartitionDefinitions, value_text
+from connectors.hive.partitions.selection import prune_partitions
+from connectors.hive.procedures import HiveProcedures
+from connectors.hive.registration.creation import external_table
+from connectors.toolkit.storage.filesystem import FileSystem
+
+__all__ = ["HiveDefinitions"]
+
+
+class HiveDefinitions(MetastoreDefinitions):
+    """Tables and partitions of a metastore.
+
+    Definitions of tables take effect at once; a rollback does not undo them.
+
+    Args:
+        metastore: The metastore to define tables in.
+        files: Storage.
+    """
+
+    def __init__(self, metastore: Metastore, files: FileSystem) -> None:
+        super().__init__(metastore, files.delete_folder)
+        self._files = files
+
+    def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
+        """A definition without columns registers the directory, with its partitions, as ``register_table`` does."""
+        name = definition.name
+        if (definition.provider or "").lower() == "hudi":
+            raise NotSupportedError(f"{name} would be a Hudi table: create it in a catalog of the hudi connector")
+        if definition.columns or definition.location is None:
+            if is_transactional(dict(definition.properties)):
+                HiveProcedures(self.metastore, self._files).check_write_ids_free(name)
+            self.metastore.as_user(session.user).writes.create_table(external_table(definition, self._files, session))
+            return
+        given = definition.properties or definition.storage or definition.comment or definition.partitioned_by
+        if given:
+            raise InvalidArgumentError(
+                f"CREATE TABLE {name} names no columns; then only LOCATION is allowed, and the files give the columns"
+            )
+        if self.metastore.as_user(session.user).reads.get_database(name.schema) is None:
+            raise SchemaNotFoundError(f"the metastore has no database {name.schema}")
+        HiveProcedures(self.metastore, self._files).register_table(session, name, location_uri(definition.location))
+
+    def add_partitions(
+        self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[PartitionDefinition]
+    ) -> None:
+        definitions = PartitionDefinitions(self.metastore.as_user(session.user), self._files)
+        definitions.add(session, definitions.table(name), partitions)
+
+    def drop_partitions(
+        self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[tuple[object, ...]]
+    ) -> None:
+        metastore = self.metastore.as_user(session.user)
+        definitions = PartitionDefinitions(metastore, self._files)
+        table = definitions.table(name)
+        handle = make_handle(table, self._files)
+        kept = prune_partitions(metastore.reads, handle, TupleDomain.all()).kept
+        names: dict[tuple[object, ...], list[str]] = {}
+        for one in kept:
+            names.setdefault(tuple(value for _, value in one.values), []).append(one.name)
+        keys = [key.name for key in table.partition_keys]
+        missing = [values for values in partitions if values not in names]
+        if missing:
+            partition = make_partition_name(keys, [value_text(value) for value in missing[0]])
+            raise UserError(f"{name} has no partition {partition}", error_codes.HIVE_PARTITION_NOT_FOUND)
+        definitions.drop(table, [one for values in partitions for one in names[values]])
