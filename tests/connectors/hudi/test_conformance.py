@@ -89,6 +89,7 @@ class HudiConformance(FileTablesConformance):
         ).create()
 
 
+@pytest.mark.slow
 class TestHudiLayout1Conformance(HudiConformance):
     version = 6
 
@@ -97,6 +98,7 @@ class TestHudiLayout2Conformance(HudiConformance):
     version = 9
 
 
+@pytest.mark.slow
 class TestHudiVirtualKeysConformance(HudiConformance):
     version = 9
     populate_meta_fields = False

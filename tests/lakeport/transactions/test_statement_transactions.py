@@ -94,7 +94,10 @@ def shop(spark: SparkSession, tmp_path: Path) -> Iterator[Shop]:
         yield Shop(session, client)
 
 
-def test_tables_of_a_statement_share_a_transaction_that_ends_with_it(shop: Shop) -> None:
+def test_tables_of_a_statement_share_a_transaction_that_ends_with_it(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakeport.transactions.lease._UNREAD_SECONDS", 0.1)
     before = shop.begun()
     [row] = shop.session.sql(BOTH).collect()
     assert row.n == len(list(expected_answer("acid_flat").rows.elements())) * sum(

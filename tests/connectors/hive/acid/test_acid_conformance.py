@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
+import pytest
 from pyarrow import orc
 
 from connector_spi.metadata import TableVersion, VersionKind
@@ -97,6 +98,7 @@ class TestFullAcidConformance(AcidConformance):
             _write_delta(folder, write_id, data)
 
 
+@pytest.mark.slow
 class TestConvertedConformance(AcidConformance):
     converted = True
 
