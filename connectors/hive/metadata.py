@@ -163,6 +163,11 @@ class HiveMetadata(HiveDefinitions, ConnectorMetadata[HiveTableHandle]):
             with_change_columns(make_metadata(self._transaction.table(name), made), pa.int64())
         return made
 
+    def get_view(self, session: ConnectorSession, name: SchemaTableName) -> ViewDefinition | None:
+        """Of the transaction's own entry, which a read has asked for or is about to."""
+        entry = self._transaction.client.get_table(name.schema, name.table)
+        return None if entry is None else view_definition(entry)
+
     def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
         """Redirects a Hudi table to the hudi connector, over the same metastore and storage."""
         entry = self._transaction.client.get_table(name.schema, name.table)

@@ -10,13 +10,14 @@ import pyarrow as pa
 from catalog.metastore.client import MetastoreClient
 from catalog.metastore.definitions import MetastoreDefinitions, is_managed, location_uri
 from catalog.metastore.factory import Metastore
+from catalog.metastore.views import view_definition
 from connector_spi.errors import InternalError, InvalidArgumentError, SchemaNotFoundError
 from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, TableVersion
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.aggregation import Aggregation, AggregationApplication
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.optional.definitions import TableDefinition
+from connector_spi.optional.definitions import TableDefinition, ViewDefinition
 from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
@@ -100,6 +101,11 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if table is None:
             return None
         return table_handle(session, name, table, newest_snapshot(self._transaction, hudi_location(table, self._files)))
+
+    def get_view(self, session: ConnectorSession, name: SchemaTableName) -> ViewDefinition | None:
+        """Of the transaction's own entry, which a read has asked for or is about to."""
+        table = self._metastore.get_table(name.schema, name.table)
+        return None if table is None else view_definition(table)
 
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion

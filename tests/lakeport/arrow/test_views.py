@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from catalog.metastore.embedded.metastore import EmbeddedMetastore
 from catalog.metastore.model import Database, FieldSchema, Parameters, StorageDescriptor, Table
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
@@ -20,6 +21,7 @@ from connectors.hive.connector import HiveConnector, HivePlugin
 from connectors.hive.definitions.storage_classes import storage_of
 from lakeport.arrow.filters import Where
 from lakeport.session import Session
+from tests.lakeport.sample_session import sample_session
 
 _ROWS = pa.table(
     {
@@ -185,3 +187,18 @@ def test_texts_and_expressions_name_the_views_columns(shop: Shop, where: Where) 
     assert shop.session.scan("hive.shop.v").where(where).head(1).to_pylist()[0]["name"] == "ann"
     assert shop.session.scan("hive.shop.v").where(where).count() == 2
     assert shop.session.scan("hive.shop.v").count() == 4
+
+
+@pytest.mark.parametrize("catalog", ["hive", "hudi"])
+def test_a_read_asks_for_its_table_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalog: str) -> None:
+    asked: list[str] = []
+    get_table = EmbeddedMetastore.get_table
+
+    def counted(self: EmbeddedMetastore, database: str, name: str) -> Table | None:
+        asked.append(name)
+        return get_table(self, database, name)
+
+    with sample_session(tmp_path) as session:
+        monkeypatch.setattr(EmbeddedMetastore, "get_table", counted)
+        assert session.arrow(f"{catalog}.sales.{'labels' if catalog == 'hive' else 'visits'}").read_all().num_rows
+    assert len(asked) == 1
