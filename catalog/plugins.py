@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from connector_spi.connector import SPI_VERSION, ConnectorFactory, Plugin
+from connector_spi.connector import ConnectorFactory, Plugin
 from connector_spi.errors import InvalidPropertyError
+from connector_spi.plugin_version import version_problem
 from connector_spi.properties import closest
 
 __all__ = ["ENTRY_POINT_GROUP", "PluginFailure", "PluginSet", "discover_plugins"]
@@ -111,10 +112,7 @@ class _UnfitPluginError(Exception):
 def _factories_of(source: EntryPoint | Plugin | ConnectorFactory) -> dict[str, ConnectorFactory]:
     loaded = source.load() if isinstance(source, EntryPoint) else source
     if isinstance(loaded, type) and "spi_version" in getattr(loaded, "__abstractmethods__", ()):
-        raise _UnfitPluginError(
-            f"{loaded.__qualname__} does not say for which version of the SPI it was written; expected a line such as "
-            f"'spi_version = {SPI_VERSION}' in the class; install a release of the plugin that has it"
-        )
+        raise _UnfitPluginError(version_problem(loaded))
     plugin = loaded() if isinstance(loaded, type) else loaded
     if not isinstance(plugin, Plugin | ConnectorFactory):
         raise _UnfitPluginError(f"expected a connector_spi.Plugin or ConnectorFactory, met {type(plugin).__qualname__}")
@@ -129,11 +127,9 @@ def _factories_of(source: EntryPoint | Plugin | ConnectorFactory) -> dict[str, C
 
 
 def _refuse_other_version(written: Plugin | ConnectorFactory) -> None:
-    if written.spi_version != SPI_VERSION:
-        raise _UnfitPluginError(
-            f"it was written for version {written.spi_version!r} of the SPI, this is version {SPI_VERSION}; "
-            "install a release of the plugin for this version"
-        )
+    problem = version_problem(written)
+    if problem is not None:
+        raise _UnfitPluginError(problem)
 
 
 def _refuse_taken(brought: Mapping[str, ConnectorFactory], taken: Mapping[str, ConnectorFactory]) -> None:

@@ -83,6 +83,7 @@ from connector_spi.page_source import (
     select_columns,
 )
 from connector_spi.partition_names import DEFAULT_PARTITION, escape_path_name, unescape_path_name
+from connector_spi.plugin_version import version_problem
 from connector_spi.predicate import (
     DEFAULT_SIMPLIFY_THRESHOLD,
     AllOrNoneValueSet,
@@ -272,5 +273,6 @@ __all__ = [
     "string_property",
     "to_json",
     "unescape_path_name",
+    "version_problem",
     "with_change_columns",
 ]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from lakeport.spark.engine import SparkEngine
+    from lakeport.spark.java_process import JavaProcess
     from lakeport.spark.session_factory import LocalSpark
 
 __all__ = ["SparkOnDemand"]
@@ -32,6 +33,7 @@ class SparkOnDemand:
         self._new_sessions = new_sessions
         self._local: LocalSpark | None = None
         self._engine: SparkEngine | None = None
+        self._starting: JavaProcess | None = None
         self._lock = threading.Lock()
 
     def attach(self, spark: SparkSession) -> None:
@@ -58,7 +60,10 @@ class SparkOnDemand:
             return self._engine
 
     def close(self) -> None:
-        """Stops Spark where it was started here, else takes the catalogs out of it."""
+        """Stops Spark where it was started here, also while it still starts, else takes the catalogs out of it."""
+        starting = self._starting
+        if starting is not None:
+            starting.end()
         with self._lock:
             engine, self._engine = self._engine, None
             local, self._local = self._local, None
@@ -74,9 +79,15 @@ class SparkOnDemand:
         return SparkEngine(spark, self._catalogs, new_sessions=self._new_sessions)
 
     def _start(self) -> SparkEngine:
-        from lakeport.spark.session_factory import local_spark
+        from lakeport.spark.java_process import JavaProcess
 
-        local = local_spark(self._options or SparkOptions())
+        self._starting = JavaProcess()
+        try:
+            from lakeport.spark.session_factory import local_spark
+
+            local = local_spark(self._options or SparkOptions(), self._starting)
+        finally:
+            self._starting = None
         try:
             engine = self._engine_of(local.session)
         except BaseException:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import ClassVar
 
 from catalog.metastore.cache.invalidating_writer import invalidating_writer
 from catalog.metastore.cache.registry import flush_caches
@@ -48,7 +49,12 @@ class MetastoreFactory(ABC):
     """Makes the clients of one kind of metastore.
 
     An entry point of the group ``lakeport.metastores`` names it: a class with no arguments, or an instance.
+
+    Attributes:
+        spi_version: As ``connector_spi.ConnectorFactory.spi_version``; each plugin has one.
     """
+
+    spi_version: ClassVar[int]
 
     @property
     @abstractmethod

@@ -11,6 +11,7 @@ from catalog.metastore.embedded.factory import EmbeddedMetastoreFactory
 from catalog.metastore.factory import Metastore, MetastoreFactory, assemble
 from catalog.metastore.thrift.factory import ThriftMetastoreFactory
 from catalog.metastore.wrappers.read_only import READ_ONLY
+from connector_spi.plugin_version import version_problem
 from connector_spi.properties import PropertyMetadata, PropertyValues, enum_property
 
 __all__ = ["METASTORE_ENTRY_POINTS", "MetastoreKinds", "find_metastores", "metastore_kinds"]
@@ -101,6 +102,9 @@ def _load(point: EntryPoint) -> MetastoreFactory:
     made = loaded() if isinstance(loaded, type) else loaded
     if not isinstance(made, MetastoreFactory):
         raise _PluginError(f"it gives a {type(made).__qualname__}; expected a MetastoreFactory")
+    problem = version_problem(made)
+    if problem is not None:
+        raise _PluginError(problem)
     return made
 
 

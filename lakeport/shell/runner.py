@@ -28,6 +28,7 @@ __all__ = ["RunState", "RunWatch", "Runner"]
 _groups = itertools.count(1)
 _PATIENCE = 5.0
 """Seconds to wait for a cancelled statement to end; then it is abandoned."""
+_STARTING = "starting Spark"
 _LOOK_SECONDS = 0.2
 """Seconds between two looks at the jobs."""
 
@@ -120,9 +121,11 @@ def _cancel(work: _Work, worker: threading.Thread, watch: RunWatch | None) -> No
     canceller = threading.Thread(target=work.cancel, name="lakeport-cancel", daemon=True)
     canceller.start()
     end = time.monotonic() + _PATIENCE
-    # Whoever goes on at once might stop Spark before the jobs are cancelled.
-    while (worker.is_alive() or canceller.is_alive()) and (
-        time.monotonic() < end or (watch is not None and watch.keeps_waiting())
+    # Whoever goes on at once might stop Spark before the jobs are cancelled. Spark that still starts has none.
+    while (
+        not work.starts_spark
+        and (worker.is_alive() or canceller.is_alive())
+        and (time.monotonic() < end or (watch is not None and watch.keeps_waiting()))
     ):
         try:
             (canceller if canceller.is_alive() else worker).join(0.05)
@@ -146,12 +149,17 @@ class _Work:
         self._out = out
         self._counts_jobs = counts_jobs
         self._counts = JobCounts()
-        self._progress = "analysing" if session.is_started else "starting Spark"
+        self._progress = "analysing" if session.is_started else _STARTING
         self._lease: ReadLease | None = None
         self._cancelled = threading.Event()
         self._ended = threading.Event()
         self._group = f"lakeport-{os.getpid()}-{next(_groups)}"
         self._cancel_jobs: Callable[[], object] | None = None
+
+    @property
+    def starts_spark(self) -> bool:
+        """Whether it still waits for Spark to start."""
+        return self._progress == _STARTING
 
     def __call__(self) -> None:
         try:

@@ -23,6 +23,7 @@ from lakeport.error_codes import SPARK_DOES_NOT_START
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.java import check_java
 from lakeport.spark.bridge.options import SparkOptions
+from lakeport.spark.java_process import JavaProcess
 from lakeport.spark.query_logs import silence_query_logs
 
 __all__ = ["DAEMON_MODULE", "LocalSpark", "local_spark"]
@@ -78,8 +79,12 @@ class LocalSpark:
                 self.log.unlink(missing_ok=True)
 
 
-def local_spark(options: SparkOptions) -> LocalSpark:
+def local_spark(options: SparkOptions, java: JavaProcess | None = None) -> LocalSpark:
     """The Spark of this process if there is one, else a new local one.
+
+    Args:
+        options: How to start it.
+        java: Knows the process meanwhile, so that another thread can end it.
 
     Raises:
         ExternalError: There is no Java, it is too old, or Spark does not start; the message says what to install, or
@@ -91,10 +96,10 @@ def local_spark(options: SparkOptions) -> LocalSpark:
             active = SparkSession.getActiveSession()
             return LocalSpark(active or SparkSession(running), started=False)
         check_java()
-        return LocalSpark(_start(options), started=True, log=options.log)
+        return LocalSpark(_start(options, java or JavaProcess()), started=True, log=options.log)
 
 
-def _start(options: SparkOptions) -> SparkSession:
+def _start(options: SparkOptions, java: JavaProcess) -> SparkSession:
     conf = SparkConf(loadDefaults=False)
     conf.setMaster(options.master)
     machine = {"spark.driver.memory": _driver_memory(), _WAREHOUSE: _spark_warehouse()}
@@ -102,7 +107,7 @@ def _start(options: SparkOptions) -> SparkSession:
         conf.set(key, value)
     context = None
     try:
-        with _opened(options.log) as log, _worker_python():
+        with _opened(options.log) as log, _worker_python(), java.watched():
             redirected = {"stderr": log, "stdout": log} if log else None
             gateway = SparkContext._gateway or launch_gateway(conf, redirected)  # type: ignore[no-untyped-call]
             context = SparkContext(conf=conf, gateway=gateway)
@@ -113,7 +118,12 @@ def _start(options: SparkOptions) -> SparkSession:
         return session
     except (PySparkException, Py4JError, OSError, RuntimeError) as error:
         found = _not_started(error, options)
-        if context is not None:
+        if java.is_ended:
+            # PySpark keeps the connection to a Java for the next start; nothing can be told to this one.
+            SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+            if options.log is not None:
+                options.log.unlink(missing_ok=True)
+        elif context is not None:
             context.stop()
         raise found from error
 

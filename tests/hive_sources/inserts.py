@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -23,7 +24,7 @@ _INSERT = re.compile(
 )
 _KEY = re.compile(r"`?(\w+)`?\s*(?:=\s*(?:'([^']*)'|\"([^\"]*)\"|([^,\s]+)))?")
 _LEAF = re.compile(
-    r"(?<![\w`])(?:boolean|tinyint|smallint|int|bigint|float|double|decimal(?:\([\d,\s]+\))?|string|binary|date"
+    r"(?<![\w`])(?:boolean|tinyint|smallint|int|bigint|float|double|string|binary|date"
     r"|timestamp|(?:var)?char\(\d+\))(?=\s*(?:$|[,>)]))",
     re.IGNORECASE,
 )
@@ -96,7 +97,7 @@ def _cast(name: str, field: FieldSchema, texts: bool) -> str:
     if cut is not None:
         # Hive writes a char with its blanks, which a column of another type shows.
         made = f"substring({made}, 1, {cut[1]})" if "var" in field.type.lower() else f"rpad({made}, {cut[1]}, ' ')"
-    # Text of each value as Java writes it, which is how Hive does.
+    # Text of each value as Java writes it, which is how Hive does, except decimals.
     return f"CAST({made} AS {_LEAF.sub('string', field.type)})" if texts else made
 
 
@@ -148,4 +149,5 @@ def _text(value: object, kind: pa.DataType, marks: Sequence[str], null: str) -> 
             marks[1].join(_text(one, of, marks[2:], null) for one, of in zip(pair, types, strict=True))
             for pair in pairs
         )
-    return str(value)
+    # All digits of the scale and no exponent, as Hive writes a decimal.
+    return format(value, "f") if isinstance(value, Decimal) else str(value)

@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Step", "q_test_names", "read_q_test", "statements"]
+__all__ = ["Step", "q_test_names", "q_test_zone", "read_q_test", "statements"]
 
 _QUERIES = "ql/src/test/queries/clientpositive"
 _RESULTS = ("ql/src/test/results/clientpositive/llap", "ql/src/test/results/clientpositive")
 _MASKED = "#### A masked pattern was here ####"
+_ZONE = re.compile(r"^--! ?qt:timezone:(\S+)", re.MULTILINE)
 _DATASETS = re.compile(r"^--! ?qt:dataset:(.*)$", re.MULTILINE)
 _OVER_FILES = re.compile(r"data/files/|^--! ?qt:dataset:", re.MULTILINE)
+_EVOLVED = re.compile(r"\breplace\s+columns\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,19 @@ class Step:
 
 
 def q_test_names(sources: Path) -> list[str]:
-    """The q-tests over ``data/files`` of which the results are there."""
+    """The q-tests over ``data/files``, and those that replace columns, of which the results are there."""
     found = []
     for file in sorted((sources / _QUERIES).glob("*.q")):
-        if _OVER_FILES.search(file.read_text(errors="replace")) and _results(sources, file.stem) is not None:
+        text = file.read_text(errors="replace")
+        if (_OVER_FILES.search(text) or _EVOLVED.search(text)) and _results(sources, file.stem) is not None:
             found.append(file.stem)
     return found
+
+
+def q_test_zone(sources: Path, name: str) -> str:
+    """The zone that a q-test runs in: its own, or the one of Hive's build."""
+    found = _ZONE.search((sources / _QUERIES / f"{name}.q").read_text(errors="replace"))
+    return "America/Los_Angeles" if found is None else found[1]
 
 
 def read_q_test(sources: Path, name: str) -> list[Step]:

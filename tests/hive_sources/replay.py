@@ -36,6 +36,9 @@ _TELLING = (
 _TABLE = r"(?:if\s+(?:not\s+)?exists\s+)?`?((?:\w+\.)?\w+)`?"
 _CREATE = re.compile(rf"create\s+(external\s+)?table\s+{_TABLE}\s*\(", re.IGNORECASE)
 _COPIES = re.compile(r"\bas\s*\(?\s*select\b", re.IGNORECASE)
+_COPY = re.compile(
+    rf"create\s+table\s+{_TABLE}\s*(?:stored\s+as\s+(\w+)\s*)?as\s+(select\b.+)$", re.IGNORECASE | re.DOTALL
+)
 _MADE = re.compile(rf"create\s+(?:\w+\s+)*?(?:table|view)\s+{_TABLE}", re.IGNORECASE)
 _LOAD = re.compile(
     rf"load\s+data\s+(?:local\s+)?inpath\s+(['\"])(.+?)\1\s+(overwrite\s+)?into\s+table\s+{_TABLE}"
@@ -46,6 +49,7 @@ _SET = re.compile(r"set\s+([\w.\-:]+)\s*=\s*(.*)$", re.IGNORECASE | re.DOTALL)
 _READS = re.compile(r"(select|with)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"(alter\s+table|drop\s+table|drop\s+view)\b", re.IGNORECASE)
 _HARMLESS = re.compile(r"(explain|describe|desc|show|analyze|dfs\s+-(ls|du|cat)|add|use)\b|!", re.IGNORECASE)
+_HIVES = re.compile(r"\bhash\s*\(", re.IGNORECASE)
 _CHOSEN = re.compile(r"\blimit\b|\brand\s*\(|\btablesample\b", re.IGNORECASE)
 
 
@@ -112,6 +116,10 @@ class Replay:
             table = found[2].lower()
             self._tables[table] = ""
             self._try(text, lambda: self._create(text, table))
+        elif found := _COPY.match(text):
+            copy, form, query = found[1].lower(), found[2], found[3]
+            self._tables[copy] = ""
+            self._try(text, lambda: self._copy(copy, form or self._default_format, query))
         elif (name := altered_name(text)) is not None:
             changed = name
             self._try(text, lambda: self._alter(changed, text))
@@ -145,11 +153,18 @@ class Replay:
         text = created_for_spark(text)
         if not re.search(r"\blocation\s*['\"]", text, re.IGNORECASE):
             place = self.folder / table
-            place.mkdir(parents=True, exist_ok=True)
+            # One of the name may have been dropped before, which leaves its files.
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(parents=True)
             text += f"\nLOCATION '{place}'"
         if not re.search(r"\bstored\s+(as|by)\b|\brow\s+format\s+serde\b", text, re.IGNORECASE):
             text += f"\nSTORED AS {self._default_format}"
         self.spark.sql(text)
+
+    def _copy(self, table: str, form: str, query: str) -> None:
+        columns = ", ".join(f"`{name}` {kind}" for name, kind in self.spark.sql(query).dtypes)
+        self._create(f"create table {table} ({columns}) stored as {form}", table)
+        self._insert(Insert(table, False, {}, query))
 
     def _load(self, path: str, table: str, partition: str, overwrite: bool) -> None:
         place = self.folder / table
@@ -195,11 +210,11 @@ class Replay:
             self._spoil(text, f"could not be made: {_short(error)}")
 
     def _spoil(self, text: str, reason: str) -> None:
-        """Marks the tables that a statement names, since what is in them now is not known."""
+        """Marks the tables that a statement writes, or may write, since what is in them now is not known."""
         made = _MADE.match(text)
         if made:
-            self._tables[made[1].lower()] = ""
-        for table in self._tables:
+            self._tables[made[1].lower()] = reason
+        for table in () if made else self._tables:
             if re.search(rf"\b{re.escape(table)}\b", text, re.IGNORECASE):
                 self._tables[table] = self._tables[table] or reason
 
@@ -211,6 +226,8 @@ class Replay:
             self._add(Kind.LEFT_OUT, text, reason)
         elif _CHOSEN.search(text) and not re.search(r"\border\s+by\b", text, re.IGNORECASE):
             self._add(Kind.LEFT_OUT, text, "rows are chosen in no order")
+        elif _HIVES.search(text):
+            self._add(Kind.LEFT_OUT, text, "hash() is another function in Spark")
         elif self._settings:
             self._add(Kind.LEFT_OUT, text, f"read with settings of Hive: {self._settings}")
         else:

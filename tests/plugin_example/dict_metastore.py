@@ -159,6 +159,7 @@ class DictMetastore(MetastoreClient, MetastoreWriter):
 
 class DictMetastoreFactory(MetastoreFactory):
     name = "dict"
+    spi_version = 2
     properties = (DIRECTORY,)
 
     def __init__(self) -> None:

@@ -14,6 +14,7 @@ from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 class FixedWidthSerDe(RowSerDe):
     """``ROW FORMAT SERDE 'com.acme.FixedWidthSerDe' WITH SERDEPROPERTIES ('widths'='3,10')``."""
 
+    spi_version = 2
     classes = frozenset({"com.acme.FixedWidthSerDe"})
 
     def decoder(self, layout: RowLayout) -> RowDecoder:

@@ -13,6 +13,8 @@ __all__ = ["SumMerger"]
 class SumMerger(CombiningMerger):
     """Adds up ``amount``; the other columns are those of the row written later."""
 
+    spi_version = 2
+
     @property
     def ordering_fields(self) -> tuple[str, ...]:
         return ()

@@ -102,8 +102,10 @@ class HiveFileFormat(ABC):
             them, whatever the partition declares.
         unions: Values of ``uniontype`` are read, as structs (``connectors.toolkit.schema.union_structs``);
             ``reads_unions`` may know more.
+        spi_version: As ``connector_spi.ConnectorFactory.spi_version``; each plugin has one.
     """
 
+    spi_version: ClassVar[int]
     name: ClassVar[str]
     input_formats: ClassVar[frozenset[str]]
     serdes: ClassVar[frozenset[str]] = frozenset()

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from connector_spi.errors import InternalError
+from connector_spi.plugin_version import version_problem
 from connectors.hive.formats.file_format import HiveFileFormat
 from connectors.hive.formats.row_serde import RowSerDe
 
@@ -37,9 +38,12 @@ def _load(entry: EntryPoint) -> HiveFileFormat | RowSerDe:
         made = loaded() if isinstance(loaded, type) else loaded
     except Exception as error:
         raise InternalError(f"the plugin {entry.value} of {SERDE_ENTRY_POINTS} cannot be loaded: {error}") from error
-    if isinstance(made, (HiveFileFormat, RowSerDe)):
-        return made
-    raise InternalError(
-        f"the plugin {entry.value} of {SERDE_ENTRY_POINTS} gives a {type(made).__qualname__}; expected a RowSerDe or "
-        "a HiveFileFormat"
-    )
+    if not isinstance(made, (HiveFileFormat, RowSerDe)):
+        raise InternalError(
+            f"the plugin {entry.value} of {SERDE_ENTRY_POINTS} gives a {type(made).__qualname__}; expected a RowSerDe "
+            "or a HiveFileFormat"
+        )
+    problem = version_problem(made)
+    if problem is not None:
+        raise InternalError(f"the plugin {entry.value} of {SERDE_ENTRY_POINTS} is unusable: {problem}")
+    return made

@@ -49,8 +49,10 @@ class RowSerDe(ABC):
         unions: Columns of ``uniontype`` are read, as structs (``connectors.toolkit.schema.union_structs``); else a
             table that has one is refused.
         texts_only: It gives texts whatever a table declares, so that all of its columns are strings to Hive.
+        spi_version: As ``connector_spi.ConnectorFactory.spi_version``; each plugin has one.
     """
 
+    spi_version: ClassVar[int]
     classes: ClassVar[frozenset[str]]
     unions: ClassVar[bool] = False
     texts_only: ClassVar[bool] = False

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from connector_spi.errors import InternalError
+from connector_spi.plugin_version import version_problem
 from connectors.hudi.merge.mergers import MODES, PAYLOADS
 from connectors.hudi.merge.record_merger import MergeRules, RecordMerger
 
@@ -42,8 +43,11 @@ def _loaded(entry: EntryPoint) -> type[RecordMerger]:
         loaded = entry.load()
     except Exception as error:
         raise InternalError(f"the plugin {entry.value} of {MERGER_ENTRY_POINTS} cannot be loaded: {error}") from error
-    if isinstance(loaded, type) and issubclass(loaded, RecordMerger):
-        return loaded
-    raise InternalError(
-        f"the plugin {entry.value} of {MERGER_ENTRY_POINTS} is {loaded!r:.200}; expected a subclass of RecordMerger"
-    )
+    if not isinstance(loaded, type) or not issubclass(loaded, RecordMerger):
+        raise InternalError(
+            f"the plugin {entry.value} of {MERGER_ENTRY_POINTS} is {loaded!r:.200}; expected a subclass of RecordMerger"
+        )
+    problem = version_problem(loaded)
+    if problem is not None:
+        raise InternalError(f"the plugin {entry.value} of {MERGER_ENTRY_POINTS} is unusable: {problem}")
+    return loaded

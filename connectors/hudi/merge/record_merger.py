@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -44,7 +45,12 @@ class RecordMerger(ABC):
 
     Args:
         rules: What the table's properties say.
+
+    Attributes:
+        spi_version: As ``connector_spi.ConnectorFactory.spi_version``; each plugin has one.
     """
+
+    spi_version: ClassVar[int]
 
     def __init__(self, rules: MergeRules) -> None:
         self.rules = rules

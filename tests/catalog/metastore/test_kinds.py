@@ -10,6 +10,7 @@ from catalog.metastore.embedded.factory import EmbeddedMetastoreFactory
 from catalog.metastore.factory import MetastoreClients, MetastoreFactory
 from catalog.metastore.kinds import METASTORE_ENTRY_POINTS, find_metastores
 from catalog.metastore.model import Database, Partition, Table
+from connector_spi.connector import SPI_VERSION
 from connector_spi.errors import InvalidPropertyError, NotSupportedError
 from connector_spi.properties import PropertyMetadata, PropertyValues, parse_properties, string_property
 
@@ -41,6 +42,7 @@ class SmallMetastore(MetastoreClient):
 
 class SmallFactory(MetastoreFactory):
     name = "small"
+    spi_version = SPI_VERSION
 
     @property
     def properties(self) -> Sequence[PropertyMetadata[object]]:
@@ -60,6 +62,17 @@ class ClashingFactory(SmallFactory):
     @property
     def properties(self) -> Sequence[PropertyMetadata[object]]:
         return (string_property("hive.metastore.uri", "Taken."),)
+
+
+class OldFactory(SmallFactory):
+    spi_version = 1
+
+
+class SilentFactory(MetastoreFactory):
+    name = "silent"
+
+    def create(self, config: PropertyValues) -> MetastoreClients:
+        raise AssertionError(config)
 
 
 def point(name: str, value: str) -> EntryPoint:
@@ -91,12 +104,16 @@ def test_a_plugin_that_fails_is_named_and_hinders_no_other() -> None:
             point("taken", f"{HERE}:TakenFactory"),
             point("clashing", f"{HERE}:ClashingFactory"),
             point("small", f"{HERE}:SmallFactory"),
+            point("old", f"{HERE}:OldFactory"),
+            point("silent", f"{HERE}:SilentFactory"),
         ]
     )
     assert list(kinds.factories) == ["thrift", "embedded", "small"]
     words = (
         "its property 'hive.metastore.uri' is one of the metastore 'thrift'",
         "no_such_package",
+        f"it was written for version 1 of the SPI, this is version {SPI_VERSION}; install a release",
+        "SilentFactory does not say for which version of the SPI it was written",
         "PosixPath",
         "already",
     )

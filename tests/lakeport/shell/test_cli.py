@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +132,27 @@ def test_ctrl_c_cancels_and_ends(catalogs: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"cancelled\n")
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+def test_ctrl_c_while_spark_starts_ends_java(catalogs: Path, tmp_path: Path, seconds: float) -> None:
+    """As soon as the process of Java is there, and while Spark starts in it."""
+    mark = f"{tmp_path}/warehouse"
+    command = [*COMMAND, "sql", "--catalogs", str(catalogs), "--session", f"spark.sql.warehouse.dir={mark}", "SELECT 1"]
+    env = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as process:
+        _wait_until(lambda: len(_processes_with(mark)) > 1)
+        time.sleep(seconds)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        took = time.monotonic() - begun
+    assert (process.returncode, out, err) == (130, b"", b"cancelled\n")
+    assert took < 8, f"it took {took:.1f} s to end"
+    _wait_until(lambda: not _processes_with(mark))
+    assert list((tmp_path / "lakeport").glob("*")) == []
 
 
 @pytest.mark.slow
@@ -354,3 +376,16 @@ def test_catalogs_add_and_show(tmp_path: Path) -> None:
     assert every.returncode == 1
     assert b"broken.properties" in every.stderr
     assert b"not set, default" in every.stdout
+
+
+def _processes_with(mark: str) -> list[int]:
+    """Ids of the processes whose command line has a text."""
+    listed = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    return [int(line.split(None, 1)[0]) for line in listed.splitlines() if mark in line]
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
