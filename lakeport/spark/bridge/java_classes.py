@@ -1,0 +1,63 @@
+"""Java classes of the package, which the Janino that Spark ships compiles at run time; see docs/adr/0011."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from py4j.java_gateway import JavaGateway, JavaObject
+
+from lakeport.spark.bridge.java_cache import cache_directory, compiled_jar
+from lakeport.spark.bridge.jvm import Jvm
+
+__all__ = ["PACKAGE", "class_jar", "first_line", "load_class", "source"]
+
+PACKAGE = "lakeport.spark."
+
+_loaders: WeakKeyDictionary[JavaGateway, dict[Path, JavaObject]] = WeakKeyDictionary()
+"""One for each jar in a JVM: py4j keeps methods by the name of a class, and would mix those of two loaders up."""
+
+
+def source(name: str) -> str:
+    """The Java source of a class of the package."""
+    return files("lakeport.spark.bridge").joinpath(f"{name}.java").read_text("utf-8")
+
+
+def class_jar(jvm: Jvm, kind: str, text: str) -> Path:
+    """The jar of a compiled source, for the running Spark.
+
+    Args:
+        jvm: The JVM.
+        kind: A word for the name of the jar.
+        text: The source.
+    """
+    name = f"{kind}-spark-{jvm.version}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return compiled_jar(cache_directory(), name, lambda: _compiled(jvm, text))
+
+
+def load_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
+    """A class of a jar, for the driver; py4j's own loader does not know it."""
+    loaders = _loaders.setdefault(jvm.gateway, {})
+    if jar not in loaders:
+        urls = jvm.array("java.net.URL", [jvm.cls("java.io.File")(str(jar)).toURI().toURL()])
+        loaders[jar] = jvm.cls("java.net.URLClassLoader")(urls, _parent(jvm))
+    return loaders[jar].loadClass(PACKAGE + name)
+
+
+def first_line(error: Exception) -> str:
+    """Why a class cannot be had."""
+    java = getattr(error, "java_exception", None)
+    return str(error if java is None else java.toString()).strip().partition("\n")[0]
+
+
+def _compiled(jvm: Jvm, text: str) -> dict[str, bytes]:
+    compiler = jvm.cls("org.codehaus.janino.SimpleCompiler")()
+    compiler.setParentClassLoader(_parent(jvm))
+    compiler.cook(text)
+    return {str(name): bytes(code) for name, code in compiler.getBytecodes().items()}
+
+
+def _parent(jvm: Jvm) -> JavaObject:
+    return jvm.cls("org.apache.spark.util.Utils").getContextOrSparkClassLoader()
