@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-from py4j.java_gateway import JavaObject
-from py4j.protocol import Py4JError
 
 from lakeport.spark.bridge import java_classes
 from lakeport.spark.bridge.jvm import Jvm
@@ -31,11 +26,6 @@ __all__ = [
     "string_map",
     "string_set",
 ]
-
-_log = logging.getLogger(__name__)
-_SWITCH = "LAKEPORT_JAVA_ADAPTERS"
-_NAME = "KnownAnswers"
-_MAKER = "maker of known answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +122,7 @@ def hand_over(jvm: Jvm, proxy: object, known: KnownAnswers, own: Sequence[str]) 
         known: Its answers.
         own: Names of the methods that the proxy has; of others Java runs the default of the interface.
     """
-    if _MAKER not in jvm.shared:
-        jvm.shared[_MAKER] = _load(jvm)
-    maker = jvm.shared[_MAKER]
+    maker = java_classes.function(jvm, "KnownAnswers", "KnownAnswers$Maker")
     if maker is None:
         return proxy
     words = {
@@ -148,21 +136,3 @@ def hand_over(jvm: Jvm, proxy: object, known: KnownAnswers, own: Sequence[str]) 
 
 def _words(answers: Mapping[str, Answer]) -> dict[str, tuple[object, ...]]:
     return {name: answer.words for name, answer in answers.items()}
-
-
-def _load(jvm: Jvm) -> JavaObject | None:
-    if os.environ.get(_SWITCH, "true").lower() == "false":
-        return None
-    try:
-        jar = java_classes.class_jar(jvm, "planning", java_classes.source(_NAME))
-        made = java_classes.load_class(jvm, jar, f"{_NAME}$Maker")
-        return jvm.items(made.getConstructors())[0].newInstance(jvm.array("java.lang.Object", []))
-    except (Py4JError, OSError) as error:
-        # Python answers as well, so whatever a Spark of another kind says is no error.
-        _log.warning(
-            "%s%s cannot be loaded, so planning asks Python more often: %s",
-            java_classes.PACKAGE,
-            _NAME,
-            java_classes.first_line(error),
-        )
-        return None

@@ -187,5 +187,7 @@ class ScanProxy(Proxy):
             filters = self._jvm.cls("org.apache.spark.sql.internal.connector.PredicateUtils").toV1(
                 self._jvm.array(PREDICATE, self._pushed.for_files)
             )
-            self._native_reader = NativeReader(self._jvm, read, self._scan.asked.output, self.readSchema(), filters)
+            self._native_reader = NativeReader(
+                self._jvm, read, self._scan.asked.output, self._scan.schema_json, filters
+            )
         return self._native_reader
