@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
-from importlib.resources import files
 
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 
-from lakeport.spark.bridge.java_cache import cache_directory, compiled_jar
+from lakeport.spark.bridge import java_classes
 from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = ["columnar_reader_factory", "columns_unavailable"]
 
-_CLASS = "lakeport.spark.ColumnarReaderFactory"
+_NAME = "ColumnarReaderFactory"
+_CLASS = java_classes.PACKAGE + _NAME
 _CONSTRUCTOR = "constructor of " + _CLASS
 _REASON = "why there is no " + _CLASS
 
@@ -26,7 +25,7 @@ def columns_unavailable(jvm: Jvm) -> str | None:
             jvm.shared[_CONSTRUCTOR] = _load(jvm)
         except (Py4JError, OSError) as error:
             # Rows do as well, so whatever a Spark of another kind says is told, and is no error.
-            jvm.shared[_REASON] = f"{_CLASS} cannot be loaded: {_first_line(error)}"
+            jvm.shared[_REASON] = f"{_CLASS} cannot be loaded: {java_classes.first_line(error)}"
     return jvm.shared.get(_REASON)
 
 
@@ -41,33 +40,14 @@ def columnar_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema
 
 @cache
 def _source() -> str:
-    return files("lakeport.spark.bridge").joinpath("ColumnarReaderFactory.java").read_text("utf-8")
+    return java_classes.source(_NAME)
 
 
 def _load(jvm: Jvm) -> JavaObject:
     """The class's constructor; executors get the class with the jar."""
-    name = f"columns-spark-{jvm.version}-{hashlib.sha256(_source().encode()).hexdigest()[:16]}"
-    jar = compiled_jar(cache_directory(), name, lambda: _compiled(jvm))
+    jar = java_classes.class_jar(jvm, "columns", _source())
     jvm.context._jsc.sc().addJar(str(jar))
-    urls = jvm.array("java.net.URL", [jvm.cls("java.io.File")(str(jar)).toURI().toURL()])
-    loader = jvm.cls("java.net.URLClassLoader")(urls, _parent(jvm))
-    loaded = loader.loadClass(_CLASS)
+    loaded = java_classes.load_class(jvm, jar, _NAME)
     # py4j finds neither static methods nor constructors of a class that its own loader does not know.
     loaded.getMethod("check", jvm.array("java.lang.Class", [])).invoke(None, jvm.array("java.lang.Object", []))
     return jvm.items(loaded.getConstructors())[0]
-
-
-def _compiled(jvm: Jvm) -> dict[str, bytes]:
-    compiler = jvm.cls("org.codehaus.janino.SimpleCompiler")()
-    compiler.setParentClassLoader(_parent(jvm))
-    compiler.cook(_source())
-    return {str(name): bytes(code) for name, code in compiler.getBytecodes().items()}
-
-
-def _parent(jvm: Jvm) -> JavaObject:
-    return jvm.cls("org.apache.spark.util.Utils").getContextOrSparkClassLoader()
-
-
-def _first_line(error: Exception) -> str:
-    java = getattr(error, "java_exception", None)
-    return str(error if java is None else java.toString()).strip().partition("\n")[0]

@@ -14,10 +14,11 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import InternalError
 from connector_spi.serializable import to_json
+from lakeport.spark.bridge.answers import Answer, KnownAnswers, hand_over, plain
 from lakeport.spark.bridge.errors import as_java, declared
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["Proxy", "digest"]
+__all__ = ["Proxy", "digest", "for_java"]
 
 _numbers = itertools.count(1)
 _answers = threading.local()
@@ -39,6 +40,9 @@ class Proxy:
     class Java:
         implements: ClassVar[list[str]] = []
 
+    _own: ClassVar[tuple[str, ...]] = ()
+    """The methods that Python has; of others the default of the interface runs."""
+
     def __init__(self, jvm: Jvm) -> None:
         self._jvm = jvm
         self._number = next(_numbers)
@@ -46,6 +50,7 @@ class Proxy:
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         _guard_methods(cls)
+        cls._own = tuple(name for name in dir(cls) if not name.startswith("_") and name != "Java")
 
     def equals(self, other: JavaObject | None) -> bool:
         """Java's equality, based on ``_identity``.
@@ -62,6 +67,14 @@ class Proxy:
     def toString(self) -> str:
         """A text that is different for proxies that are not equal."""
         return f"{type(self).__name__}@{self._fingerprint()}"
+
+    def _known(self) -> KnownAnswers | None:
+        """What Java may answer without asking; ``None`` for a proxy that is asked everything."""
+        return None
+
+    def _named(self) -> dict[str, Answer]:
+        """The answers that make Java's equality that of ``equals``."""
+        return {"toString": plain(self.toString()), "hashCode": plain(self.hashCode())}
 
     def _identity(self) -> object:
         """Plain data that is equal for equal proxies of one class; ``None`` makes a proxy equal only to itself."""
@@ -92,6 +105,12 @@ class Proxy:
             raise declared(error) or error from error
 
 
+def for_java(jvm: Jvm, proxy: Proxy) -> object:
+    """What Java gets for a proxy: where answers are known, a Java object that has them."""
+    known = proxy._known()
+    return proxy if known is None else hand_over(jvm, proxy, known, proxy._own)
+
+
 def digest(identity: object) -> str:
     """A text that two proxies share only where their identities are equal, as equal texts have to mean equal rows."""
     return hashlib.sha256(to_json(identity).encode()).hexdigest()
@@ -108,6 +127,8 @@ def _guarded(method: Callable[..., object]) -> Callable[..., object]:
     def guarded(self: Proxy, *args: object) -> object:
         try:
             found = method(self, *args)
+            if isinstance(found, Proxy):
+                found = for_java(self._jvm, found)
             if not _is_java_value(found):
                 returned = f"{type(self).__name__}.{method.__name__} returns a {type(found).__name__}"
                 raise InternalError(f"{returned}, which Java does not have")

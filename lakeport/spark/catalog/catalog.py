@@ -12,6 +12,8 @@ from connector_spi.errors import NotSupportedError, ProcedureNotFoundError, Sche
 from connector_spi.names import quote_identifier
 from connector_spi.properties import closest
 from lakeport.planning.redirection import list_catalog
+from lakeport.spark.bridge import answers
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
 from lakeport.spark.bridge.errors import as_illegal_argument, no_such_function, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
@@ -281,6 +283,15 @@ class CatalogProxy(Proxy):
 
     def _table_names(self, namespace: JavaObject) -> list[str]:
         return list_catalog(self._access()).table_names(self._schema(self._jvm.texts(namespace)))
+
+    def _known(self) -> KnownAnswers:
+        found = {
+            "name": answers.plain(self._catalog),
+            "capabilities": answers.string_set([]),
+            "defaultNamespace": answers.array("java.lang.String", [answers.plain("default")]),
+            "tableStateOptionKeys": answers.string_set(self._registry.plugins.column_options),
+        }
+        return KnownAnswers({**self._named(), **found})
 
     def _identity(self) -> object:
         return ("catalog", self._catalog)

@@ -20,6 +20,7 @@ from connector_spi.errors import NotSupportedError
 from lakeport.default_catalogs import load_catalogs
 from lakeport.error_codes import SPARK_CONNECT
 from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.proxies import for_java
 from lakeport.spark.bridge.versions import check_version
 from lakeport.spark.catalog.catalog import CatalogProxy
 from lakeport.spark.catalog_map import catalog_map, keep_catalogs
@@ -94,7 +95,7 @@ class Installation:
     def _put(self, catalogs: JavaObject, name: str) -> None:
         # The error of a file of that name is for `lakeport catalogs check`; Spark's own stays as it is.
         if name != _SPARKS_OWN:
-            catalogs.put(name, CatalogProxy(self.jvm, self._registry, name))
+            catalogs.put(name, for_java(self.jvm, CatalogProxy(self.jvm, self._registry, name)))
 
     def _take(self, catalogs: JavaObject, name: str) -> None:
         if name != _SPARKS_OWN:

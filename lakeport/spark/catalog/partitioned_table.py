@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ from py4j.java_gateway import JavaObject
 from connector_spi.metadata import SupportsPartitionListing
 from connector_spi.optional.definitions import PartitionDefinition
 from connector_spi.predicate import Domain, TupleDomain
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG
 from lakeport.spark.bridge.row_batches import MANY_ROWS, are_plain, many_internal_rows
 from lakeport.spark.bridge.rows import internal_row, python_value
@@ -73,6 +75,10 @@ class PartitionedTableProxy(TableProxy):
     def replacePartitionMetadata(self, ident: JavaObject, properties: JavaObject) -> None:
         """Refused."""
         raise read_only(self._table.name.catalog, "ALTER PARTITION")
+
+    def _known(self) -> KnownAnswers:
+        found = super()._known()
+        return replace(found, kept=found.kept | {"partitionSchema"})
 
     def _key_values(self, ident: JavaObject) -> tuple[object, ...]:
         return tuple(python_value(ident, index, data_type) for index, data_type in enumerate(self._key_types()))

@@ -11,7 +11,9 @@ from py4j.java_gateway import JavaObject
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.streaming import SupportsStreaming
-from connector_spi.schema import TableMetadata
+from connector_spi.schema import ColumnMetadata, TableMetadata
+from lakeport.spark.bridge import answers
+from lakeport.spark.bridge.answers import Answer, KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.types import spark_type_json
@@ -25,6 +27,7 @@ from lakeport.spark.streaming.options import stream_options
 
 __all__ = ["TableProxy", "table_reads"]
 
+_EXPRESSIONS = "org.apache.spark.sql.connector.expressions."
 # TimeTravelSpec.fromOptions: the table was loaded as of it already.
 _TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
 
@@ -40,8 +43,6 @@ class TableProxy(Proxy):
         self._table = table
         self._metadata = metadata
         self._resolved = resolved
-        self._struct = jvm.data_type(table.schema_json)
-        self._columns = v2_columns(jvm, self._struct)
 
     def name(self) -> str:
         """The full name."""
@@ -57,27 +58,25 @@ class TableProxy(Proxy):
 
     def schema(self) -> JavaObject:
         """The visible columns as a struct."""
-        return self._struct
+        return self._jvm.data_type(self._table.schema_json)
 
     def columns(self) -> JavaObject:
         """The visible columns."""
-        return self._columns
+        return v2_columns(self._jvm, self.schema())
 
     def partitioning(self) -> JavaObject:
         """The partition keys as identity transforms."""
-        expressions = self._jvm.cls("org.apache.spark.sql.connector.expressions.Expressions")
+        expressions = self._jvm.cls(_EXPRESSIONS + "Expressions")
         transforms = [expressions.identity(f"`{name}`") for name in self._metadata.partitioned_by]
-        return self._jvm.array("org.apache.spark.sql.connector.expressions.Transform", transforms)
+        return self._jvm.array(_EXPRESSIONS + "Transform", transforms)
 
     def properties(self) -> JavaObject:
         """What SHOW CREATE TABLE and DESCRIBE EXTENDED show."""
-        comment = [("comment", self._metadata.comment)] if self._metadata.comment else []
-        return self._jvm.string_map([*self._metadata.properties, *comment])
+        return self._jvm.string_map(self._shown_properties())
 
     def capabilities(self) -> JavaObject:
         """Batch reads, and micro batches of a stream where the connector knows what is new."""
-        access = self._table.plan.access
-        return table_reads(self._jvm, streams=isinstance(access.metadata, SupportsStreaming))
+        return table_reads(self._jvm, streams=self._is_streamed())
 
     def constraints(self) -> JavaObject:
         """None."""
@@ -85,7 +84,7 @@ class TableProxy(Proxy):
 
     def metadataColumns(self) -> JavaObject:
         """The hidden columns."""
-        hidden = [column for column in self._metadata.columns if column.hidden]
+        hidden = self._hidden()
         key = ("metadata columns", *((column.name, column.type) for column in hidden))
         if key not in self._jvm.shared:
             proxies = [
@@ -125,6 +124,33 @@ class TableProxy(Proxy):
         zone = self._table.plan.access.session.time_zone
         options, rest = stream_options(self._table.name, given, metadata.stream_option_names, zone)
         return streamed_table(self._table, self._metadata, options, tuple(rest), changes=False)
+
+    def _known(self) -> KnownAnswers:
+        keys = [answers.identity_transform(f"`{name}`") for name in self._metadata.partitioned_by]
+        found = {
+            "name": answers.plain(self.name()),
+            "id": answers.plain(None),
+            "version": answers.plain(None),
+            "schema": answers.spark_type(self._table.schema_json),
+            "columns": answers.columns(self._table.schema_json),
+            "partitioning": answers.array(_EXPRESSIONS + "Transform", keys),
+            "properties": answers.string_map(self._shown_properties()),
+            "capabilities": answers.constants(CATALOG + "TableCapability", _reads(self._is_streamed())),
+            "constraints": answers.array(CATALOG + "constraints.Constraint"),
+            "metadataColumns": answers.array(CATALOG + "MetadataColumn", [_hidden(one) for one in self._hidden()]),
+            "canRenameConflictingMetadataColumns": answers.plain(False),
+        }
+        return KnownAnswers({**self._named(), **found})
+
+    def _shown_properties(self) -> list[tuple[str, str]]:
+        comment = [("comment", self._metadata.comment)] if self._metadata.comment else []
+        return [*self._metadata.properties, *comment]
+
+    def _is_streamed(self) -> bool:
+        return isinstance(self._table.plan.access.metadata, SupportsStreaming)
+
+    def _hidden(self) -> list[ColumnMetadata]:
+        return [column for column in self._metadata.columns if column.hidden]
 
     def _identity(self) -> object:
         return (self._table.name, self._table.plan.table)
@@ -172,7 +198,26 @@ def table_reads(jvm: Jvm, *, streams: bool) -> JavaObject:
     if key not in jvm.shared:
         known = jvm.cls(CATALOG + "TableCapability")
         found = jvm.cls("java.util.HashSet")()
-        for one in ("BATCH_READ", "MICRO_BATCH_READ")[: 1 + streams]:
+        for one in _reads(streams):
             found.add(getattr(known, one))
         jvm.shared[key] = found
     return jvm.shared[key]
+
+
+def _reads(streams: bool) -> tuple[str, ...]:
+    return ("BATCH_READ", "MICRO_BATCH_READ")[: 1 + streams]
+
+
+def _hidden(column: ColumnMetadata) -> Answer:
+    """A ``MetadataColumn``."""
+    found = {
+        "name": answers.plain(column.name),
+        "dataType": answers.spark_type(spark_type_json(column.type, column.name)),
+        "isNullable": answers.plain(True),
+        "comment": answers.plain(None),
+        "transform": answers.plain(None),
+        "metadataInJSON": answers.plain("{}"),
+        "toString": answers.plain(column.name),
+        "hashCode": answers.plain(0),
+    }
+    return answers.java_object(CATALOG + "MetadataColumn", found)

@@ -9,6 +9,7 @@ those of a file unchanged; its ORC reader has none without a zone (``OrcAtomicCo
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -20,7 +21,7 @@ from connector_spi.handles import NativeFile, Split
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.rows import internal_row
 from lakeport.spark.bridge.versions import orc_scan, parquet_scan
-from lakeport.spark.scan.partitioned_files import make_files, take_files
+from lakeport.spark.scan.partitioned_files import file_partitions
 from lakeport.spark.scan.reader_choice import NativeRead
 
 __all__ = ["NativeReader"]
@@ -36,24 +37,20 @@ class NativeReader:
         jvm: The door to the JVM.
         read: What it reads.
         columns: The scan's columns with Spark's types, constants last.
-        read_schema: The scan's columns as a Spark ``StructType``.
+        schema_json: The scan's columns as a Spark struct, in JSON.
         filters: V1 filters for row groups and stripes (a Java array).
     """
 
-    def __init__(
-        self, jvm: Jvm, read: NativeRead, columns: pa.Schema, read_schema: JavaObject, filters: JavaObject
-    ) -> None:
+    def __init__(self, jvm: Jvm, read: NativeRead, columns: pa.Schema, schema_json: str, filters: JavaObject) -> None:
         self._jvm = jvm
         self._session = jvm.cls("org.apache.spark.sql.classic.SparkSession").active()
         self._read = read
         self._columns = columns
         self._filters = filters
-        field_class = "org.apache.spark.sql.types.StructField"
-        struct_type = jvm.cls("org.apache.spark.sql.types.StructType")
-        fields = list(read_schema.fields())
+        fields = json.loads(schema_json)["fields"]
         at = len(fields) - len(read.constants)
-        self._data_schema = _with_zones(jvm, struct_type(jvm.array(field_class, fields[:at])), columns)
-        self._constant_schema = struct_type(jvm.array(field_class, fields[at:]))
+        self._data_schema = jvm.data_type(_WITHOUT_ZONE.sub(r'\1"timestamp"', _struct(fields[:at])))
+        self._constant_schema = jvm.data_type(_struct(fields[at:]))
 
     def factory(self) -> JavaObject:
         """The ``PartitionReaderFactory``."""
@@ -80,28 +77,24 @@ class NativeReader:
 
     def partitions(self, tasks: Sequence[Sequence[Split]]) -> JavaObject:
         """The ``InputPartition[]`` of the tasks."""
-        jvm, partition = self._jvm, self._jvm.cls(_DATASOURCES + "FilePartition")
         numbers: dict[tuple[object, ...], int] = {}
-        files = []
-        for split in (split for task in tasks for split in task):
-            native = split.native_file
-            if native is None:
-                raise InternalError("a split that only its connector can read came to Spark's own reader")
-            files.append((native, numbers.setdefault(self._constants_of(native), len(numbers))))
+        files: list[list[tuple[NativeFile, int]]] = []
+        for task in tasks:
+            files.append([])
+            for split in task:
+                native = split.native_file
+                if native is None:
+                    raise InternalError("a split that only its connector can read came to Spark's own reader")
+                files[-1].append((native, numbers.setdefault(self._constants_of(native), len(numbers))))
         types = [self._columns.field(name).type for name in self._read.constants]
-        rows = [internal_row(jvm, self._constant_schema, types, values) for values in numbers]
-        made, start, partitions = make_files(jvm, files, rows), 0, []
-        for index, task in enumerate(tasks):
-            partitions.append(partition(index, take_files(jvm, made, start, start + len(task))))
-            start += len(task)
-        return jvm.array("org.apache.spark.sql.connector.read.InputPartition", partitions)
+        rows = [internal_row(self._jvm, self._constant_schema, types, values) for values in numbers if values]
+        return file_partitions(self._jvm, files, rows)
 
     def _constants_of(self, native: NativeFile) -> tuple[object, ...]:
         values = dict(native.constants)
         return tuple(values[name] for name in self._read.constants)
 
 
-def _with_zones(jvm: Jvm, struct: JavaObject, columns: pa.Schema) -> JavaObject:
-    if not any("timestamp" in str(column.type) for column in columns):
-        return struct
-    return jvm.data_type(_WITHOUT_ZONE.sub(r'\1"timestamp"', struct.json()))
+def _struct(fields: list[object]) -> str:
+    """With no blanks after colons, as Spark writes types."""
+    return json.dumps({"type": "struct", "fields": fields}, separators=(",", ":"))

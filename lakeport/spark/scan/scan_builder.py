@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
+from lakeport.spark.bridge import answers
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.connections import forget_connections
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
@@ -102,6 +104,9 @@ class ScanBuilderProxy(Proxy):
         """The scan."""
         forget_connections(self._jvm)
         return ScanProxy(self._jvm, self._state.scan(), self._pushed)
+
+    def _known(self) -> KnownAnswers:
+        return KnownAnswers({**self._named(), "isPartiallyPushed": answers.plain(True)})
 
     def _offer(self, offered: list[JavaObject]) -> list[OfferedPredicate]:
         found = self._state.offer([translate(self._jvm, predicate, self._table.columns) for predicate in offered])

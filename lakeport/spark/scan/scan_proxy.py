@@ -10,6 +10,8 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.statistics import TableStatistics
+from lakeport.spark.bridge import answers
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import TaskRows, split_partitions, split_reader_factory
@@ -23,6 +25,19 @@ from lakeport.spark.streaming.micro_batch import MicroBatchStreamProxy
 __all__ = ["PREDICATE", "PushedPredicates", "ScanProxy"]
 
 _FIELD_REFERENCE = "org.apache.spark.sql.connector.expressions.FieldReference"
+_NAMED_REFERENCE = "org.apache.spark.sql.connector.expressions.NamedReference"
+_METRIC = "org.apache.spark.sql.connector.metric."
+_KEPT = frozenset(
+    {
+        "description",
+        "columnarSupportMode",
+        "estimateStatistics",
+        "pushedPredicates",
+        "planInputPartitions",
+        "createReaderFactory",
+    }
+)
+"""Until a runtime filter comes."""
 PREDICATE = "org.apache.spark.sql.connector.expressions.filter.Predicate"
 
 
@@ -59,7 +74,6 @@ class ScanProxy(Proxy):
         super().__init__(jvm)
         self._scan = scan
         self._pushed = pushed
-        self._read_schema = jvm.data_type(scan.schema_json)
         self._stream: MicroBatchStreamProxy | None = None
         self._partitions: JavaObject | None = None
         self._factory: JavaObject | None = None
@@ -68,7 +82,8 @@ class ScanProxy(Proxy):
 
     def readSchema(self) -> JavaObject:
         """The columns as they come, constants last."""
-        return self._read_schema
+        stream = self._stream
+        return self._jvm.data_type(self._scan.schema_json if stream is None else self._scan.asked.table.schema_json)
 
     def description(self) -> str:
         """What EXPLAIN shows."""
@@ -86,7 +101,6 @@ class ScanProxy(Proxy):
         table = self._scan.asked.table
         if table.stream is None:
             raise NotSupportedError(f"table {table.name} cannot be read as a stream")
-        self._read_schema = self._jvm.data_type(table.schema_json)
         self._stream = table.stream.open(self._jvm, checkpoint)
         return self._stream
 
@@ -99,11 +113,11 @@ class ScanProxy(Proxy):
 
     def supportedCustomMetrics(self) -> JavaObject:
         """None."""
-        return self._jvm.array("org.apache.spark.sql.connector.metric.CustomMetric", [])
+        return self._jvm.array(_METRIC + "CustomMetric", [])
 
     def reportDriverMetrics(self) -> JavaObject:
         """None."""
-        return self._jvm.array("org.apache.spark.sql.connector.metric.CustomTaskMetric", [])
+        return self._jvm.array(_METRIC + "CustomTaskMetric", [])
 
     def estimateStatistics(self) -> StatisticsProxy:
         """What is known of the scan; nothing of a stream."""
@@ -113,7 +127,7 @@ class ScanProxy(Proxy):
         """The columns by which a join may prune while the query runs."""
         reference = self._jvm.cls(_FIELD_REFERENCE)
         references = [reference.apply(f"`{name}`") for name in self._scan.prunable_columns()]
-        return self._jvm.array("org.apache.spark.sql.connector.expressions.NamedReference", references)
+        return self._jvm.array(_NAMED_REFERENCE, references)
 
     def filter(self, predicates: JavaObject) -> None:
         """Learns at run time which partitions a join needs; the splits are planned again, the reader stays."""
@@ -148,9 +162,22 @@ class ScanProxy(Proxy):
                     self._factory = self._native(read).factory()
                 else:
                     task = self._scan.task_reader(read.work)
-                    given = TaskRows(self._read_schema, self._scan.schema_json, self._scan.rows_reason is None)
+                    given = TaskRows(self.readSchema(), self._scan.schema_json, self._scan.rows_reason is None)
                     self._factory = split_reader_factory(self._jvm, task, given)
             return self._factory
+
+    def _known(self) -> KnownAnswers:
+        names = self._scan.prunable_columns()
+        found = {
+            "readSchema": answers.spark_type(self._scan.schema_json),
+            "filterAttributes": answers.array(_NAMED_REFERENCE, [answers.reference(f"`{name}`") for name in names]),
+            "supportedCustomMetrics": answers.array(_METRIC + "CustomMetric"),
+            "reportDriverMetrics": answers.array(_METRIC + "CustomTaskMetric"),
+        }
+        stream = self._scan.asked.table.stream
+        if stream is None or not stream.options.given:
+            found["toBatch"] = answers.ITSELF
+        return KnownAnswers({**self._named(), **found}, _KEPT, frozenset({"filter", "toMicroBatchStream"}))
 
     def _fingerprint(self) -> str:
         return self._scan.fingerprint
@@ -160,5 +187,7 @@ class ScanProxy(Proxy):
             filters = self._jvm.cls("org.apache.spark.sql.internal.connector.PredicateUtils").toV1(
                 self._jvm.array(PREDICATE, self._pushed.for_files)
             )
-            self._native_reader = NativeReader(self._jvm, read, self._scan.asked.output, self._read_schema, filters)
+            self._native_reader = NativeReader(
+                self._jvm, read, self._scan.asked.output, self._scan.schema_json, filters
+            )
         return self._native_reader

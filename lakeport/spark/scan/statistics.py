@@ -7,6 +7,8 @@ from typing import ClassVar
 from py4j.java_gateway import JavaObject
 
 from connector_spi.statistics import TableStatistics
+from lakeport.spark.bridge import answers
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 
@@ -34,6 +36,14 @@ class StatisticsProxy(Proxy):
     def columnStats(self) -> JavaObject:
         """None yet: Spark uses them for join orders only."""
         return self._jvm.cls("java.util.Collections").emptyMap()
+
+    def _known(self) -> KnownAnswers:
+        found = {
+            "sizeInBytes": answers.optional_long(self._statistics.size_bytes),
+            "numRows": answers.optional_long(self._statistics.row_count),
+            "columnStats": answers.string_map([]),
+        }
+        return KnownAnswers({**self._named(), **found})
 
     def _optional(self, value: float | None) -> JavaObject:
         optional = self._jvm.cls("java.util.OptionalLong")

@@ -1,0 +1,217 @@
+package lakeport.spark;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.lang.reflect.Array;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.BiFunction;
+import org.apache.spark.sql.connector.catalog.CatalogV2Util;
+import org.apache.spark.sql.connector.expressions.Expressions;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.util.Utils;
+
+/**
+ * Answers what Spark asks an object of Python while it plans, from what Python handed over when it gave the object.
+ *
+ * <p>An object of Python implements interfaces of Spark's through py4j, and each call of one is a round trip between
+ * two processes. This stands before such an object, with the same interfaces. It answers at once what is known, keeps
+ * answers that stay the same, runs the default methods that Python does not have, and asks Python for the rest.
+ *
+ * <p>Janino compiles this file at run time, so it keeps to what Janino has: no type arguments, no lambdas. It knows
+ * nothing of tables; see docs/adr/0013-planning-answers-in-java.md.
+ */
+public class KnownAnswers implements InvocationHandler {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Object ITSELF = new Object();
+  private static final List ITSELF_IN_WORDS = Arrays.asList(new Object[] {"itself", null});
+  private static final Method RUN_DEFAULT = method(InvocationHandler.class, "invokeDefault");
+
+  private final Object python;
+  private final Set own;
+  private final Set kept;
+  private final Set changing;
+  private final Map words;
+  private final Map answers = new HashMap();
+  private int changes = 0;
+
+  private KnownAnswers(Object python, Map words) {
+    this.python = python;
+    // Read when asked for: a Spark that lacks a method may lack the class of its answer, too.
+    this.words = new HashMap((Map) words.get("answers"));
+    this.own = names(words, "own");
+    this.kept = names(words, "kept");
+    this.changing = names(words, "changing");
+  }
+
+  /** Puts an object of Python (the first argument) behind what is known of it (the second one, a text). */
+  public static class Maker implements BiFunction {
+    public Object apply(Object python, Object text) {
+      try {
+        Map words = (Map) JSON.readValue((String) text, Map.class);
+        return shown(python.getClass().getInterfaces(), new KnownAnswers(python, words));
+      } catch (Exception e) {
+        throw new IllegalStateException("what is known of an object of Python cannot be read: " + e, e);
+      }
+    }
+  }
+
+  public Object invoke(Object shown, Method method, Object[] arguments) throws Throwable {
+    String name = method.getName();
+    int count = arguments == null ? 0 : arguments.length;
+    if (count == 1 && method.getDeclaringClass() == Object.class) {
+      return Boolean.valueOf(isEqual(shown, arguments[0]));
+    }
+    int before;
+    synchronized (this) {
+      before = changes;
+      if (count == 0 && isKnown(name)) {
+        Object known = answers.get(name);
+        return known == ITSELF ? shown : known;
+      }
+    }
+    if (method.isDefault() && !own.contains(name)) {
+      // InvocationHandler.invokeDefault: Janino calls no static methods of interfaces.
+      return called(RUN_DEFAULT, null, new Object[] {shown, method, arguments});
+    }
+    if (python == null) {
+      throw new UnsupportedOperationException("nothing is known of " + method);
+    }
+    Object found = called(method, python, arguments);
+    synchronized (this) {
+      if (changing.contains(name)) {
+        forget();
+      } else if (count == 0 && kept.contains(name) && before == changes) {
+        answers.put(name, found);
+      }
+    }
+    return found;
+  }
+
+  private static Object called(Method method, Object target, Object[] arguments) throws Throwable {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getTargetException();
+    }
+  }
+
+  private boolean isKnown(String name) throws Exception {
+    if (words.containsKey(name)) {
+      answers.put(name, value((List) words.get(name)));
+      words.remove(name);
+    }
+    return answers.containsKey(name);
+  }
+
+  /** From now on each answer is asked for once more, except that the object stays itself. */
+  private void forget() throws Exception {
+    changes++;
+    kept.addAll(words.keySet());
+    kept.addAll(answers.keySet());
+    words.values().retainAll(Collections.singleton(ITSELF_IN_WORDS));
+    answers.values().retainAll(Collections.singleton(ITSELF));
+  }
+
+  /** Equality of objects of Python, which have equal texts and hash codes where they are equal (Proxy.equals). */
+  private static boolean isEqual(Object shown, Object other) {
+    if (shown == other) {
+      return true;
+    }
+    if (other == null || !Proxy.isProxyClass(other.getClass())) {
+      return false;
+    }
+    return shown.toString().equals(other.toString()) && shown.hashCode() == other.hashCode();
+  }
+
+  private static Object shown(Class[] interfaces, KnownAnswers known) {
+    return Proxy.newProxyInstance(interfaces[0].getClassLoader(), interfaces, known);
+  }
+
+  private static Set names(Map words, String key) {
+    Object found = words.get(key);
+    return found == null ? new HashSet() : new HashSet((Collection) found);
+  }
+
+  /** A value by its kind and what the kind needs; answers.py makes these. */
+  private static Object value(List words) throws Exception {
+    String kind = (String) words.get(0);
+    Object given = words.get(1);
+    if (kind.equals("plain")) {
+      return given;
+    } else if (kind.equals("itself")) {
+      return ITSELF;
+    } else if (kind.equals("type")) {
+      return DataType.fromJson((String) given);
+    } else if (kind.equals("columns")) {
+      return columns(DataType.fromJson((String) given));
+    } else if (kind.equals("long")) {
+      return given == null ? OptionalLong.empty() : OptionalLong.of(((Number) given).longValue());
+    } else if (kind.equals("map")) {
+      return new LinkedHashMap((Map) given);
+    } else if (kind.equals("set")) {
+      return new HashSet((Collection) given);
+    } else if (kind.equals("constants")) {
+      return constants((String) given, (List) words.get(2));
+    } else if (kind.equals("array")) {
+      return array((String) given, (List) words.get(2));
+    } else if (kind.equals("identity transform")) {
+      return Expressions.identity((String) given);
+    } else if (kind.equals("reference")) {
+      return Expressions.column((String) given);
+    } else if (kind.equals("object")) {
+      Map inner = new HashMap();
+      inner.put("answers", words.get(2));
+      return shown(new Class[] {classOf((String) given)}, new KnownAnswers(null, inner));
+    }
+    throw new IllegalArgumentException("unknown kind of answer: " + kind);
+  }
+
+  private static Object array(String element, List items) throws Exception {
+    Object made = Array.newInstance(classOf(element), items.size());
+    for (int i = 0; i < items.size(); i++) {
+      Array.set(made, i, value((List) items.get(i)));
+    }
+    return made;
+  }
+
+  private static Set constants(String type, List names) throws Exception {
+    Set found = new HashSet();
+    for (int i = 0; i < names.size(); i++) {
+      found.add(classOf(type).getField((String) names.get(i)).get(null));
+    }
+    return found;
+  }
+
+  /** Spark 4.2 and later also say whether defaults of columns are kept. */
+  private static Object columns(DataType struct) throws Exception {
+    Method found = method(CatalogV2Util.class, "structTypeToV2Columns");
+    boolean one = found.getParameterCount() == 1;
+    return found.invoke(null, one ? new Object[] {struct} : new Object[] {struct, Boolean.FALSE});
+  }
+
+  private static Method method(Class of, String name) {
+    Method[] methods = of.getMethods();
+    for (int i = 0; i < methods.length; i++) {
+      if (methods[i].getName().equals(name)) {
+        return methods[i];
+      }
+    }
+    throw new IllegalStateException(of.getName() + " has no method " + name);
+  }
+
+  private static Class classOf(String name) throws Exception {
+    return Class.forName(name, false, Utils.getContextOrSparkClassLoader());
+  }
+}

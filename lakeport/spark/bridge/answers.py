@@ -1,0 +1,138 @@
+"""What Spark will ask a proxy while it plans, handed over to Java with the proxy: see docs/adr/0013."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lakeport.spark.bridge import java_classes
+from lakeport.spark.bridge.jvm import Jvm
+
+__all__ = [
+    "ITSELF",
+    "Answer",
+    "KnownAnswers",
+    "array",
+    "columns",
+    "constants",
+    "hand_over",
+    "identity_transform",
+    "java_object",
+    "optional_long",
+    "plain",
+    "reference",
+    "spark_type",
+    "string_map",
+    "string_set",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A value of Java's, in words that ``KnownAnswers.java`` reads.
+
+    Attributes:
+        words: The kind of the value, and what the kind needs.
+    """
+
+    words: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswers:
+    """What Java needs not ask a proxy.
+
+    Attributes:
+        answers: Of methods without parameters, by name.
+        kept: Names of methods without parameters whose answer stays what it was when it was first asked.
+        changing: Names of methods that may change answers: each is asked for once more after a call.
+    """
+
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    kept: frozenset[str] = frozenset()
+    changing: frozenset[str] = frozenset()
+
+
+ITSELF = Answer(("itself", None))
+"""The proxy itself."""
+
+
+def plain(value: str | bool | int | None) -> Answer:
+    """A text, a boolean, a Java int, or null."""
+    return Answer(("plain", value))
+
+
+def spark_type(type_json: str) -> Answer:
+    """A ``DataType``."""
+    return Answer(("type", type_json))
+
+
+def columns(struct_json: str) -> Answer:
+    """The ``Column[]`` of a ``StructType``."""
+    return Answer(("columns", struct_json))
+
+
+def optional_long(value: float | None) -> Answer:
+    """An ``OptionalLong``."""
+    return Answer(("long", None if value is None else int(value)))
+
+
+def string_map(items: Iterable[tuple[str, str]]) -> Answer:
+    """A ``Map<String, String>`` in the given order."""
+    return Answer(("map", dict(items)))
+
+
+def string_set(items: Iterable[str]) -> Answer:
+    """A ``Set<String>``."""
+    return Answer(("set", sorted(items)))
+
+
+def constants(java_class: str, names: Sequence[str]) -> Answer:
+    """A set of constants of an enumeration."""
+    return Answer(("constants", java_class, list(names)))
+
+
+def array(element_class: str, items: Sequence[Answer] = ()) -> Answer:
+    """An array."""
+    return Answer(("array", element_class, [one.words for one in items]))
+
+
+def identity_transform(name: str) -> Answer:
+    """The partition transform of a column's values themselves."""
+    return Answer(("identity transform", name))
+
+
+def reference(name: str) -> Answer:
+    """A ``NamedReference``."""
+    return Answer(("reference", name))
+
+
+def java_object(interface: str, answers: Mapping[str, Answer]) -> Answer:
+    """An object of which all is known."""
+    return Answer(("object", interface, _words(answers)))
+
+
+def hand_over(jvm: Jvm, proxy: object, known: KnownAnswers, own: Sequence[str]) -> object:
+    """The proxy behind a Java object that knows its answers; the proxy as it is where there is no such object.
+
+    Args:
+        jvm: The JVM.
+        proxy: The proxy.
+        known: Its answers.
+        own: Names of the methods that the proxy has; of others Java runs the default of the interface.
+    """
+    maker = java_classes.function(jvm, "KnownAnswers", "KnownAnswers$Maker")
+    if maker is None:
+        return proxy
+    words = {
+        "answers": _words(known.answers),
+        "kept": sorted(known.kept),
+        "changing": sorted(known.changing),
+        "own": list(own),
+    }
+    return maker.apply(proxy, json.dumps(words))
+
+
+def _words(answers: Mapping[str, Answer]) -> dict[str, tuple[object, ...]]:
+    return {name: answer.words for name, answer in answers.items()}

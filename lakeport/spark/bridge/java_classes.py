@@ -1,0 +1,95 @@
+"""Java classes of the package, which the Janino that Spark ships compiles at run time; see docs/adr/0011."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from importlib.resources import files
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from py4j.java_gateway import JavaGateway, JavaObject
+from py4j.protocol import Py4JError
+
+from lakeport.spark.bridge.java_cache import cache_directory, compiled_jar
+from lakeport.spark.bridge.jvm import Jvm
+
+__all__ = ["PACKAGE", "class_jar", "first_line", "function", "load_class", "source"]
+
+PACKAGE = "lakeport.spark."
+
+_log = logging.getLogger(__name__)
+_SWITCH = "LAKEPORT_JAVA_ADAPTERS"
+
+_loaders: WeakKeyDictionary[JavaGateway, dict[Path, JavaObject]] = WeakKeyDictionary()
+"""One for each jar in a JVM: py4j keeps methods by the name of a class, and would mix those of two loaders up."""
+
+
+def source(name: str) -> str:
+    """The Java source of a class of the package."""
+    return files("lakeport.spark.bridge").joinpath(f"{name}.java").read_text("utf-8")
+
+
+def class_jar(jvm: Jvm, kind: str, text: str) -> Path:
+    """The jar of a compiled source, for the running Spark.
+
+    Args:
+        jvm: The JVM.
+        kind: A word for the name of the jar.
+        text: The source.
+    """
+    name = f"{kind}-spark-{jvm.version}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return compiled_jar(cache_directory(), name, lambda: _compiled(jvm, text))
+
+
+def load_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
+    """A class of a jar, for the driver; py4j's own loader does not know it."""
+    loaders = _loaders.setdefault(jvm.gateway, {})
+    if jar not in loaders:
+        urls = jvm.array("java.net.URL", [jvm.cls("java.io.File")(str(jar)).toURI().toURL()])
+        loaders[jar] = jvm.cls("java.net.URLClassLoader")(urls, _parent(jvm))
+    return loaders[jar].loadClass(PACKAGE + name)
+
+
+def function(jvm: Jvm, name: str, class_name: str | None = None) -> JavaObject | None:
+    """An object of a class of the driver, a ``BiFunction``; ``None`` where there is none, so that Python does without.
+
+    Args:
+        jvm: The JVM.
+        name: Of the source.
+        class_name: Where it is another one.
+    """
+    key = ("function of Java", name)
+    if key not in jvm.shared:
+        jvm.shared[key] = _function(jvm, name, class_name or name)
+    return jvm.shared[key]
+
+
+def first_line(error: Exception) -> str:
+    """Why a class cannot be had."""
+    java = getattr(error, "java_exception", None)
+    return str(error if java is None else java.toString()).strip().partition("\n")[0]
+
+
+def _function(jvm: Jvm, name: str, class_name: str) -> JavaObject | None:
+    if os.environ.get(_SWITCH, "true").lower() == "false":
+        return None
+    try:
+        made = load_class(jvm, class_jar(jvm, name, source(name)), class_name)
+        return jvm.items(made.getConstructors())[0].newInstance(jvm.array("java.lang.Object", []))
+    except (Py4JError, OSError) as error:
+        # Python does it as well, so whatever a Spark of another kind says is no error.
+        _log.warning("%s%s cannot be loaded, so planning takes longer: %s", PACKAGE, name, first_line(error))
+        return None
+
+
+def _compiled(jvm: Jvm, text: str) -> dict[str, bytes]:
+    compiler = jvm.cls("org.codehaus.janino.SimpleCompiler")()
+    compiler.setParentClassLoader(_parent(jvm))
+    compiler.cook(text)
+    return {str(name): bytes(code) for name, code in compiler.getBytecodes().items()}
+
+
+def _parent(jvm: Jvm) -> JavaObject:
+    return jvm.cls("org.apache.spark.util.Utils").getContextOrSparkClassLoader()
