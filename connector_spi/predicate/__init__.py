@@ -6,6 +6,7 @@ They over-approximate or are exact as each operation says, and never leave out a
 from connector_spi.predicate.alternatives import alternatives
 from connector_spi.predicate.constraint import Constraint
 from connector_spi.predicate.domain import DEFAULT_SIMPLIFY_THRESHOLD, Domain
+from connector_spi.predicate.exclusion import MayHold, may_be_true, reference_domain
 from connector_spi.predicate.expression import (
     Call,
     ColumnReference,
@@ -13,7 +14,9 @@ from connector_spi.predicate.expression import (
     Constant,
     FieldDereference,
     Function,
+    Reference,
     conjuncts,
+    references,
 )
 from connector_spi.predicate.range import Range
 from connector_spi.predicate.sorted_range_set import SortedRangeSet
@@ -35,7 +38,9 @@ __all__ = [
     "EquatableValueSet",
     "FieldDereference",
     "Function",
+    "MayHold",
     "Range",
+    "Reference",
     "SortedRangeSet",
     "TupleDomain",
     "Value",
@@ -43,5 +48,8 @@ __all__ = [
     "alternatives",
     "comparability",
     "conjuncts",
+    "may_be_true",
     "normalize",
+    "reference_domain",
+    "references",
 ]

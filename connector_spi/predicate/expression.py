@@ -17,7 +17,17 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate.values import Value
 from connector_spi.serializable import Serializable
 
-__all__ = ["Call", "ColumnReference", "ConnectorExpression", "Constant", "FieldDereference", "Function", "conjuncts"]
+__all__ = [
+    "Call",
+    "ColumnReference",
+    "ConnectorExpression",
+    "Constant",
+    "FieldDereference",
+    "Function",
+    "Reference",
+    "conjuncts",
+    "references",
+]
 
 
 class Function(Enum):
@@ -72,6 +82,11 @@ class ColumnReference(Serializable):
         """Arrow type of the column."""
         return self.column.type
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Names of fields: none."""
+        return ()
+
     def __str__(self) -> str:
         return self.column.name
 
@@ -89,6 +104,16 @@ class FieldDereference(Serializable):
     target: ColumnReference | FieldDereference
     field: str
     type: pa.DataType
+
+    @property
+    def column(self) -> ColumnHandle:
+        """The column of the table that the field is in."""
+        return self.target.column
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Names of the fields, from the column's own fields inwards."""
+        return (*self.target.path, self.field)
 
     def __str__(self) -> str:
         return f"{self.target}.{self.field}"
@@ -127,6 +152,21 @@ class Call(Serializable):
 
 ConnectorExpression: TypeAlias = Constant | ColumnReference | FieldDereference | Call
 """A condition, or a part of one. Match it without a default branch, so that mypy finds the missing kind."""
+
+Reference: TypeAlias = ColumnReference | FieldDereference
+"""A column, or a field of one."""
+
+
+def references(expression: ConnectorExpression) -> Iterator[Reference]:
+    """The columns and fields in an expression, as often as they are there."""
+    match expression:
+        case Constant():
+            return
+        case ColumnReference() | FieldDereference():
+            yield expression
+        case Call(arguments=arguments):
+            for argument in arguments:
+                yield from references(argument)
 
 
 def conjuncts(expression: ConnectorExpression) -> Iterator[ConnectorExpression]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from hypothesis import strategies as st
 
 from connector_spi.handles import ColumnHandle
@@ -15,8 +16,10 @@ from connector_spi.predicate import (
     ConnectorExpression,
     Constant,
     Domain,
+    FieldDereference,
     Function,
     Range,
+    Reference,
     TupleDomain,
     Value,
     ValueSet,
@@ -62,8 +65,9 @@ def predicates(draw: st.DrawFn, table: pa.Table) -> TupleDomain[str]:
 
 
 def expressions(table: pa.Table) -> st.SearchStrategy[ConnectorExpression]:
-    """Conditions on some columns, joined by ``AND`` and ``OR``, and negated."""
-    leaves = st.sampled_from(filterable_columns(table)).flatmap(lambda name: _conditions(table, name))
+    """Conditions on some columns and fields of structs, joined by ``AND`` and ``OR``, and negated."""
+    columns = [ColumnReference(_handle(table, name)) for name in filterable_columns(table)]
+    leaves = st.sampled_from([*columns, *_fields(table)]).flatmap(lambda one: _conditions(_values(table, one), one))
     return st.recursive(
         leaves,
         lambda inner: st.one_of(
@@ -112,10 +116,32 @@ def _function(draw: st.DrawFn, table: pa.Table, name: str) -> AggregateFunction:
     return AggregateFunction(kind, column, pa.int64() if kind is AggregateKind.COUNT else column.type)
 
 
+def _fields(table: pa.Table) -> list[Reference]:
+    """The fields of structs, also in structs, whose values have an order."""
+    found: list[Reference] = []
+    waiting: list[Reference] = [ColumnReference(_handle(table, name)) for name in table.column_names]
+    while waiting:
+        struct = waiting.pop()
+        for field in struct.type if pa.types.is_struct(struct.type) else ():
+            inner = FieldDereference(struct, field.name, field.type)
+            waiting.append(inner)
+            if comparability(field.type) is Comparability.ORDERABLE and any(
+                v is not None for v in _values(table, inner)
+            ):
+                found.append(inner)
+    return found
+
+
+def _values(table: pa.Table, reference: Reference) -> list[Value | None]:
+    column = table.column(reference.column.name)
+    found = pc.struct_field(column, list(reference.path)) if reference.path else column
+    values: list[Value | None] = found.unique().to_pylist()
+    return values
+
+
 @st.composite
-def _conditions(draw: st.DrawFn, table: pa.Table, name: str) -> ConnectorExpression:
-    column = ColumnReference(_handle(table, name))
-    held = st.sampled_from([value for value in table.column(name).unique().to_pylist() if value is not None])
+def _conditions(draw: st.DrawFn, values_met: list[Value | None], column: Reference) -> ConnectorExpression:
+    held = st.sampled_from([value for value in values_met if value is not None])
     kinds = [*_COMPARISONS, Function.IS_NULL, Function.IN]
     kinds += _TEXT_TESTS if pa.types.is_string(column.type) else ()
     function = draw(st.sampled_from(kinds))
@@ -125,7 +151,7 @@ def _conditions(draw: st.DrawFn, table: pa.Table, name: str) -> ConnectorExpress
         values = draw(st.lists(st.one_of(held, st.none()), min_size=1, max_size=3))
         return Call(function, (column, *(Constant(value, column.type) for value in values)))
     value = draw(held)
-    return Call(function, (column, Constant(value[:1] if function in _TEXT_TESTS else value, column.type)))
+    return Call(function, (column, Constant(str(value)[:1] if function in _TEXT_TESTS else value, column.type)))
 
 
 def _some_values(data_type: pa.DataType, values: list[Value]) -> st.SearchStrategy[ValueSet]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.aggregation import Aggregation
-from connector_spi.predicate import TupleDomain, Value
+from connector_spi.predicate import ConnectorExpression, TupleDomain, Value
 from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, FileChange, RowChanges
 from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, BUCKET
@@ -67,6 +67,7 @@ class HiveTableHandle(TableHandle):
         aggregation: Each split gives one group instead of rows; ``None`` for rows.
         alternatives: Domains of partition keys, of which a partition has to fit at least one; none where nothing of
             that kind is known. They only choose partitions.
+        conditions: Pushed filters that domains cannot say; they only select files and parts of files.
     """
 
     name: SchemaTableName
@@ -83,6 +84,7 @@ class HiveTableHandle(TableHandle):
     bucketing: Bucketing | None = None
     aggregation: Aggregation | None = None
     alternatives: tuple[TupleDomain[ColumnHandle], ...] = ()
+    conditions: tuple[ConnectorExpression, ...] = ()
 
     @property
     def format(self) -> str:

@@ -226,11 +226,15 @@ class HiveMetadata(HiveDefinitions, ConnectorMetadata[HiveTableHandle]):
         whole = set(table.all_columns).difference(ACID_HIDDEN_COLUMNS if table.full_acid else ())
         taken = table.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
         either = table.alternatives or key_alternatives(table.partition_keys, constraint.expressions)
-        if taken == table.constraint and either == table.alternatives:
+        new = tuple(one for one in dict.fromkeys(constraint.expressions) if one not in table.conditions)
+        conditions = (*table.conditions, *new)
+        if taken == table.constraint and either == table.alternatives and not new:
             return None
         keys = set(table.partition_keys)
         remaining = constraint.summary.keep(lambda column: column not in keys)
-        return FilterApplication(replace(table, constraint=taken, alternatives=either), remaining)
+        return FilterApplication(
+            replace(table, constraint=taken, alternatives=either, conditions=conditions), remaining
+        )
 
     def apply_projection(
         self, session: ConnectorSession, table: HiveTableHandle, columns: tuple[ColumnHandle, ...]
@@ -290,7 +294,8 @@ def _is_aggregated_by_footers(table: HiveTableHandle, aggregation: Aggregation) 
     keys = frozenset(table.partition_keys)
     is_plain = table.changes is None and table.bucketing is None and table.aggregation is None
     knows_filter = keys.issuperset(table.constraint.domains or ()) and not table.constraint.is_none
-    if not is_plain or not knows_filter or table.alternatives or table.format not in _WITH_FOOTERS:
+    knows_filter = knows_filter and not table.alternatives and not table.conditions
+    if not is_plain or not knows_filter or table.format not in _WITH_FOOTERS:
         return False
     known = {*table.data_columns, *keys, None}
     if any(function.column not in known for function in aggregation.functions):

@@ -12,7 +12,7 @@ from connector_spi.errors import CorruptFileError, InternalError
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.optional.aggregation import Aggregation
 from connector_spi.page_source import PageSource, PageSourceProvider
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import TupleDomain, references
 from connector_spi.session import ConnectorSession
 from connectors.hive.acid.changes import CHANGE_COLUMNS, RowChanges
 from connectors.hive.acid.delete_set import MAX_DELETE_MEMORY
@@ -106,12 +106,17 @@ def _file_read(
     zone: str,
 ) -> FileRead:
     predicate = _of_files(predicate, dict(table.text_rules), {key.name for key in table.partition_keys})
-    used = {column.name for column in (*columns, *dict(predicate.domains or {}))}
+    changed = {*dict(table.text_rules), *(column.name for column in (*ACID_HIDDEN_COLUMNS, *CHANGE_COLUMNS))}
+    looked_at = [(one, [reference.column for reference in references(one)]) for one in table.conditions]
+    conditions = [one for one, met in looked_at if not any(column.name in changed for column in met)]
+    filtered = [*dict(predicate.domains or {}), *(column for _, met in looked_at for column in met)]
+    used = {column.name for column in (*columns, *filtered)}
     return FileRead(
         FileRange(split.path, split.start, split.length),
         columns,
         constants={name: value for name, value in split.constants().items() if name in used},
         predicate=predicate.keep(lambda column: column not in ACID_HIDDEN_COLUMNS),
+        conditions=tuple(conditions),
         zone=zone,
     )
 
@@ -180,7 +185,7 @@ def _bucket_stages(
 
 
 def _every_row(request: FileRequest, columns: tuple[ColumnHandle, ...]) -> FileRequest:
-    return replace(request, read=replace(request.read, columns=columns, predicate=TupleDomain.all()))
+    return replace(request, read=replace(request.read, columns=columns, predicate=TupleDomain.all(), conditions=()))
 
 
 def _text_stages(table: HiveTableHandle, split: HiveSplit, columns: tuple[ColumnHandle, ...]) -> tuple[BatchStage, ...]:

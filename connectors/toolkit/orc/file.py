@@ -16,7 +16,7 @@ from itertools import accumulate
 import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import Reference, TupleDomain
 from connectors.toolkit.orc.columns import OrcColumns
 from connectors.toolkit.orc.footer import read_orc_footer
 from connectors.toolkit.orc.pruning import StripeStatistics
@@ -79,6 +79,9 @@ class OrcFile(ColumnarFile):
 
     def matching(self, parts: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         return self._statistics.matching(parts, predicate)
+
+    def bounds(self, part: int, reference: Reference, data_type: pa.DataType) -> ColumnBounds:
+        return self._statistics.bounds(part, reference, data_type)
 
     def exact_bounds(self, part: FileRows, column: ColumnHandle) -> ColumnBounds | None:
         return self._statistics.exact_bounds(part.part, column)

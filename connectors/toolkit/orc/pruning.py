@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyorc
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import Domain, TupleDomain, Value
+from connector_spi.predicate import Domain, Reference, TupleDomain, Value
 from connectors.toolkit.orc.footer import OrcFooter
 from connectors.toolkit.orc.raw_times import RAW_TIMES
 from connectors.toolkit.orc.row_index import IndexedColumn, row_groups_may_match
 from connectors.toolkit.read.pruning import ColumnBounds, may_match
+from connectors.toolkit.schema.column_sources import find_column
 from connectors.toolkit.schema.file_types import FileTypes
 
 __all__ = ["StripeStatistics"]
@@ -43,6 +44,7 @@ class StripeStatistics:
         self._footer = footer
         self._types = types
         self._root = root
+        self._last: tuple[int, pyorc.Stripe] | None = None
 
     def matching(self, stripes: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         """The stripes that may hold rows of the predicate; all of them on doubt."""
@@ -59,6 +61,29 @@ class StripeStatistics:
             for index in kept
             if row_groups_may_match(self._source, footer, footer.stripes[index], indexed, footer.hybrid_calendar)
         ]
+
+    def bounds(self, stripe: int, reference: Reference, data_type: pa.DataType) -> ColumnBounds:
+        """What is known of a column, or of a field of structs, in a stripe.
+
+        Args:
+            stripe: The stripe.
+            reference: The column or field; fields are found by name.
+            data_type: The table's type of it.
+        """
+        if not self._footer.row_index_stride:
+            return ColumnBounds()
+        found = self._column(self._reader, reference.column.name, Domain.all(data_type), reference.path)
+        rows = self._footer.stripes[stripe].rows
+        if found.source is None:
+            return ColumnBounds(None, None, rows, rows)
+        if found.number is None:
+            return ColumnBounds()
+        bounds = self._bounds(self._read_stripe(stripe), found.number, found.source, data_type)
+        if not reference.path and not self._root:
+            return bounds
+        # What is in a struct that is NULL is not counted: few NULLs say nothing.
+        nulls = bounds.null_count
+        return replace(bounds, null_count=nulls if nulls is not None and nulls >= rows else None)
 
     def exact_bounds(self, stripe: int, column: ColumnHandle) -> ColumnBounds | None:
         """The least and the greatest value of a column in a stripe, and its NULLs; ``None`` on any doubt.
@@ -99,15 +124,23 @@ class StripeStatistics:
     def _reader(self) -> pyorc.Reader:
         return pyorc.Reader(self._source, converters=RAW_TIMES)
 
-    def _column(self, reader: pyorc.Reader, name: str, domain: Domain) -> _Column:
+    def _read_stripe(self, stripe: int) -> pyorc.Stripe:
+        if self._last is None or self._last[0] != stripe:
+            self._last = stripe, self._reader.read_stripe(stripe)
+        return self._last[1]
+
+    def _column(self, reader: pyorc.Reader, name: str, domain: Domain, path: Sequence[str] = ()) -> _Column:
         position = self._types.position(name)
         if position is None:
             return _Column(domain, None)
         field = self._types.schema.field(position)
-        if self._types.schema.names.count(field.name) > 1 or not _comparable(reader, field.type, domain.type):
+        if self._types.schema.names.count(field.name) > 1:
             return _Column(domain, field.type)
         types = reader.schema[self._root] if self._root else reader.schema
-        return _Column(domain, field.type, types[field.name].column_id)
+        leaf = _field_of(field.type, types[field.name], path)
+        if leaf is None or not _comparable(reader, leaf[0], domain.type):
+            return _Column(domain, field.type)
+        return _Column(domain, leaf[0], leaf[1].column_id)
 
     def _may_match(self, stripe: pyorc.Stripe, columns: Sequence[_Column]) -> bool:
         rows = len(stripe)
@@ -148,6 +181,20 @@ class _Column:
     domain: Domain
     source: pa.DataType | None
     number: int | None = None
+
+
+def _field_of(
+    source: pa.DataType, described: pyorc.TypeDescription, path: Sequence[str]
+) -> tuple[pa.DataType, pyorc.TypeDescription] | None:
+    """A field of structs in a file; ``None`` where it is not there, or in something else than structs."""
+    for name in path:
+        if not pa.types.is_struct(source) or not isinstance(described, pyorc.Struct):
+            return None
+        at = find_column(pa.schema(list(source)), name)
+        if at is None or len(source.get_all_field_indices(source[at].name)) > 1:
+            return None
+        source, described = source[at].type, described[source[at].name]
+    return source, described
 
 
 def _indexed(column: _Column) -> IndexedColumn | None:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import Reference, TupleDomain
 from connectors.toolkit.parquet.bloom_filters import BloomFilters
 from connectors.toolkit.parquet.footer import narrow_schema, typed_schema
 from connectors.toolkit.parquet.maps import is_map_key_error, restored_maps
@@ -71,6 +71,9 @@ class ParquetFile(ColumnarFile):
 
     def matching(self, parts: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         return self._statistics.matching(parts, predicate)
+
+    def bounds(self, part: int, reference: Reference, data_type: pa.DataType) -> ColumnBounds:
+        return self._statistics.bounds(part, reference, data_type)
 
     def exact_bounds(self, part: FileRows, column: ColumnHandle) -> ColumnBounds | None:
         return self._statistics.exact_bounds(part.part, column)

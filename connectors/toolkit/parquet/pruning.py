@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -10,10 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import TupleDomain, Value
+from connector_spi.predicate import ColumnReference, Reference, TupleDomain, Value
 from connectors.toolkit.parquet.footer import leaf_starts
 from connectors.toolkit.parquet.value_order import keeps_order
 from connectors.toolkit.read.pruning import ColumnBounds, may_match
+from connectors.toolkit.schema.column_sources import find_column
 from connectors.toolkit.schema.file_types import FileTypes
 from connectors.toolkit.schema.time_conventions import TimeConventions
 
@@ -48,7 +50,31 @@ class RowGroupStatistics:
 
     def matching(self, groups: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         """The row groups that may hold rows of the predicate; all of them on doubt."""
-        return [group for group in groups if self._may_match(self._metadata.row_group(group), predicate)]
+        return [group for group in groups if self._may_match(group, predicate)]
+
+    def bounds(self, group: int, reference: Reference, data_type: pa.DataType) -> ColumnBounds:
+        """What is known of a column, or of a field of structs, in a row group.
+
+        Args:
+            group: The row group.
+            reference: The column or field; fields are found by name.
+            data_type: The table's type of it.
+        """
+        row_group, position = self._metadata.row_group(group), self._types.position(reference.column.name)
+        rows = int(row_group.num_rows)
+        if position is None:
+            return ColumnBounds(None, None, rows, rows)
+        source, leaf = self._types.schema.field(position).type, self._leaves[position]
+        for name in reference.path:
+            at = find_column(pa.schema(list(source)), name) if pa.types.is_struct(source) else None
+            if at is None:
+                return ColumnBounds()
+            source, leaf = source[at].type, leaf_starts(list(source), leaf)[at]
+        if pa.types.is_nested(source):
+            return ColumnBounds()
+        chunk = row_group.column(leaf)
+        found = _bounds(chunk, rows, source, data_type, self._types.conventions)
+        return self._of_field(found, leaf, chunk) if reference.path else found
 
     def exact_bounds(self, group: int, column: ColumnHandle) -> ColumnBounds | None:
         """The least and the greatest value of a column in a row group, and its NULLs; ``None`` on any doubt.
@@ -78,20 +104,19 @@ class RowGroupStatistics:
         values = (found.low, found.high)
         return found if all(type(value) is _VALUES[source.id] for value in values) else None
 
-    def _may_match(self, row_group: pq.RowGroupMetaData, predicate: TupleDomain[ColumnHandle]) -> bool:
-        schema = self._types.schema
-        for column, domain in dict(predicate.domains or {}).items():
-            position = self._types.position(column.name)
-            if position is None:
-                bounds = ColumnBounds(None, None, row_group.num_rows, row_group.num_rows)
-            elif pa.types.is_nested(schema.field(position).type):
-                continue
-            else:
-                chunk, source = row_group.column(self._leaves[position]), schema.field(position).type
-                bounds = _bounds(chunk, row_group.num_rows, source, domain.type, self._types.conventions)
-            if not may_match(domain, bounds):
-                return False
-        return True
+    def _may_match(self, group: int, predicate: TupleDomain[ColumnHandle]) -> bool:
+        domains = dict(predicate.domains or {})
+        return all(
+            may_match(domain, self.bounds(group, ColumnReference(column), domain.type))
+            for column, domain in domains.items()
+        )
+
+    def _of_field(self, found: ColumnBounds, leaf: int, chunk: pq.ColumnChunkMetaData) -> ColumnBounds:
+        """Of a field: not every writer counts the rows whose struct is NULL, so few NULLs say nothing."""
+        rows, nulls = found.row_count, found.null_count
+        if rows is None or self._metadata.schema.column(leaf).max_repetition_level or chunk.num_values != rows:
+            return ColumnBounds()
+        return replace(found, null_count=nulls if nulls is not None and nulls >= rows else None)
 
 
 def _bounds(

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import TupleDomain, Value
+from connector_spi.predicate import (
+    ConnectorExpression,
+    Domain,
+    Reference,
+    TupleDomain,
+    Value,
+    may_be_true,
+    references,
+)
 from connectors.toolkit.schema.column_sources import ColumnSource
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 from connectors.toolkit.schema.time_conventions import TimeConventions
@@ -60,6 +68,7 @@ class FileRead:
         sources: Where the other columns are in the file; by their own names where nothing is said.
         predicate: Parts of the file that hold no row of it by their statistics are skipped. A column whose values
             change after the read must not be in it.
+        conditions: As ``predicate``, for what domains cannot say: fields of structs, and an OR over columns.
         rules: How types of the file become those of the columns.
         whole_types: The table's types of nested columns, by name, where those of ``columns`` may be narrowed and the
             rules find fields by position.
@@ -75,6 +84,7 @@ class FileRead:
     synthetic: frozenset[str] = frozenset()
     sources: Mapping[str, ColumnSource] | SourceResolver = field(default_factory=dict)
     predicate: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
+    conditions: tuple[ConnectorExpression, ...] = ()
     rules: CastRules = LOSSY
     whole_types: Mapping[str, pa.DataType] = field(default_factory=dict)
     zone: str = "UTC"
@@ -107,11 +117,30 @@ class FileRead:
         if self.predicate.is_none:
             return False
         domains = dict(self.predicate.domains or {})
-        return all(
+        fits = all(
             domain.includes_value(self.constants[column.name])
             for column, domain in domains.items()
             if column.name in self.constants
         )
+        return fits and all(may_be_true(condition, self.may_hold_constant) for condition in self.conditions)
+
+    @property
+    def file_conditions(self) -> tuple[ConnectorExpression, ...]:
+        """The conditions that look at columns of the file."""
+        return tuple(
+            condition
+            for condition in self.conditions
+            if any(self._is_in_file(reference.column) for reference in references(condition))
+        )
+
+    def may_hold_constant(self, reference: Reference, domain: Domain) -> bool:
+        """Whether a domain has the value of a column, if that is a constant; true of other columns."""
+        name = reference.column.name
+        return bool(reference.path) or name not in self.constants or domain.includes_value(self.constants[name])
+
+    def finds(self, reference: Reference) -> bool:
+        """Whether a column comes from the file, and a field of it is found by name."""
+        return self._is_in_file(reference.column) and not (reference.path and self.rules.fields_by_position)
 
     def sources_in(self, schema: pa.Schema) -> Mapping[str, ColumnSource]:
         """Where the columns are in a file of this schema."""

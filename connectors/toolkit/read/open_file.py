@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from typing import Protocol
 
+import pyarrow as pa
+
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import Reference, TupleDomain
 from connectors.toolkit.read.file_read import FileRead
 from connectors.toolkit.read.pruning import ColumnBounds
 from connectors.toolkit.read.rows import FileRows
@@ -92,6 +94,16 @@ class ColumnarFile(OpenFile):
     @abstractmethod
     def matching(self, parts: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         """The parts that may hold rows of a predicate by their statistics; all of them on doubt."""
+
+    @abstractmethod
+    def bounds(self, part: int, reference: Reference, data_type: pa.DataType) -> ColumnBounds:
+        """What the statistics of a part say of a column, or of a field of structs that is found by name.
+
+        Args:
+            part: The stripe or row group.
+            reference: The column or field, by the table's names.
+            data_type: The table's type of it.
+        """
 
     @abstractmethod
     def exact_bounds(self, part: FileRows, column: ColumnHandle) -> ColumnBounds | None:

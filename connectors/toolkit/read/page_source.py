@@ -78,7 +78,8 @@ class FilePageSource(PageSource, Generic[FileT]):
         columns = self._read.columns
         if not self._read.may_have_rows:
             return RangeSummary(0, {column.name: ColumnBounds(None, None, 0, 0) for column in columns})
-        if self._read.file_columns != columns or not self._read.file_predicate.is_all:
+        is_filtered = self._read.conditions or not self._read.file_predicate.is_all
+        if self._read.file_columns != columns or is_filtered:
             return None
         with self._errors(self._read.path), self._open_file() as file:
             return _summary(file, columns) if isinstance(file, ColumnarFile) else None

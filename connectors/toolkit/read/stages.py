@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 
 from connectors.toolkit.partition_values import constant_array
+from connectors.toolkit.read.conditions import fitting_parts
 from connectors.toolkit.read.file_read import FileRead
 from connectors.toolkit.read.open_file import ColumnarFile, OpenFile
 from connectors.toolkit.read.pruning import count_parts
@@ -30,8 +31,8 @@ def prune(file: ColumnarFile, rows: Iterator[FileRows]) -> Rows:
         return
     numbers, predicate = [part.part for part in parts], file.read.file_predicate
     kept = file.matching(numbers, predicate)
-    count_parts(file.parts_name, (len(numbers), len(kept)), predicate, partial(file.matching, numbers))
-    chosen = frozenset(kept)
+    chosen = frozenset(fitting_parts(file, kept))
+    count_parts(file.parts_name, (len(numbers), len(chosen)), predicate, partial(file.matching, numbers))
     yield from (part for part in parts if part.part in chosen)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, cast
+from typing import cast
 
 import pyarrow as pa
 
@@ -15,13 +15,11 @@ from connector_spi.predicate import (
     Constant,
     FieldDereference,
     Function,
+    Reference,
     Value,
 )
 
-__all__ = ["Reference", "column_call", "operand_call", "reference"]
-
-Reference: TypeAlias = ColumnReference | FieldDereference
-"""A column, or a field of one."""
+__all__ = ["column_call", "operand_call", "reference"]
 
 _FUNCTIONS = {
     "=": Function.EQUAL,

@@ -13,10 +13,10 @@ import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import Call, ConnectorExpression, Domain, Function, TupleDomain
+from connector_spi.predicate import Call, ConnectorExpression, Domain, Function, Reference, TupleDomain
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.types import spark_type_json
-from lakeport.spark.scan.expressions import Reference, column_call, operand_call, reference
+from lakeport.spark.scan.expressions import column_call, operand_call, reference
 from lakeport.spark.scan.predicate_values import NO_LITERAL, column_domain, python_literal, row_predicate
 from lakeport.spark.tasks.row_predicate import Junction, Negation, RowPredicate, Truth
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import ConnectorExpression, TupleDomain
 from connectors.toolkit.read.file_read import BATCH_ROWS, FileRange, FileRead
 from connectors.toolkit.storage.filesystem import FileSystem
 
@@ -24,6 +24,7 @@ def whole_file(
     *,
     batch_rows: int = BATCH_ROWS,
     skips_rows: bool = False,
+    conditions: tuple[ConnectorExpression, ...] = (),
 ) -> FileRead:
     """The read of all of a file."""
     return FileRead(
@@ -32,4 +33,5 @@ def whole_file(
         predicate=TupleDomain.all() if predicate is None else predicate,
         batch_rows=batch_rows,
         skips_rows=skips_rows,
+        conditions=conditions,
     )
