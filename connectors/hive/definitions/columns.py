@@ -17,6 +17,7 @@ from connectors.hive import error_codes
 from connectors.hive.acid.key_columns import BUCKET
 from connectors.hive.buckets.hashes import VERSIONS
 from connectors.hive.buckets.layout import Bucketing
+from connectors.hive.definitions.instants import INSTANT_COLUMNS, instant_paths
 from connectors.hive.definitions.read_columns import read_columns
 from connectors.hive.definitions.storage_classes import described_storage
 from connectors.hive.definitions.table_formats import check_readable, is_insert_only, is_transactional, table_location
@@ -25,13 +26,10 @@ from connectors.hive.handles import HiveTableHandle
 from connectors.hive.schema.text_types import TextRule, text_rule
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["INSTANT_COLUMNS", "bucketed_alike", "make_handle", "make_metadata", "partition_key_handles"]
+__all__ = ["bucketed_alike", "make_handle", "make_metadata", "partition_key_handles"]
 
 _SPARK_BUCKETS = "spark.sql.sources.schema.numBuckets"
-INSTANT_COLUMNS = "timestamp_with_local_time_zone"
-"""Property that names the columns of this type: ``TIMESTAMP`` in a statement is Hive's type without a zone."""
 # What Spark keeps of its own tables, and repeats what the table's definition says.
-_INSTANT = "timestamp with local time zone"
 _SPARKS_PARAMETERS = "spark.sql."
 # What the metastore and its writers keep about a table, and no one declares (StatsSetupConst, hive_metastoreConstants).
 _KEPT_PARAMETERS = frozenset(
@@ -162,9 +160,8 @@ def _properties(table: Table, handle: HiveTableHandle) -> tuple[tuple[str, str],
         if table.storage.bucket_columns
         else {}
     )
-    instants = [
-        field.name for field in (*table.storage.columns, *table.partition_keys) if field.type.lower() == _INSTANT
-    ]
+    columns = (*handle.data_columns, *handle.partition_keys)
+    instants = [path for column in columns for path in instant_paths(column.name, column.type)]
     known = {
         **described_storage(table.storage),
         "location": handle.location,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pyarrow as pa
-
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.definitions import check_table_properties, location_uri
 from catalog.metastore.model import FieldSchema, Parameters, StorageDescriptor, Table
@@ -17,7 +15,8 @@ from connector_spi.optional.definitions import TableDefinition
 from connector_spi.schema import ColumnMetadata
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
-from connectors.hive.definitions.columns import INSTANT_COLUMNS, make_handle
+from connectors.hive.definitions.columns import make_handle
+from connectors.hive.definitions.instants import INSTANT_COLUMNS, instant_paths, with_instants
 from connectors.hive.definitions.storage_classes import declared_storage
 from connectors.hive.definitions.table_formats import is_transactional
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -97,15 +96,16 @@ def _split(
     """Partition keys and the other columns."""
     fields: dict[str, FieldSchema] = {}
     for column in definition.columns:
-        field = _field(column, keeps_zone=column.name.lower() in instants)
+        field = _field(column, instants)
         if field.name in fields:
             raise InvalidArgumentError(f"CREATE TABLE {definition.name} has the column '{field.name}' twice")
         fields[field.name] = field
-    strange = [name for name in instants if name not in fields]
+    known = [path for column in definition.columns for path in instant_paths(column.name, column.type)]
+    strange = [name for name in instants if name not in known]
     if strange:
         raise InvalidArgumentError(
-            f"CREATE TABLE {definition.name} has '{INSTANT_COLUMNS}'='{','.join(instants)}'; '{strange[0]}' is not one "
-            f"of its columns: {', '.join(fields)}"
+            f"CREATE TABLE {definition.name} has '{INSTANT_COLUMNS}'='{','.join(instants)}'; '{strange[0]}' is no "
+            f"TIMESTAMP of it; expected some of: {', '.join(known) or 'none, as it has no TIMESTAMP'}"
         )
     keys = [key.lower() for key in definition.partitioned_by]
     unknown = [key for key in keys if key not in fields]
@@ -119,26 +119,13 @@ def _split(
     return tuple(fields[key] for key in keys), rest
 
 
-def _field(column: ColumnMetadata, *, keeps_zone: bool) -> FieldSchema:
+def _field(column: ColumnMetadata, instants: Sequence[str]) -> FieldSchema:
     if not column.nullable:
         raise NotSupportedError(f"column '{column.name}' is NOT NULL, which Hive tables do not record; leave it out")
     try:
-        text = column.declared_type or hive_type_text(column.type if keeps_zone else _without_zone(column.type))
+        text = column.declared_type or hive_type_text(with_instants(column.name, column.type, instants))
     except NotSupportedError as error:
         raise NotSupportedError(
             f"column '{column.name}': {error.message}", error_codes.HIVE_UNSUPPORTED_TYPE
         ) from error
     return FieldSchema(column.name.lower(), text, column.comment)
-
-
-def _without_zone(arrow: pa.DataType) -> pa.DataType:
-    """The type without time zones: TIMESTAMP in a statement about a Hive table is Hive's own."""
-    if pa.types.is_timestamp(arrow):
-        return pa.timestamp("us")
-    if pa.types.is_struct(arrow):
-        return pa.struct([field.with_type(_without_zone(field.type)) for field in arrow])
-    if pa.types.is_list(arrow):
-        return pa.list_(_without_zone(arrow.value_type))
-    if pa.types.is_map(arrow):
-        return pa.map_(_without_zone(arrow.key_type), _without_zone(arrow.item_type))
-    return arrow

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from catalog.metastore.model import StorageDescriptor, Table
+from catalog.metastore.model import FieldSchema, StorageDescriptor, Table
 from connectors.hive.connector import HiveConnector
 from lakeport.demo.sample_warehouse import prepare
 from tests.hive_corpus import (
@@ -85,6 +86,29 @@ def test_declared_texts_delimiters_and_buckets_come_again(samples: Warehouse, tm
     assert (entry.storage.bucket_columns, entry.storage.bucket_count) == (("id",), 4)
     assert (entry.parameters["comment"], entry.parameters["team"]) == ("it's odd", "a=b")
     assert "bucketed_by" not in entry.parameters
+
+
+def test_instants_inside_of_nested_types_come_again(samples: Warehouse, tmp_path: Path) -> None:
+    instant = "timestamp with local time zone"
+    nested = (
+        f"struct<at:{instant},plain:timestamp>",
+        f"array<map<{instant},struct<a:{instant}>>>",
+        "array<timestamp>",
+        instant,
+    )
+    metastore = samples.registry.get("hive")
+    assert isinstance(metastore, HiveConnector)
+    fields = tuple(FieldSchema(f"c{at}", kind) for at, kind in enumerate(nested))
+    given = _entry(samples, "sales", "labels")
+    storage = replace(given.storage, columns=fields, location=tmp_path.as_uri())
+    made = replace(given, name="nested_instants", storage=storage, partition_keys=(), table_type="EXTERNAL_TABLE")
+    metastore.metastore.writes.create_table(made)
+    text = _run_again(samples, "hive.sales.nested_instants", "hive.sales.nested_again")
+    paths = "c0.at,c1.element.key,c1.element.value.a,c3"
+    assert f"'timestamp_with_local_time_zone' = '{paths}'" in text
+    assert tuple(field.type for field in _entry(samples, "sales", "nested_again").storage.columns) == nested
+    with pytest.raises(Exception, match=r"'c2.element' is no TIMESTAMP of it; expected some of: c0.at, .* c3"):
+        samples.spark.sql(f"CREATE TABLE hive.sales.nested_wrong{text.replace(paths, 'c2.element,c9')}")
 
 
 @pytest.mark.parametrize(
