@@ -65,6 +65,17 @@ class Constant(Serializable):
     value: Value | None
     type: pa.DataType
 
+    def __eq__(self, other: object) -> bool:
+        """NaN equals itself, so that a condition is the same one after its travel."""
+        return isinstance(other, Constant) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[bool, Value | None, pa.DataType]:
+        is_nan = self.value != self.value
+        return is_nan, None if is_nan else self.value, self.type
+
     def __str__(self) -> str:
         if isinstance(self.value, str):
             return "'" + self.value.replace("'", "''") + "'"

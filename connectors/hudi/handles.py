@@ -9,7 +9,7 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.aggregation import Aggregation
-from connector_spi.predicate import TupleDomain, Value
+from connector_spi.predicate import ConnectorExpression, TupleDomain, Value
 from connector_spi.serializable import Serializable
 from connectors.hudi.partition_path import PartitionPaths
 from connectors.hudi.schema.history import SchemaHistory
@@ -86,6 +86,7 @@ class HudiTableHandle(TableHandle):
         indexes: What of the metadata table is used.
         history: The versions of the columns, where they have ids (schema on read).
         constraint: What was pushed; by handles of columns, hidden ones included.
+        conditions: Pushed filters that domains cannot say; they only skip parts of base files.
         aggregation: Each split gives one group instead of rows; ``None`` for rows.
     """
 
@@ -102,6 +103,7 @@ class HudiTableHandle(TableHandle):
     history: SchemaHistory | None = None
     constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
     aggregation: Aggregation | None = None
+    conditions: tuple[ConnectorExpression, ...] = ()
 
     @property
     def snapshot(self) -> str:

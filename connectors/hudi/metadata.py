@@ -212,19 +212,26 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
     def apply_filter(
         self, session: ConnectorSession, table: TableHandle, constraint: Constraint
     ) -> FilterApplication | None:
-        handle = table if isinstance(table, HudiChangesHandle) else _hudi(table)
-        combined = handle.constraint.intersect(constraint.summary)
-        is_aggregated = isinstance(handle, HudiTableHandle) and handle.aggregation is not None
-        if combined == handle.constraint or is_aggregated:
-            return None
         # Row groups and partitions are only skipped, so every row has to be checked again.
-        return FilterApplication(replace(handle, constraint=combined), constraint.summary)
+        if isinstance(table, HudiChangesHandle):
+            combined = table.constraint.intersect(constraint.summary)
+            if combined == table.constraint:
+                return None
+            return FilterApplication(replace(table, constraint=combined), constraint.summary)
+        handle = _hudi(table)
+        combined = handle.constraint.intersect(constraint.summary)
+        conditions = tuple(dict.fromkeys((*handle.conditions, *constraint.expressions)))
+        if handle.aggregation is not None or (combined == handle.constraint and conditions == handle.conditions):
+            return None
+        return FilterApplication(replace(handle, constraint=combined, conditions=conditions), constraint.summary)
 
     def apply_aggregation(
         self, session: ConnectorSession, table: TableHandle, aggregation: Aggregation
     ) -> AggregationApplication | None:
         """Counts and bounds without keys; by footers of base files, and by reading the slices that have logs."""
-        if not isinstance(table, HudiTableHandle) or not table.constraint.is_all or table.aggregation is not None:
+        if not isinstance(table, HudiTableHandle) or table.aggregation is not None:
+            return None
+        if not table.constraint.is_all or table.conditions:
             return None
         known = {ColumnHandle(field.name, field.type) for field in table.schema}
         columns = {function.column for function in aggregation.functions} - {None}

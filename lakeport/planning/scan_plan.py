@@ -52,6 +52,7 @@ class ScanPlan:
     limit: int | None = None
     limit_guaranteed: bool = False
     applied: tuple[ConnectorExpression, ...] = ()
+    given: tuple[ConnectorExpression, ...] = ()
     top_n: tuple[int, tuple[SortItem, ...]] | None = None
     aggregation: Aggregation | None = None
     aggregation_complete: bool = False
@@ -80,7 +81,8 @@ class ScanPlan:
                 raise _loops("apply_filter", "returned the same handle instead of None")
             remaining = taken.remaining
             applied = tuple(one for one in constraint.expressions if one in taken.applied)
-            plan = replace(plan, table=taken.table, applied=(*plan.applied, *applied))
+            given = tuple(dict.fromkeys((*plan.given, *constraint.expressions)))
+            plan = replace(plan, table=taken.table, applied=(*plan.applied, *applied), given=given)
         raise _loops("apply_filter", f"still changed its handle after {_MAX_ROUNDS} calls")
 
     def with_columns(self, columns: tuple[ColumnHandle, ...]) -> ScanPlan:

@@ -22,7 +22,7 @@ from connector_spi.testing.reference_queries import (
     offer_top_n,
     rows_that_fit_expression,
 )
-from connector_spi.testing.sample_data import mixed_table
+from connector_spi.testing.sample_data import column_table, mixed_table
 from connector_spi.testing.shared_checks import assert_travels
 from connector_spi.testing.strategies import aggregations, expressions, sort_orders
 
@@ -54,6 +54,23 @@ class QueryChecks(ConformanceBase):
         check()
         if self.has(Behaviour.EXPRESSION_PUSHDOWN) and not partitioned:
             assert any(taken), "no expression was guaranteed; list EXPRESSION_PUSHDOWN as missing"
+
+    def test_a_field_of_a_struct_is_null_where_the_struct_is(self) -> None:
+        self.require(Behaviour.TYPE_STRUCT)
+        data = column_table(Behaviour.TYPE_STRUCT, self.missing_behaviours)
+        name = self.made(data)
+
+        @settings(max_examples=self.max_examples, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(expressions(data))
+        def check(expression: ConnectorExpression) -> None:
+            with self.query() as query:
+                scan, guaranteed = offer_expression(query.table(name).project_names(data.column_names), expression)
+                assert_travels(scan.table)
+                raw = scan.read_raw()
+            met = raw if guaranteed else rows_that_fit_expression(raw, expression)
+            assert_same_rows(met, rows_that_fit_expression(data, expression))
+
+        check()
 
     def test_an_expression_adds_to_the_filter_that_is_there(self) -> None:
         data, name = self._table(False)

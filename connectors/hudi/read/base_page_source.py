@@ -10,6 +10,7 @@ import pyarrow as pa
 from connector_spi.errors import InternalError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
+from connector_spi.predicate import references
 from connectors.hudi.error_codes import HUDI_BOOTSTRAP, HUDI_PARTITION_VALUE
 from connectors.hudi.hidden_columns import HIDDEN_NAMES
 from connectors.hudi.read.bootstrap_page_source import BootstrapPageSource
@@ -65,7 +66,11 @@ def _written_columns(
 
 def _file(read: SliceRead) -> PageSource:
     """Reads the columns by the names that they have in the file."""
-    used = {column.name: column for column in (*dict(read.predicate.domains or {}), *read.columns)}
+    # Of a slice with logs a base row may be skipped whose log row is asked; columns by their ids have other names.
+    is_plain = not read.split.logs and read.table.history is None
+    conditions = read.table.conditions if is_plain else ()
+    looked_at = (reference.column for condition in conditions for reference in references(condition))
+    used = {column.name: column for column in (*looked_at, *dict(read.predicate.domains or {}), *read.columns)}
     constants = {name: value for name, value in read.constants.items() if name in used}
     check = _FileCheck(read, tuple(used.values()), frozenset(constants))
     split = read.split
@@ -77,6 +82,7 @@ def _file(read: SliceRead) -> PageSource:
             constants=constants,
             sources=check.sources,
             predicate=read.predicate,
+            conditions=conditions,
             # A value that does not fit the table's type is an error of the writer: it is not read as NULL.
             rules=LOSSLESS,
             # Of a slice with logs a base row may be known by its position, or stand for what a log makes of it.

@@ -13,12 +13,20 @@ import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import Call, ConnectorExpression, Domain, Function, Reference, TupleDomain
+from connector_spi.predicate import (
+    Call,
+    ConnectorExpression,
+    Domain,
+    FieldDereference,
+    Function,
+    Reference,
+    TupleDomain,
+)
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.types import spark_type_json
 from lakeport.spark.scan.expressions import column_call, operand_call, reference
 from lakeport.spark.scan.predicate_values import NO_LITERAL, column_domain, python_literal, row_predicate
-from lakeport.spark.tasks.row_predicate import Junction, Negation, RowPredicate, Truth
+from lakeport.spark.tasks.row_predicate import FieldTest, Junction, Negation, RowPredicate, Truth
 
 __all__ = ["Translated", "translate"]
 
@@ -35,6 +43,7 @@ class Translated:
         exact: It contains no other rows.
         text: The predicate in SQL.
         rows: The predicate as a task checks it, exactly as Spark would; ``None`` where only Spark can.
+        looks_into_structs: It has conditions on fields: Spark has to ask for these fields, too.
         kept_from_files: It may touch a column by which Spark's own readers must not skip parts of files. Statistics of
             floating-point columns leave NaN out, Spark's greatest value: rows go missing. Times without a zone are
             asked of the readers as times with one, so that values and columns would not be of one type.
@@ -47,6 +56,7 @@ class Translated:
     rows: RowPredicate | None
     kept_from_files: bool
     expression: ConnectorExpression | None = None
+    looks_into_structs: bool = False
 
 
 def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandle]) -> Translated:
@@ -70,6 +80,7 @@ def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandl
         rows=found.rows,
         kept_from_files=translator.kept_from_files,
         expression=found.expression,
+        looks_into_structs=translator.looks_into_structs,
     )
 
 
@@ -93,6 +104,7 @@ class _Translator:
         self._columns = columns
         self._nodes = 0
         self.kept_from_files = False
+        self.looks_into_structs = False
 
     def predicate(self, node: JavaObject, negated: bool) -> _Found:
         """The domain of the rows for which ``node`` is true, or false when ``negated``."""
@@ -128,14 +140,13 @@ class _Translator:
         return _Found(left.domain.union(right.domain), exact and one_column, rows, expression)
 
     def _leaf(self, name: str, children: list[JavaObject], negated: bool) -> _Found:
-        if name in _MIRRORED and self._column(children[0]) is None and len(children) == 2:
+        if name in _MIRRORED and self._reference(children[0]) is None and len(children) == 2:
             name, children = _MIRRORED[name], children[::-1]
-        elif name in ("=", "<=>", "<>") and self._column(children[0]) is None:
+        elif name in ("=", "<=>", "<>") and self._reference(children[0]) is None:
             children = children[::-1]
         column = self._column(children[0]) if children else None
         if column is None:
-            self.kept_from_files = True  # whatever it is
-            return _Found(TupleDomain.all(), False, None, self._expression(name, children))
+            return self._other_leaf(name, children)
         self.kept_from_files |= pa.types.is_floating(column.type) or column.type == pa.timestamp("us")
         values = [self._literal(argument, column.type) for argument in children[1:]]
         if any(value is NO_LITERAL for value in values):
@@ -151,6 +162,20 @@ class _Translator:
             if name not in ("IS_NULL", "IS_NOT_NULL", "<=>"):
                 domain = domain.intersect(Domain.not_null(column.type))
         return _Found(TupleDomain.with_column_domains({column: domain}), exact, rows, expression)
+
+    def _other_leaf(self, name: str, children: list[JavaObject]) -> _Found:
+        """A condition on a field of structs, or something else than one column and values."""
+        self.kept_from_files = True
+        expression = self._expression(name, children)
+        rows = None
+        if children and expression is not None:
+            field, *others = (self._reference(child) for child in children)
+            if isinstance(field, FieldDereference) and not any(others):
+                self.looks_into_structs = True
+                values = [self._literal(child, field.type) for child in children[1:]]
+                inner = row_predicate(name, ColumnHandle(FieldTest.NAME, field.type), values)
+                rows = None if inner is None else FieldTest(field.column.name, field.path, inner)
+        return _Found(TupleDomain.all(), False, rows, expression)
 
     def _expression(self, name: str, children: list[JavaObject]) -> ConnectorExpression | None:
         """Of fields of structs, and of two columns."""

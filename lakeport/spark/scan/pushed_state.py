@@ -116,7 +116,8 @@ class PushedState:
         self._checked += checked
         found = []
         for one in predicates:
-            is_done = self._is_guaranteed(one) or (self._together.is_alone and one in checked)
+            is_checked = self._together.is_alone and one in checked and not one.looks_into_structs
+            is_done = self._is_guaranteed(one) or is_checked
             is_pushed = not one.domain.is_all or one in checked or one.expression in self._plan.applied
             found.append(OfferedPredicate(is_pushed, self._may_skip_in_files(one), left=not is_done))
         self._left = [one.text for one, offered in zip(predicates, found, strict=True) if offered.left]

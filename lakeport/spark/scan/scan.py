@@ -248,6 +248,9 @@ class Scan:
 def _taken_over(plan: ScanPlan) -> tuple[tuple[str, str], ...]:
     """What the connector does beside filters, in words."""
     found = [("filter applied by the connector", " AND ".join(map(str, plan.applied)))] if plan.applied else []
+    checked_again = [str(one) for one in plan.given if one not in plan.applied]
+    if checked_again:
+        found.append(("conditions that the connector got, checked again", " AND ".join(checked_again)))
     if plan.top_n is not None:
         count, order = plan.top_n
         found.append(("first rows by the connector", f"{count} by {', '.join(map(str, order))}"))

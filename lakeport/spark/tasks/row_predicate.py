@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +17,7 @@ from connector_spi.predicate import Value
 from connector_spi.serializable import Serializable
 from lakeport.arrow.conditions import compare
 
-__all__ = ["Comparison", "InList", "Junction", "Negation", "NullTest", "RowPredicate", "TextTest", "Truth"]
+__all__ = ["Comparison", "FieldTest", "InList", "Junction", "Negation", "NullTest", "RowPredicate", "TextTest", "Truth"]
 
 _TEXT_TESTS = {"STARTS_WITH": pc.starts_with, "ENDS_WITH": pc.ends_with, "CONTAINS": pc.match_substring}
 
@@ -127,6 +128,30 @@ class TextTest(RowPredicate):
 
     def mask(self, batch: pa.RecordBatch) -> pa.Array:
         return _TEXT_TESTS[self.operator](batch.column(self.column), pattern=self.text)
+
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.column,))
+
+
+@dataclass(frozen=True, slots=True)
+class FieldTest(RowPredicate):
+    """A condition on a field of structs, which is NULL where a struct around it is.
+
+    Attributes:
+        column: The column.
+        fields: Names of the fields, from the column's own ones inwards.
+        inner: The condition on a column ``FieldTest.NAME``.
+    """
+
+    column: str
+    fields: tuple[str, ...]
+    inner: RowPredicate
+
+    NAME: ClassVar[str] = "field"
+
+    def mask(self, batch: pa.RecordBatch) -> pa.Array:
+        found = pc.struct_field(batch.column(self.column), list(self.fields))
+        return self.inner.mask(pa.RecordBatch.from_arrays([found], [self.NAME]))
 
     def columns(self) -> frozenset[str]:
         return frozenset((self.column,))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,3 +66,12 @@ def test_what_is_never_true_has_none_and_what_is_unknown_all() -> None:
 def test_too_many_are_given_up() -> None:
     many = Call(Function.OR, tuple(equal(A if n % 2 else B, n) for n in range(65)))
     assert alternatives([many]) == (TupleDomain.all(),)
+
+
+def test_a_condition_with_nan_is_the_same_after_its_travel() -> None:
+    sent = Constant(float("nan"), pa.float64())
+    met = pickle.loads(pickle.dumps(sent))
+    assert met == sent
+    assert hash(met) == hash(sent)
+    assert met != Constant(0.0, pa.float64())
+    assert met != Constant(None, pa.float64())
