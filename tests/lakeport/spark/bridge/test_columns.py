@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import DataFrame
 
 from connector_spi.names import SchemaTableName
 from lakeport.spark.bridge import columns
@@ -120,6 +121,34 @@ def test_kept_data(lake: Lake, handover: bool) -> None:
         frame.unpersist(blocking=True)
     checkpointed = lake.spark.sql("SELECT id, name FROM mem.sales.everything").localCheckpoint()
     assert sorted(checkpointed.collect()) == sorted(lake.spark.sql("SELECT id, name FROM plain_everything").collect())
+
+
+def test_streams(lake: Lake, handover: bool, tmp_path: Path) -> None:
+    rows: list[tuple[object, ...]] = []
+
+    def keep(frame: DataFrame, batch: int) -> None:
+        rows.extend(tuple(row) for row in frame.selectExpr("to_json(struct(*))").collect())
+
+    writer = lake.spark.readStream.table("mem.sales.everything").writeStream.foreachBatch(keep)
+    query = writer.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True).start()
+    query.awaitTermination()
+    assert sorted(rows) == lake.rows("SELECT to_json(struct(*)) FROM plain_everything")
+
+
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+def test_filters_of_a_join_at_run_time(lake: Lake, handover: bool, adaptive: str) -> None:
+    """Spark leaves out partitions by the keys of the other side."""
+    values = "SELECT * FROM VALUES ('north', 3, 'x'), ('west', 4, 'x'), ('south', 5, 'y') AS t(p, i, w)"
+    lake.spark.sql(values).createOrReplaceTempView("few")
+    text = "SELECT f.id, f.name, f.raw FROM {t} f JOIN few ON f.part = few.p WHERE few.w = 'x'"
+    lake.spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    try:
+        frame = lake.spark.sql(text.format(t="mem.sales.everything"))
+        assert "dynamicpruning" in frame._jdf.queryExecution().toString().lower()
+        assert sorted(map(tuple, frame.collect()), key=repr) == lake.rows(text.format(t="plain_everything"))
+        assert "partitions: 1 of 3" in frame._jdf.queryExecution().toString()
+    finally:
+        lake.spark.conf.unset("spark.sql.adaptive.enabled")
 
 
 @pytest.mark.slow
