@@ -63,9 +63,7 @@ def _parser() -> Parser:
 
 
 def _silence_pyspark() -> None:
-    """PySpark logs each failed statement as a page of JSON; the error itself is printed here."""
+    """PySpark and py4j log what the command prints itself; ``query_logs.py`` keeps failed statements from their log."""
     # For instance about the version of pandas, which does not concern a user of the command.
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)

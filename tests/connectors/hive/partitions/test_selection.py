@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -198,7 +198,8 @@ def test_hidden_columns_and_filters_on_them(hive: HiveConnector, tmp_path: Path)
     for row in rows:
         file = Path(row["$path"].removeprefix("file://"))
         assert file.stat().st_size == row["$file_size"]
-        assert int(file.stat().st_mtime * 1000) == int(row["$file_modified_time"].timestamp() * 1000)
+        since = row["$file_modified_time"] - datetime.fromtimestamp(0, UTC)
+        assert file.stat().st_mtime_ns // 1_000_000 == since // timedelta(milliseconds=1)
         assert file.parent == tmp_path / "s" / "t" / row["$partition"]
     chosen = TupleDomain.with_column_domains({"$path": Domain.single_value(pa.string(), rows[0]["$path"])})
     scan = scan_table(hive, "s", "t", ["id"], constraint=chosen)
