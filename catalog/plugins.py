@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from connector_spi.connector import ConnectorFactory, Plugin
+from connector_spi.connector import ConnectorFactory, Plugin, version_problem
 from connector_spi.errors import InvalidPropertyError
-from connector_spi.plugin_version import version_problem
 from connector_spi.properties import closest
 
 __all__ = ["ENTRY_POINT_GROUP", "PluginFailure", "PluginSet", "discover_plugins"]

@@ -1,6 +1,6 @@
 """The contract between Lakeport and its connectors: what a plugin implements, and what it may use."""
 
-from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin, version_problem
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import (
     CatalogNotFoundError,
@@ -83,7 +83,6 @@ from connector_spi.page_source import (
     select_columns,
 )
 from connector_spi.partition_names import DEFAULT_PARTITION, escape_path_name, unescape_path_name
-from connector_spi.plugin_version import version_problem
 from connector_spi.predicate import (
     DEFAULT_SIMPLIFY_THRESHOLD,
     AllOrNoneValueSet,

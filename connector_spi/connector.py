@@ -15,7 +15,7 @@ from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
 
-__all__ = ["SPI_VERSION", "Connector", "ConnectorContext", "ConnectorFactory", "Plugin"]
+__all__ = ["SPI_VERSION", "Connector", "ConnectorContext", "ConnectorFactory", "Plugin", "version_problem"]
 
 SPI_VERSION = 2
 """Rises when a plugin that was written for the version before could break. A plugin writes the number itself."""
@@ -139,3 +139,25 @@ class Plugin(ABC):
     @abstractmethod
     def connector_factories(self) -> Iterable[ConnectorFactory]:
         """The kinds of connectors that the plugin brings."""
+
+
+def version_problem(plugin: object) -> str | None:
+    """Why a plugin is refused for its version; ``None`` if it was written for this one.
+
+    Args:
+        plugin: Any class or object that an entry point names; its ``spi_version`` is asked.
+    """
+    version = getattr(plugin, "spi_version", None)
+    if version == SPI_VERSION:
+        return None
+    # An abstract property, or none at all: it says no number.
+    if not isinstance(version, int):
+        name = (plugin if isinstance(plugin, type) else type(plugin)).__qualname__
+        return (
+            f"{name} does not say for which version of the SPI it was written; expected a line such as "
+            f"'spi_version = {SPI_VERSION}' in the class; install a release of the plugin that has it"
+        )
+    return (
+        f"it was written for version {version} of the SPI, this is version {SPI_VERSION}; "
+        "install a release of the plugin for this version"
+    )

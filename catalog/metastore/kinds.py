@@ -11,7 +11,7 @@ from catalog.metastore.embedded.factory import EmbeddedMetastoreFactory
 from catalog.metastore.factory import Metastore, MetastoreFactory, assemble
 from catalog.metastore.thrift.factory import ThriftMetastoreFactory
 from catalog.metastore.wrappers.read_only import READ_ONLY
-from connector_spi.plugin_version import version_problem
+from connector_spi.connector import version_problem
 from connector_spi.properties import PropertyMetadata, PropertyValues, enum_property
 
 __all__ = ["METASTORE_ENTRY_POINTS", "MetastoreKinds", "find_metastores", "metastore_kinds"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
+from connector_spi.connector import version_problem
 from connector_spi.errors import InternalError
-from connector_spi.plugin_version import version_problem
 from connectors.hive.formats.file_format import HiveFileFormat
 from connectors.hive.formats.row_serde import RowSerDe
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
+from connector_spi.connector import version_problem
 from connector_spi.errors import InternalError
-from connector_spi.plugin_version import version_problem
 from connectors.hudi.merge.mergers import MODES, PAYLOADS
 from connectors.hudi.merge.record_merger import MergeRules, RecordMerger
 

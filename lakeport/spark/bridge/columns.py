@@ -7,7 +7,7 @@ from functools import cache
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 
-from lakeport.spark.bridge import java_classes
+from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = ["columnar_reader_factory", "columns_unavailable"]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from py4j.java_gateway import JavaObject
 
 from connector_spi.handles import NativeFile
-from lakeport.spark.bridge import java_classes
+from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import READ, Jvm
 
 __all__ = ["file_partitions"]

@@ -9,8 +9,8 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
 from connector_spi.errors import FileMissingError
-from lakeport.spark.bridge import java_classes
 from lakeport.spark.bridge.answers import ITSELF, KnownAnswers, array, java_object, plain
+from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.errors import no_such_namespace, original
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy, for_java

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeport.spark.bridge.java_cache import cache_directory, compiled_jar
+from lakeport.spark.bridge.compiled.java_cache import cache_directory, compiled_jar
 
 CLASSES = {"lakeport.spark.A": b"\xca\xfe\xba\xbe a", "lakeport.spark.A$B": b"\xca\xfe\xba\xbe b"}
 

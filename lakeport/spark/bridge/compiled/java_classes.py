@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from py4j.java_gateway import JavaGateway, JavaObject
 from py4j.protocol import Py4JError
 
-from lakeport.spark.bridge.java_cache import cache_directory, compiled_jar
+from lakeport.spark.bridge.compiled.java_cache import cache_directory, compiled_jar
 from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = ["PACKAGE", "class_jar", "first_line", "function", "load_class", "source"]
@@ -28,7 +28,7 @@ _loaders: WeakKeyDictionary[JavaGateway, dict[Path, JavaObject]] = WeakKeyDictio
 
 def source(name: str) -> str:
     """The Java source of a class of the package."""
-    return files("lakeport.spark.bridge").joinpath(f"{name}.java").read_text("utf-8")
+    return files("lakeport.spark.bridge.compiled").joinpath(f"{name}.java").read_text("utf-8")
 
 
 def class_jar(jvm: Jvm, kind: str, text: str) -> Path:
