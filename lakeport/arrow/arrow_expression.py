@@ -1,21 +1,21 @@
 """Parses pyarrow expressions from their pickled form, the only access to their structure.
 
 The form is a record batch of one row: constants are its columns, and the schema's metadata has the tree in prefix
-order, with keys ``call``, ``field_ref``, ``literal``, ``options`` and ``end`` (Arrow's ``compute/expression.cc``,
-``Serialize``).
+order, with keys ``call``, ``field_ref``, ``nested_field_ref`` (the number of those that follow), ``literal``,
+``options`` and ``end`` (Arrow's ``compute/expression.cc``, ``Serialize``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connector_spi.predicate import TupleDomain
-from lakeport.arrow.pruning import EVERY_ROW, rows_needed
+from lakeport.arrow.conditions import RowTest
+from lakeport.arrow.pruning import EVERY_ROW, both, either, rows_needed
 
 __all__ = ["Call", "Field", "Literal", "needed_by_arrow", "read_expression"]
 
@@ -28,17 +28,23 @@ _COMPARISONS = {
     "greater_equal": ">=",
 }
 _MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_LINE = re.compile(r"(call|field_ref|literal|options|end): '(.*)'")
+_LINE = re.compile(r"(call|field_ref|nested_field_ref|literal|options|end): '(.*)'")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column."""
+    """A column, or a field of structs.
+
+    Attributes:
+        name: The column's name.
+        path: Names of fields, from the column's own fields inwards.
+    """
 
     name: str
+    path: tuple[str, ...] = ()
 
     def columns(self) -> tuple[str, ...]:
-        """Its name."""
+        """The column's name."""
         return (self.name,)
 
 
@@ -77,7 +83,7 @@ Node = Field | Literal | Call
 
 def read_expression(expression: pc.Expression, schema: pa.Schema) -> Node | None:
     """The tree of an expression on columns of a schema; ``None`` if any part of it is unknown."""
-    if any(re.search(r"['\n\r\\]", name) for name in schema.names):
+    if any(re.search(r"['\n\r\\]", name) for name in _names(schema)):
         return None  # such names are ambiguous in the tree's text
     try:
         [serialized] = expression.__reduce__()[1]
@@ -94,27 +100,27 @@ def read_expression(expression: pc.Expression, schema: pa.Schema) -> Node | None
         return None
 
 
-def needed_by_arrow(node: Node, schema: pa.Schema) -> TupleDomain[str]:
+def needed_by_arrow(node: Node, schema: pa.Schema) -> RowTest:
     """The rows for which an expression may be true; every row where it is not supported."""
     if not isinstance(node, Call):
         return EVERY_ROW
     function, inputs = node.function, node.inputs
     if function in ("and", "and_kleene"):
-        return needed_by_arrow(inputs[0], schema).intersect(needed_by_arrow(inputs[1], schema))
+        return both(needed_by_arrow(inputs[0], schema), needed_by_arrow(inputs[1], schema))
     if function in ("or", "or_kleene"):
-        return needed_by_arrow(inputs[0], schema).union(needed_by_arrow(inputs[1], schema))
+        return either(needed_by_arrow(inputs[0], schema), needed_by_arrow(inputs[1], schema))
     if function == "if_else" and isinstance(inputs[2], Literal) and not inputs[2].value.is_valid:
-        return needed_by_arrow(inputs[0], schema).intersect(needed_by_arrow(inputs[1], schema))
+        return both(needed_by_arrow(inputs[0], schema), needed_by_arrow(inputs[1], schema))
     if function == "is_valid" and isinstance(inputs[0], Field):
-        return rows_needed(schema, inputs[0].name, "is not null")
+        return rows_needed(schema, inputs[0].name, "is not null", path=inputs[0].path)
     if function == "is_in" and isinstance(inputs[0], Field) and node.options is not None:
-        return rows_needed(schema, inputs[0].name, "in", node.options["value_set"].as_py())
+        return rows_needed(schema, inputs[0].name, "in", node.options["value_set"].as_py(), path=inputs[0].path)
     if function in _COMPARISONS:
         return _comparison(_COMPARISONS[function], *inputs, schema=schema)
     return EVERY_ROW
 
 
-def _comparison(operator: str, left: Node, right: Node, *, schema: pa.Schema) -> TupleDomain[str]:
+def _comparison(operator: str, left: Node, right: Node, *, schema: pa.Schema) -> RowTest:
     if isinstance(left, Literal):
         left, operator, right = right, _MIRRORED[operator], left
     if not isinstance(left, Field) or not isinstance(right, Literal) or not right.value.is_valid:
@@ -122,13 +128,18 @@ def _comparison(operator: str, left: Node, right: Node, *, schema: pa.Schema) ->
     value = right.value.as_py()
     if operator == "!=" and value != value:
         # Of Spark's comparison NaN equals itself; of Arrow's it differs from everything, itself included.
-        return rows_needed(schema, left.name, "is not null")
-    return rows_needed(schema, left.name, operator, value)
+        return rows_needed(schema, left.name, "is not null", path=left.path)
+    return rows_needed(schema, left.name, operator, value, path=left.path)
 
 
 def _node(kind: str, text: str, tokens: Iterator[tuple[str, str]], table: pa.Table) -> Node:
     if kind == "field_ref":
         return Field(text)
+    if kind == "nested_field_ref":
+        parts = [next(tokens) for _ in range(int(text))]
+        if not parts or any(inner != "field_ref" for inner, _ in parts):
+            raise ValueError(f"{parts} in place of names")
+        return Field(parts[0][1], tuple(name for _, name in parts[1:]))
     if kind == "literal":
         return Literal(table.column(int(text))[0])
     if kind != "call":
@@ -145,3 +156,12 @@ def _node(kind: str, text: str, tokens: Iterator[tuple[str, str]], table: pa.Tab
         else:
             inputs.append(_node(inner, value, tokens, table))
     raise ValueError(f"no end of {text}")
+
+
+def _names(fields: Iterable[pa.Field]) -> Iterator[str]:
+    """Names of columns, and of what is in them."""
+    for field in fields:
+        yield field.name
+        nested = field.type
+        if pa.types.is_nested(nested):
+            yield from _names(nested.field(number) for number in range(nested.num_fields))

@@ -1,4 +1,4 @@
-"""Tests of one column against constants, as domains and as masks, with the answers of SQL's WHERE in Spark.
+"""Tests of a column, or a field of structs, against constants, with the answers of SQL's WHERE in Spark.
 
 A comparison with NULL is never true, NaN equals itself and is above all numbers.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet, normalize
 
-__all__ = ["ColumnTest", "Junction", "RowTest", "column_value", "compare", "plain_column"]
+__all__ = ["ColumnTest", "Junction", "RowTest", "column_value", "compare", "plain_column", "renamed_test"]
 
 _NULL_TESTS = ("is null", "is not null")
 _LISTS = ("in", "not in")
@@ -40,20 +40,22 @@ _RANGES: dict[str, Callable[[pa.DataType, Value], Range]] = {
 
 @dataclass(frozen=True, slots=True)
 class ColumnTest:
-    """One condition on one column.
+    """One condition on one column, or on one field of a column of structs.
 
     Attributes:
         column: Its name.
         operator: ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not in``, ``like``, ``not like``, ``is null``
             or ``is not null``.
-        type: The column's type.
+        type: Type of the column, or of the field.
         values: What it is compared with, as ``column_value`` gives it.
+        path: Names of fields, from the column's own fields inwards, as they are in its type; none for the column.
     """
 
     column: str
     operator: str
     type: pa.DataType
     values: tuple[Value, ...]
+    path: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -61,12 +63,17 @@ class ColumnTest:
         return (self.column,)
 
     def domain(self) -> TupleDomain[str]:
-        """What every row fits for which the condition holds."""
+        """What every row fits for which the condition holds; other rows fit too, where it is about a field."""
+        if self.path:
+            return TupleDomain.all()
         return TupleDomain.with_column_domains({self.column: self._domain()})
 
     def mask(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """True where the condition holds; false or null elsewhere."""
         column = columns[self.column]
+        if self.path:
+            # A field of a struct that is NULL is NULL, whatever lies below.
+            column = plain_column(pc.struct_field(column, list(self.path)))
         if self.operator in _NULL_TESTS:
             return column.is_null() if self.operator == "is null" else column.is_valid()
         if self.operator in _LISTS:
@@ -105,7 +112,7 @@ class Junction:
 
     Attributes:
         every: AND; else OR.
-        parts: The conditions, at least one.
+        parts: The conditions; none, joined by AND, hold for every row.
     """
 
     every: bool
@@ -118,8 +125,10 @@ class Junction:
 
     def domain(self) -> TupleDomain[str]:
         """What every row fits for which it holds; other rows may fit too."""
-        first, *others = [part.domain() for part in self.parts]
-        return functools.reduce(TupleDomain.intersect, others, first) if self.every else first.union(*others)
+        domains = [part.domain() for part in self.parts]
+        if self.every:
+            return functools.reduce(TupleDomain.intersect, domains, TupleDomain[str].all())
+        return domains[0].union(*domains[1:])
 
     def mask(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """True where it holds; false or null elsewhere."""
@@ -154,6 +163,13 @@ def column_value(column: str, data_type: pa.DataType, value: object) -> Value:
         reason = error.message if isinstance(error, InvalidArgumentError) else str(error)
         raise InvalidArgumentError(f"column '{column}' is {data_type}: {reason}") from error
     return found
+
+
+def renamed_test(test: RowTest, names: Mapping[str, str]) -> RowTest:
+    """The test of columns that have other names."""
+    if isinstance(test, ColumnTest):
+        return replace(test, column=names[test.column])
+    return replace(test, parts=tuple(renamed_test(part, names) for part in test.parts))
 
 
 def compare(column: pa.Array, operator: str, value: Value) -> pa.Array:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow.arrow_expression import needed_by_arrow, read_expression
+from lakeport.arrow.conditions import RowTest
 from lakeport.arrow.filters import RowFilter, Where, parse_where
 from lakeport.arrow.pruning import EVERY_ROW
 
@@ -26,15 +27,16 @@ class ExpressionFilter:
 
     Attributes:
         columns: The columns that it needs.
+        needed: What every row that passes fits; other rows may fit too.
     """
 
     columns: tuple[str, ...]
+    needed: RowTest
     _expression: pc.Expression
-    _needed: TupleDomain[str]
 
     def domain(self) -> TupleDomain[str]:
         """What every row that passes fits; other rows may fit too."""
-        return self._needed
+        return self.needed.domain()
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows that pass.
@@ -78,8 +80,8 @@ def expression_filter(
     found = read_expression(expression, schema)
     if found is None:
         # A part of it is not understood: it may use any column.
-        return ExpressionFilter(tuple(schema.names), expression, EVERY_ROW)
-    return ExpressionFilter(tuple(dict.fromkeys(found.columns())), expression, needed_by_arrow(found, schema))
+        return ExpressionFilter(tuple(schema.names), EVERY_ROW, expression)
+    return ExpressionFilter(tuple(dict.fromkeys(found.columns())), needed_by_arrow(found, schema), expression)
 
 
 def row_filters(

@@ -18,7 +18,7 @@ from connector_spi.predicate import TupleDomain
 from lakeport.arrow.conditions import ColumnTest, Junction, RowTest, column_value, plain_column
 from lakeport.error_codes import LIBRARY_NOT_INSTALLED
 
-__all__ = ["Condition", "RowFilter", "Where", "copied", "parse_where"]
+__all__ = ["Condition", "RowFilter", "Where", "copied", "parse_condition", "parse_where"]
 
 Condition: TypeAlias = tuple[str, str] | tuple[str, str, object]
 """``("a", ">", 5)``, ``("a", "in", [1, 2])``, ``("a", "is null")``."""
@@ -42,6 +42,10 @@ class RowFilter(Protocol):
     @property
     def columns(self) -> tuple[str, ...]: ...
 
+    @property
+    def needed(self) -> RowTest:
+        """What every row that passes fits, as connectors may be told; other rows may fit too."""
+
     def domain(self) -> TupleDomain[str]:
         """What every row that passes fits; other rows may fit too."""
 
@@ -54,6 +58,10 @@ class _TestedRows:
     """The rows for which a condition is true."""
 
     test: RowTest
+
+    @property
+    def needed(self) -> RowTest:
+        return self.test
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -91,8 +99,40 @@ def parse_where(where: Where, find: Callable[[str], tuple[str, pa.DataType]]) ->
     if any(isinstance(item, str) for item in given):
         raise _malformed(where)  # a condition alone
     alternatives = given if all(_is_conjunction(item) for item in given) else [given]
-    tests = [Junction(True, tuple(_test(condition, find) for condition in _conditions(item))) for item in alternatives]
+    tests = [
+        Junction(True, tuple(parse_condition(condition, find) for condition in _conditions(item)))
+        for item in alternatives
+    ]
     return _TestedRows(Junction(False, tuple(tests)))
+
+
+def parse_condition(condition: object, find: Callable[[str], tuple[str, pa.DataType]]) -> ColumnTest:
+    """Reads one condition, such as ``("a", ">", 5)``.
+
+    Args:
+        condition: See ``Condition``.
+        find: From a column as the user wrote it to its name and type.
+
+    Raises:
+        InvalidArgumentError: It is not understood, or a value is not of the column's type.
+        ColumnNotFoundError: Whatever ``find`` raises.
+    """
+    if not isinstance(condition, Sequence) or isinstance(condition, str) or len(condition) not in (2, 3):
+        raise _malformed(condition)
+    written, spelled, *rest = condition
+    if not isinstance(written, str) or not isinstance(spelled, str):
+        raise _malformed(condition)
+    operator = " ".join(spelled.lower().split())
+    column, data_type = find(written)
+    if operator in _NULL_TESTS and rest in ([], [None]):
+        return ColumnTest(column, operator, data_type, ())
+    if operator in _LISTS and len(rest) == 1 and _is_list(rest[0]):
+        values = tuple(column_value(column, data_type, value) for value in rest[0])
+        return ColumnTest(column, operator, data_type, values)
+    if operator in _COMPARISONS and len(rest) == 1:
+        value = column_value(column, data_type, rest[0])
+        return ColumnTest(column, _COMPARISONS[operator], data_type, (value,))
+    raise _malformed(condition)
 
 
 def _sql_test(text: str, find: Callable[[str], tuple[str, pa.DataType]]) -> RowTest:
@@ -135,25 +175,6 @@ def _items(given: object) -> Sequence[object]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise _malformed(given)
     return given
-
-
-def _test(condition: object, find: Callable[[str], tuple[str, pa.DataType]]) -> ColumnTest:
-    if not isinstance(condition, Sequence) or isinstance(condition, str) or len(condition) not in (2, 3):
-        raise _malformed(condition)
-    written, spelled, *rest = condition
-    if not isinstance(written, str) or not isinstance(spelled, str):
-        raise _malformed(condition)
-    operator = " ".join(spelled.lower().split())
-    column, data_type = find(written)
-    if operator in _NULL_TESTS and rest in ([], [None]):
-        return ColumnTest(column, operator, data_type, ())
-    if operator in _LISTS and len(rest) == 1 and _is_list(rest[0]):
-        values = tuple(column_value(column, data_type, value) for value in rest[0])
-        return ColumnTest(column, operator, data_type, values)
-    if operator in _COMPARISONS and len(rest) == 1:
-        value = column_value(column, data_type, rest[0])
-        return ColumnTest(column, _COMPARISONS[operator], data_type, (value,))
-    raise _malformed(condition)
 
 
 def _malformed(met: object) -> InvalidArgumentError:

@@ -16,9 +16,11 @@ from connector_spi.optional.changes import ChangeRange
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import Constraint, TupleDomain
 from lakeport.arrow.column_names import column_finder, wanted_columns
+from lakeport.arrow.conditions import Junction, RowTest
 from lakeport.arrow.expression_filter import row_filters
 from lakeport.arrow.filters import RowFilter
 from lakeport.arrow.parallel_read import ParallelRead, default_threads
+from lakeport.arrow.pushed_conditions import pushed_conditions
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.arrow.stream import ArrowScan, close_batches
 from lakeport.arrow.view_request import view_request
@@ -99,11 +101,13 @@ def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest)
     read = tuple(handles[column] for column in dict.fromkeys((*wanted, *filtered)))
     everything = TupleDomain[ColumnHandle].all()
     plan = ScanPlan(access, resolved.handle, read, everything, everything)
-    domain = _domain(request, filters)
-    if not domain.is_all:
-        plan = plan.with_filter(Constraint(domain.transform_keys(lambda column: handles[column])))
+    needed = _needed(request, filters)
+    domain, conditions = needed.domain(), pushed_conditions(needed, handles)
+    if not domain.is_all or conditions:
+        summary = domain.transform_keys(lambda column: handles[column])
+        plan = plan.with_filter(Constraint(summary, tuple(map(str, conditions)), conditions))
     plan = plan.with_columns(read)
-    if request.limit is not None and domain.is_all and not filters:
+    if request.limit is not None and not needed.columns and not filters:
         plan = plan.with_limit(request.limit)
     schema = pa.schema([(column, handles[column].type) for column in wanted])
     threads = default_threads() if request.threads is None else request.threads
@@ -118,7 +122,7 @@ def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request:
     visible = [column.name for column in table.metadata.visible_columns()]
     wanted = wanted_columns(request.columns, visible, find)
     filters = row_filters(request.filters, pa.schema(types.items()), find)
-    constraint = _domain(request, filters)
+    constraint = _needed(request, filters).domain()
 
     def read() -> Iterator[pa.RecordBatch]:
         asked = f"read the system table {resolved.name}"
@@ -136,8 +140,9 @@ def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request:
     return ArrowScan(schema, _shape(read(), schema, filters, request.limit))
 
 
-def _domain(request: ScanRequest, filters: Sequence[RowFilter]) -> TupleDomain[str]:
-    return functools.reduce(TupleDomain.intersect, (rows.domain() for rows in filters), request.needed)
+def _needed(request: ScanRequest, filters: Sequence[RowFilter]) -> RowTest:
+    """What every asked row fits."""
+    return Junction(True, (request.needed, *(rows.needed for rows in filters)))
 
 
 def _splits(plan: ScanPlan, threads: int, *, ordered: bool) -> Iterator[pa.RecordBatch]:

@@ -10,9 +10,10 @@ from typing import TypeAlias, TypedDict, cast
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.optional.changes import ChangeRange
-from connector_spi.predicate import TupleDomain
 from connector_spi.properties import closest
+from lakeport.arrow.conditions import RowTest
 from lakeport.arrow.filters import Where, copied
+from lakeport.arrow.pruning import EVERY_ROW
 
 __all__ = ["Exclusive", "ReadSettings", "ScanRequest", "Version", "change_range", "scan_request", "table_version"]
 
@@ -76,7 +77,7 @@ class ScanRequest:
     limit: int | None = None
     version: TableVersion | None = None
     options: Mapping[str, str] = field(default_factory=dict)
-    needed: TupleDomain[str] = field(default_factory=TupleDomain[str].all)
+    needed: RowTest = EVERY_ROW
     threads: int | None = None
     ordered: bool = True
 

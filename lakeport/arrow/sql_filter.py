@@ -1,10 +1,11 @@
-"""Filters in Spark's SQL: comparisons of columns with constants, joined by AND, OR and NOT."""
+"""Filters in Spark's SQL: comparisons of columns, and of fields of structs, with constants, joined by AND, OR, NOT."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TypeAlias
@@ -16,7 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.expressions import Expr
 
-from connector_spi.errors import InvalidArgumentError
+from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from lakeport.arrow.conditions import ColumnTest, Junction, RowTest, column_value
 
 __all__ = ["parse_sql_filter"]
@@ -66,6 +67,35 @@ def parse_sql_filter(text: str, find: _Find) -> RowTest:
     return _Reader(text, find).test(node, negated=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A column, or a field of one."""
+
+    column: str
+    path: tuple[str, ...]
+    type: pa.DataType
+
+    def __str__(self) -> str:
+        return ".".join((self.column, *self.path))
+
+    def test(self, operator: str, *values: object) -> ColumnTest:
+        """A test of it."""
+        held = tuple(column_value(str(self), self.type, value) for value in values)
+        return ColumnTest(self.column, operator, self.type, held, self.path)
+
+    def field(self, name: str) -> _Target:
+        """A field of it, in any case, as in Spark."""
+        if not pa.types.is_struct(self.type):
+            raise InvalidArgumentError(
+                f"column '{self}' is {self.type}, and has no field '{name}'; fields of structs have"
+            )
+        met = [field for field in self.type if field.name.lower() == name.lower()]
+        if len(met) != 1:
+            known = ", ".join(field.name for field in self.type)
+            raise InvalidArgumentError(f"column '{self}' has {len(met) or 'no'} fields '{name}'; it has {known}")
+        return _Target(self.column, (*self.path, met[0].name), met[0].type)
+
+
 class _Reader:
     """Turns the tree into tests. NOT goes down to the comparisons, where it has the same answer for NULL and NaN."""
 
@@ -92,9 +122,9 @@ class _Reader:
         operator = _OPERATORS.get(type(node))
         if operator is not None:
             self._has_only(node, "expression")
-            if isinstance(node.this.unnest(), exp.Column):
+            if isinstance(node.this.unnest(), exp.Column | exp.Dot):
                 return self._compared(node.this, operator, node.expression, negated=negated)
-            if isinstance(node.expression.unnest(), exp.Column):
+            if isinstance(node.expression.unnest(), exp.Column | exp.Dot):
                 return self._compared(node.expression, _MIRRORED[operator], node.this, negated=negated)
             raise self._unknown(node)
         if isinstance(node, exp.Is):
@@ -105,20 +135,20 @@ class _Reader:
         if isinstance(node, exp.Like):
             self._has_only(node, "expression", "negate")
             return self._compared(node.this, "like", node.expression, negated=negated != bool(node.args.get("negate")))
-        if isinstance(node, exp.Column):
-            column, data_type = self._column(node)
-            if pa.types.is_boolean(data_type):
-                return ColumnTest(column, "=", data_type, (not negated,))
+        if isinstance(node, exp.Column | exp.Dot):
+            target = self._target(node)
+            if pa.types.is_boolean(target.type):
+                return target.test("=", not negated)
         raise self._unknown(node)
 
     def _compared(self, left: Expr, operator: str, right: Expr, *, negated: bool) -> RowTest:
-        column, data_type = self._column(left)
+        target = self._target(left)
         asked = _NEGATED[operator] if negated else operator
-        value = self._constant(right, column, data_type)
+        value = self._constant(right, str(target), target.type)
         if operator == "like":
-            return self._pattern(right, ColumnTest(column, asked, data_type, (column_value(column, data_type, value),)))
-        asked, values = _nearest(asked, data_type, value)
-        return ColumnTest(column, asked, data_type, tuple(column_value(column, data_type, one) for one in values))
+            return self._pattern(right, target.test(asked, value))
+        asked, values = _nearest(asked, target.type, value)
+        return target.test(asked, *values)
 
     def _pattern(self, node: Expr, test: ColumnTest) -> ColumnTest:
         if not pa.types.is_string(test.type) and not pa.types.is_large_string(test.type):
@@ -135,36 +165,44 @@ class _Reader:
 
     def _is(self, node: exp.Is, *, negated: bool) -> RowTest:
         self._has_only(node, "expression")
-        column, data_type = self._column(node.this)
+        target = self._target(node.this)
         if isinstance(node.expression, exp.Null):
-            return ColumnTest(column, "is not null" if negated else "is null", data_type, ())
+            return target.test("is not null" if negated else "is null")
         if not isinstance(node.expression, exp.Boolean):
             raise self._unknown(node)
-        value = column_value(column, data_type, bool(node.expression.this))
+        value = bool(node.expression.this)
         if not negated:
-            return ColumnTest(column, "=", data_type, (value,))
+            return target.test("=", value)
         # IS NOT TRUE holds for NULL.
-        missing = ColumnTest(column, "is null", data_type, ())
-        return Junction(False, (ColumnTest(column, "!=", data_type, (value,)), missing))
+        return Junction(False, (target.test("!=", value), target.test("is null")))
 
     def _in(self, node: exp.In, *, negated: bool) -> RowTest:
-        column, data_type = self._column(node.this)
+        target = self._target(node.this)
         if not node.expressions:
             raise self._unknown(node)
         kept: list[object] = []
         for item in node.expressions:
-            asked, near = _nearest("=", data_type, self._constant(item, column, data_type))
+            asked, near = _nearest("=", target.type, self._constant(item, str(target), target.type))
             kept += near if asked == "=" else ()
         if negated and not kept:
-            return ColumnTest(column, "is not null", data_type, ())
-        values = tuple(column_value(column, data_type, one) for one in kept)
-        return ColumnTest(column, "not in" if negated else "in", data_type, values)
+            return target.test("is not null")
+        return target.test("not in" if negated else "in", *kept)
 
-    def _column(self, node: Expr) -> tuple[str, pa.DataType]:
+    def _target(self, node: Expr) -> _Target:
         node = node.unnest()
-        if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier) or len(node.parts) > 1:
+        parts = node.parts if isinstance(node, exp.Column | exp.Dot) else []
+        if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
             raise self._unknown(node)
-        return self._find(node.name)
+        try:
+            column, data_type = self._find(parts[0].name)
+        except ColumnNotFoundError as error:
+            if len(parts) == 1:
+                raise
+            raise InvalidArgumentError(f"cannot read {node.sql('spark')!r:.80}: {error.message}") from error
+        found = _Target(column, (), data_type)
+        for part in parts[1:]:
+            found = found.field(part.name)
+        return found
 
     def _constant(self, node: Expr, column: str, data_type: pa.DataType) -> object:
         node = node.unnest()
@@ -224,8 +262,8 @@ class _Reader:
     def _unknown(self, node: Expr) -> InvalidArgumentError:
         return InvalidArgumentError(
             f"cannot read {node.sql('spark')!r:.80} in the filter {self._text!r:.200}: expected comparisons of a "
-            "column with constants, IN, BETWEEN, LIKE, IS NULL, joined by AND, OR and NOT; use session.sql, or "
-            "filter in Polars or DuckDB"
+            "column or field with constants, IN, BETWEEN, LIKE, IS NULL, joined by AND, OR and NOT; use session.sql, "
+            "or filter in Polars or DuckDB"
         )
 
 

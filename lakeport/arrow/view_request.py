@@ -17,6 +17,7 @@ from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.schema import ColumnMetadata
 from lakeport.arrow.column_names import column_finder, wanted_columns
+from lakeport.arrow.conditions import renamed_test
 from lakeport.arrow.expression_filter import row_filters
 from lakeport.arrow.filters import RowFilter, Where, parse_where
 from lakeport.arrow.scan_request import ScanRequest
@@ -92,17 +93,13 @@ def view_request(statement: Statement, name: CatalogSchemaTableName, request: Sc
     )
     listed = [one for one in request.filters if not isinstance(one, str | pc.Expression)]
     filters = [cast(Where, _in_table(one, lambda column: pairs[find(column)[0]])) for one in listed]
-    # Of two columns that are the same one below, the bounds of either do.
-    bounded = {own: column for column, own in pairs.items()}
     asked_below = replace(
         request,
         name=str(plain.table),
         columns=tuple(dict.fromkeys(own for _, own in read)),
         limit=None if left else request.limit,
         filters=(*filters, *([where] if where else [])),
-        needed=request.needed.transform_keys(
-            lambda column: pairs[column] if bounded[pairs[column]] == column else None
-        ),
+        needed=renamed_test(request.needed, pairs),
     )
     return ViewRequest(asked_below, read, left, pa.schema([(column, types[column]) for column in asked]))
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import ConnectorError, UserError
 from connector_spi.names import parse_name, quote_identifier
-from connector_spi.predicate import TupleDomain
+from lakeport.arrow.conditions import RowTest
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.duckdb.listings import CurrentNames, Listings
@@ -179,7 +179,7 @@ class _Planned:
         """Keeps the errors of reads, of which DuckDB gives the text alone."""
 
         def opened(
-            columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
+            columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
         ) -> pa.RecordBatchReader:
             with self._noted():
                 reader = open_reader(columns, needed, limit)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from connector_spi.predicate import TupleDomain
+from lakeport.arrow.conditions import RowTest
 
 __all__ = ["OpenReader"]
 
@@ -15,5 +15,5 @@ class OpenReader(Protocol):
     """Opens a read of some columns; see ``TableScan.reader_of``."""
 
     def __call__(
-        self, columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
+        self, columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader: ...

@@ -12,8 +12,8 @@ import polars as pl
 import pyarrow as pa
 from polars.io.plugins import register_io_source
 
-from connector_spi.predicate import TupleDomain
-from lakeport.arrow.pruning import EVERY_ROW, rows_needed
+from lakeport.arrow.conditions import RowTest
+from lakeport.arrow.pruning import EVERY_ROW, both, either, rows_needed
 from lakeport.frames.open_reader import OpenReader
 
 __all__ = ["lazy_frame", "needed_by_polars"]
@@ -47,7 +47,7 @@ def lazy_frame(schema: pa.Schema, open_reader: OpenReader, *, may_filter: bool) 
     return register_io_source(read, schema=_frame(schema.empty_table()).schema, is_pure=True)
 
 
-def needed_by_polars(predicate: pl.Expr, schema: pa.Schema) -> TupleDomain[str]:
+def needed_by_polars(predicate: pl.Expr, schema: pa.Schema) -> RowTest:
     """The rows for which a predicate may be true; every row where it is not supported."""
     kind, node = _node(predicate)
     inputs = predicate.meta.pop()
@@ -56,9 +56,9 @@ def needed_by_polars(predicate: pl.Expr, schema: pa.Schema) -> TupleDomain[str]:
         right, left = inputs
         operator = node.get("op")
         if operator in ("And", "LogicalAnd"):
-            return needed_by_polars(left, schema).intersect(needed_by_polars(right, schema))
+            return both(needed_by_polars(left, schema), needed_by_polars(right, schema))
         if operator in ("Or", "LogicalOr"):
-            return needed_by_polars(left, schema).union(needed_by_polars(right, schema))
+            return either(needed_by_polars(left, schema), needed_by_polars(right, schema))
         if operator in _COMPARISONS:
             return _comparison(left, _COMPARISONS[operator], right, schema)
     if kind == "Function" and isinstance(node, dict):
@@ -66,7 +66,7 @@ def needed_by_polars(predicate: pl.Expr, schema: pa.Schema) -> TupleDomain[str]:
     return EVERY_ROW
 
 
-def _comparison(left: pl.Expr, operator: str, right: pl.Expr, schema: pa.Schema) -> TupleDomain[str]:
+def _comparison(left: pl.Expr, operator: str, right: pl.Expr, schema: pa.Schema) -> RowTest:
     if _column(left) is None:
         left, operator, right = right, _MIRRORED[operator], left
     values = _constant(right)
@@ -75,7 +75,7 @@ def _comparison(left: pl.Expr, operator: str, right: pl.Expr, schema: pa.Schema)
     return rows_needed(schema, _column(left), operator, values[0])
 
 
-def _function(function: object, inputs: list[pl.Expr], schema: pa.Schema) -> TupleDomain[str]:
+def _function(function: object, inputs: list[pl.Expr], schema: pa.Schema) -> RowTest:
     if not isinstance(function, dict) or list(function) != ["Boolean"]:
         return EVERY_ROW
     test = function["Boolean"]

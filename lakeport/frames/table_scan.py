@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
-from connector_spi.predicate import TupleDomain
+from lakeport.arrow.conditions import RowTest
 from lakeport.arrow.filters import Condition
+from lakeport.arrow.pruning import both
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.error_codes import LIBRARY_NOT_INSTALLED
@@ -185,7 +186,7 @@ class TableScan:
         return (library if connection is None else connection).from_arrow(dataset)
 
     def reader_of(
-        self, columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
+        self, columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader:
         """Reads a part of the scan, for libraries with pushdown.
 
@@ -196,7 +197,7 @@ class TableScan:
         """
         asked = self._request if columns is None else replace(self._request, columns=tuple(columns))
         if needed is not None:
-            asked = replace(asked, needed=asked.needed.intersect(needed))
+            asked = replace(asked, needed=both(asked.needed, needed))
         return self._reads.read_again(asked.with_limit(limit), self._lease)
 
     def __arrow_c_schema__(self) -> object:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lakeport.arrow.arrow_expression import Call, needed_by_arrow, read_expression
+from lakeport.arrow.arrow_expression import Call, Field, needed_by_arrow, read_expression
 from lakeport.arrow.pruning import EVERY_ROW, rows_needed
 from tests.lakeport.frames.samples import ROWS
 
@@ -39,7 +39,7 @@ EXPRESSIONS = st.recursive(
 def test_no_row_that_passes_is_pruned(expression: pc.Expression) -> None:
     tree = read_expression(expression, ROWS.schema)
     assert tree is not None
-    needed = needed_by_arrow(tree, ROWS.schema)
+    needed = needed_by_arrow(tree, ROWS.schema).domain()
     for row in pads.dataset(ROWS).to_table(filter=expression).to_pylist():
         assert needed.domains is not None
         for column, domain in needed.domains.items():
@@ -58,9 +58,17 @@ def test_names_that_could_be_mistaken_are_not_read(name: str) -> None:
     assert read_expression(pc.field(name) == 1, schema) is None
 
 
-def test_nested_fields_are_not_read() -> None:
-    schema = pa.schema([("a", pa.struct([("b", pa.int64())]))])
-    assert read_expression(pc.field("a", "b") == 1, schema) is None
+def test_fields_of_structs_are_read_by_name() -> None:
+    schema = pa.schema([("a", pa.struct([("b", pa.int64())])), ("b", pa.string())])
+    tree = read_expression(pc.field("a", "b") == 1, schema)
+    assert isinstance(tree, Call)
+    assert tree.inputs[0] == Field("a", ("b",))
+    assert tree.columns() == ("a",)
+
+
+def test_fields_with_names_that_could_be_mistaken_are_not_read() -> None:
+    schema = pa.schema([("a", pa.list_(pa.struct([("it's", pa.int64())]))), ("b", pa.int64())])
+    assert read_expression(pc.field("b") == 1, schema) is None
 
 
 def test_a_value_of_another_type_prunes_nothing() -> None:

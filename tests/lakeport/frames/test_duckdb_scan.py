@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import NotSupportedError
-from connector_spi.predicate import TupleDomain
+from lakeport.arrow.conditions import RowTest
 from lakeport.frames.duckdb_scan import ScanDataset
 from tests.lakeport.frames.samples import ROWS
 from tests.lakeport.memory_session import memory_session, put
@@ -78,9 +78,9 @@ def test_columns_and_filter_are_pushed_down() -> None:
     asked: list[tuple[object, ...]] = []
 
     def open_reader(
-        columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
+        columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader:
-        asked.append((columns, None if needed is None else str(needed), limit))
+        asked.append((columns, None if needed is None else str(needed.domain()), limit))
         return open_rows(columns)
 
     with duckdb.connect() as connection:
@@ -94,7 +94,7 @@ def test_columns_and_filter_are_pushed_down() -> None:
 
 
 def open_rows(
-    columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
+    columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
 ) -> pa.RecordBatchReader:
     return (ROWS if columns is None else ROWS.select(columns)).to_reader()
 

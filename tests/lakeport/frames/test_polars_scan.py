@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connector_spi.predicate import TupleDomain
+from lakeport.arrow.conditions import RowTest
 from lakeport.frames.polars_scan import lazy_frame, needed_by_polars
 from lakeport.session import Session
 from tests.lakeport.frames.samples import ROWS
@@ -88,9 +88,9 @@ def test_columns_filter_and_limit_are_pushed_down() -> None:
     asked: list[tuple[object, ...]] = []
 
     def open_reader(
-        columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
+        columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader:
-        asked.append((columns, None if needed is None else str(needed), limit))
+        asked.append((columns, None if needed is None else str(needed.domain()), limit))
         return (ROWS if columns is None else ROWS.select(columns)).to_reader()
 
     frame = lazy_frame(SCHEMA, open_reader, may_filter=True)
@@ -121,4 +121,4 @@ def test_columns_filter_and_limit_are_pushed_down() -> None:
     ids=str,
 )
 def test_what_is_understood_of_a_predicate(predicate: pl.Expr, needed: str) -> None:
-    assert str(needed_by_polars(predicate, SCHEMA)) == needed
+    assert str(needed_by_polars(predicate, SCHEMA).domain()) == needed
