@@ -31,6 +31,7 @@ from lakeport.spark.tasks.row_predicate import FieldTest, Junction, Negation, Ro
 __all__ = ["Translated", "translate"]
 
 _MAX_NODES = 2000
+_RANGES = ("=", "<", "<=", ">", ">=", "IN")
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -146,8 +147,8 @@ class _Translator:
             children = children[::-1]
         column = self._column(children[0]) if children else None
         if column is None:
-            return self._other_leaf(name, children)
-        self.kept_from_files |= pa.types.is_floating(column.type) or column.type == pa.timestamp("us")
+            return self._other_leaf(name, children, negated)
+        self.kept_from_files |= _has_other_bounds(column.type)
         values = [self._literal(argument, column.type) for argument in children[1:]]
         if any(value is NO_LITERAL for value in values):
             return _Found(TupleDomain.all(), False, None, self._expression(name, children))
@@ -163,9 +164,9 @@ class _Translator:
                 domain = domain.intersect(Domain.not_null(column.type))
         return _Found(TupleDomain.with_column_domains({column: domain}), exact, rows, expression)
 
-    def _other_leaf(self, name: str, children: list[JavaObject]) -> _Found:
+    def _other_leaf(self, name: str, children: list[JavaObject], negated: bool) -> _Found:
         """A condition on a field of structs, or something else than one column and values."""
-        self.kept_from_files = True
+        is_for_files = False
         expression = self._expression(name, children)
         rows = None
         if children and expression is not None:
@@ -175,6 +176,10 @@ class _Translator:
                 values = [self._literal(child, field.type) for child in children[1:]]
                 inner = row_predicate(name, ColumnHandle(FieldTest.NAME, field.type), values)
                 rows = None if inner is None else FieldTest(field.column.name, field.path, inner)
+                # Not every writer counts the rows whose struct is NULL among the NULLs of its fields.
+                is_known = (name in _RANGES and None not in values) or (name == "IS_NOT_NULL" and not negated)
+                is_for_files = rows is not None and is_known and not _has_other_bounds(field.type)
+        self.kept_from_files |= not is_for_files
         return _Found(TupleDomain.all(), False, rows, expression)
 
     def _expression(self, name: str, children: list[JavaObject]) -> ConnectorExpression | None:
@@ -210,3 +215,8 @@ class _Translator:
             return NO_LITERAL
         value = node.value()
         return None if value is None else python_literal(value, data_type)
+
+
+def _has_other_bounds(data_type: pa.DataType) -> bool:
+    """Whether Spark's own readers must not skip parts of files by columns of a type."""
+    return pa.types.is_floating(data_type) or data_type == pa.timestamp("us")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle
 from connector_spi.optional.aggregation import AggregateKind, Aggregation, SupportsAggregation
 from connector_spi.optional.top_n import SortItem
-from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.predicate import Constraint, TupleDomain, references
 from lakeport.planning.scan_plan import PlannedSplits, plan_splits
 from lakeport.spark.bridge.types import arrow_schema
 from lakeport.spark.scan.aggregates import grouped_schema
@@ -280,10 +280,13 @@ class PushedState:
 
     def _may_skip_in_files(self, one: Translated) -> bool:
         """Whether Spark's own reader may skip parts of files by it; files may have other values of a key."""
-        domains = one.domain.domains
-        if one.domain.is_all or one.kept_from_files:
+        met = [] if one.expression is None else list(references(one.expression))
+        # What one domain for each column cannot say: an OR over columns, a field of a struct.
+        says_more = any(reference.path for reference in met) or len({reference.column for reference in met}) > 1
+        if one.kept_from_files or (one.domain.is_all and not says_more):
             return False
-        return domains is None or all(column.name not in self._table.partition_keys for column in domains)
+        columns = {*(one.domain.domains or ()), *(reference.column for reference in met)}
+        return all(column.name not in self._table.partition_keys for column in columns)
 
     def _is_guaranteed(self, one: Translated) -> bool:
         """Whether the connector guarantees the predicate, so that no one has to check it."""

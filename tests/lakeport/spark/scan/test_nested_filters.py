@@ -1,4 +1,4 @@
-"""Filters on fields of structs and an OR over columns, in tasks. Plain Spark is the judge."""
+"""Filters on fields of structs and an OR over columns, in tasks and in Spark's readers. Plain Spark is the judge."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 from pyspark.sql import SparkSession
 
 from catalog.plugins import PluginSet
@@ -50,6 +51,12 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     session = spark.newSession()
     installation = install(session, registry)
     session.sql(f"CREATE TABLE nested.default.t USING parquet LOCATION '{folder}/t'")
+    (folder / "o").mkdir()
+    # Numbers count as nothing before a stripe ends; texts fill it.
+    filler = pa.array([f"{at}" * 99 for at in range(_ROWS.num_rows)])
+    rows = _ROWS.append_column("filler", filler)
+    orc.write_table(rows, str(folder / "o" / "part-0.orc"), stripe_size=1, batch_size=10)
+    session.sql(f"CREATE TABLE nested.default.o USING orc LOCATION '{folder}/o'")
     session.read.parquet(str(folder / "t")).createOrReplaceTempView("plain")
     # Spark's own reader skips row groups with NaN, which is above all numbers, by statistics that leave it out.
     session.sql("SET spark.sql.parquet.filterPushdown = false")
@@ -80,6 +87,21 @@ _CONDITIONS = [
 ]
 
 
+_SKIPPING = {
+    "k = 1 OR id > 55": 20,
+    "k = 99 OR id < 0": 0,
+    "NOT (k < 5 AND id < 55)": 10,
+    "addr.City = 'c2'": 10,
+    "addr.geo.zone > 52": 10,
+    "addr.City = 'c1' OR k = 4": 20,
+    "k = 99 OR addr.geo.zone = 999": 0,
+    # Bounds leave NaN out, and not every writer counts the fields of a struct that is NULL.
+    "addr.geo.x > 29": 60,
+    "addr.City IS NULL OR id < 0": 60,
+}
+"""Rows of the row groups or stripes of ten that are read."""
+
+
 @pytest.mark.slow
 def test_rows_are_those_of_plain_spark(tables: SparkSession) -> None:
     tables.sql("SET spark.lakeport.nested.native_reader = false")
@@ -91,6 +113,31 @@ def test_rows_are_those_of_plain_spark(tables: SparkSession) -> None:
         assert met == expected, condition
         [[count]] = tables.sql(f"SELECT count(*) FROM nested.default.t WHERE {condition}").collect()
         assert count == len(expected), condition
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["t", "o"], ids=["parquet", "orc"])
+def test_spark_s_own_reader_skips_by_them(tables: SparkSession, table: str) -> None:
+    tables.sql("SET spark.lakeport.nested.native_reader = true")
+
+    def read(condition: str) -> tuple[list[str], int]:
+        """The rows, and how many came out of the scan."""
+        frame = tables.sql(f"SELECT id FROM nested.default.{table} WHERE {condition}")
+        rows = sorted(map(repr, frame.collect()))
+        [leaf] = tables._jvm.scala.jdk.javaapi.CollectionConverters.asJava(
+            frame._jdf.queryExecution().executedPlan().collectLeaves()
+        )
+        return rows, int(leaf.metrics().apply("numOutputRows").value())
+
+    tables.sql("SET spark.sql.parquet.filterPushdown = true")
+    try:
+        found = {condition: read(condition) for condition in [*_CONDITIONS, *_SKIPPING]}
+    finally:
+        tables.sql("SET spark.sql.parquet.filterPushdown = false")
+    for condition, (rows, _) in found.items():
+        expected = tables.sql(f"SELECT id FROM plain WHERE {condition}").collect()
+        assert rows == sorted(map(repr, expected)), condition
+    assert {condition: found[condition][1] for condition in _SKIPPING} == _SKIPPING
 
 
 def test_explain_shows_what_the_connector_got(tables: SparkSession) -> None:
