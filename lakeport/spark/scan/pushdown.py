@@ -219,4 +219,4 @@ class _Translator:
 
 def _has_other_bounds(data_type: pa.DataType) -> bool:
     """Whether Spark's own readers must not skip parts of files by columns of a type."""
-    return pa.types.is_floating(data_type) or data_type == pa.timestamp("us")
+    return bool(pa.types.is_floating(data_type) or data_type == pa.timestamp("us"))

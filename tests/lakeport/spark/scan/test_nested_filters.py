@@ -124,9 +124,7 @@ def test_spark_s_own_reader_skips_by_them(tables: SparkSession, table: str) -> N
         """The rows, and how many came out of the scan."""
         frame = tables.sql(f"SELECT id FROM nested.default.{table} WHERE {condition}")
         rows = sorted(map(repr, frame.collect()))
-        [leaf] = tables._jvm.scala.jdk.javaapi.CollectionConverters.asJava(
-            frame._jdf.queryExecution().executedPlan().collectLeaves()
-        )
+        leaf = frame._jdf.queryExecution().executedPlan().collectLeaves().head()
         return rows, int(leaf.metrics().apply("numOutputRows").value())
 
     tables.sql("SET spark.sql.parquet.filterPushdown = true")
