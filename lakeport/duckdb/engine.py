@@ -17,9 +17,10 @@ from connector_spi.predicate import TupleDomain
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.duckdb.listings import CurrentNames, Listings
+from lakeport.duckdb.macros import create_macros
 from lakeport.duckdb.queries import Query, parsed
+from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.result import LocalResult
-from lakeport.duckdb.rules import refused
 from lakeport.engine import Engine
 from lakeport.frames.duckdb_scan import ScanDataset
 from lakeport.frames.open_reader import OpenReader
@@ -53,6 +54,7 @@ class DuckDbEngine(Engine):
         self._current = CurrentNames()
         self._listings = Listings(registry, self._current)
         self._database = duckdb.connect()
+        create_macros(self._database)
 
     def current_catalog(self) -> str:
         return self._current.catalog

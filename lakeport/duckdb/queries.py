@@ -13,13 +13,13 @@ from sqlglot.errors import SqlglotError
 from sqlglot.expressions import Expr
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
-from sqlglot.optimizer.scope import Scope, traverse_scope
 from sqlglot.schema import MappingSchema
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.properties import closest
-from lakeport.duckdb.kinds import BASE, EXACT, column_type
-from lakeport.duckdb.rules import checked, refused
+from lakeport.duckdb.kinds import EXACT, column_type
+from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules import checked
 
 __all__ = ["Query", "parsed"]
 
@@ -103,10 +103,6 @@ class Query:
             raise InvalidArgumentError(f"the query is not understood: {str(error).splitlines()[0]}") from error
         _keep_case(tree, schemas, written)
         typed = annotate_types(tree, schema=schema, dialect="spark")
-        for scope in traverse_scope(typed):
-            for column in scope.columns:
-                if _is_of_table(column, _source(scope, column.table)):
-                    column.meta[BASE] = True
         return checked(typed).sql(dialect="duckdb")
 
 
@@ -118,23 +114,6 @@ def _keep_case(tree: Expr, schemas: Mapping[str, pa.Schema], written: Mapping[st
             one.set("alias", exp.to_identifier(written[one.alias], quoted=True))
         elif isinstance(one, exp.Alias) and isinstance(one.this, exp.Column) and one.alias == one.this.name:
             one.set("alias", exp.to_identifier(letters.get(one.alias, one.alias), quoted=True))
-
-
-def _is_of_table(column: exp.Column, source: object) -> bool:
-    """Whether a column is one of a table, maybe handed on by a subquery."""
-    if isinstance(source, Scope) and isinstance(source.expression, exp.Select):
-        found = [one for one in source.expression.selects if one.alias_or_name == column.name]
-        return len(found) == 1 and isinstance(found[0].unalias(), exp.Column) and BASE in found[0].unalias().meta
-    return isinstance(source, exp.Table)
-
-
-def _source(scope: Scope, name: str) -> object:
-    found: Scope | None = scope
-    while found is not None:
-        if name in found.sources:
-            return found.sources[name]
-        found = found.parent
-    return None
 
 
 def _is_common(table: exp.Table) -> bool:

@@ -64,6 +64,26 @@ QUERIES = (
     "SELECT x.a FROM (SELECT id / 2 AS a FROM mem.s.t) x WHERE x.a > 0.5 ORDER BY x.a",
     "SELECT DISTINCT n FROM mem.s.t ORDER BY n LIMIT 2",
     "SELECT max(x) AS m FROM (SELECT sum(id) AS x FROM mem.s.t GROUP BY n)",
+    "SELECT avg(d) AS a, sum(d * d * d) AS s, avg(d * 1.5) AS b, avg(DISTINCT d) AS c FROM mem.s.t",
+    "SELECT n, avg(d) AS a FROM mem.s.t GROUP BY n HAVING avg(d) > 1 ORDER BY a",
+    "SELECT d / 3 AS a, d / d AS b, 1 / d AS c, -d / 7.0 AS e, sum(d) OVER () / 3 AS s FROM mem.s.t ORDER BY id",
+    "SELECT d * -3 AS a, d - 1 AS b, 100.00 * sum(d) OVER () / 7 AS c FROM mem.s.t ORDER BY id",
+    "SELECT sum(x.a) / avg(x.a) AS q, max(x.a) AS m FROM (SELECT d * (1 - d) AS a FROM mem.s.t) x",
+    "WITH x AS (SELECT n, sum(d) AS a FROM mem.s.t GROUP BY n) SELECT n FROM x WHERE a = (SELECT max(a) FROM x)",
+    "SELECT id / n AS a, f / 2 AS b, id % 2 AS c, n % -2 AS e, -n % 3 AS g FROM mem.s.t ORDER BY Big",
+    "SELECT CASE WHEN yes THEN d * 2 ELSE 0 END AS a, if(yes, d, 1) AS b, coalesce(d, 0) AS c, nullif(d, 1.5) AS e, "
+    "if(yes, s, 'x') AS g FROM mem.s.t ORDER BY Big",
+    "SELECT round(d) AS a, round(d, 1) AS b, round(d, 5) AS c, round(d * 0.333, 2) AS e FROM mem.s.t ORDER BY Big",
+    "SELECT CAST(d AS DECIMAL(20, 5)) AS a, CAST(n AS DECIMAL(12, 1)) AS b, d + CAST(1 AS DECIMAL(3, 1)) AS c "
+    "FROM mem.s.t ORDER BY Big",
+    "SELECT day + INTERVAL '1' DAY AS a, day - INTERVAL 1 MONTH AS b, day + INTERVAL '1' YEAR AS c, "
+    "DATE '2024-03-31' - INTERVAL '1' MONTH AS e FROM mem.s.t ORDER BY Big",
+    "SELECT extract(YEAR FROM day) AS y, quarter(day) AS q, extract(DAY FROM day) AS d FROM mem.s.t ORDER BY Big",
+    "SELECT substring(s, 1, 1) AS a, substring(s, 2) AS b, concat(s, '-', s) AS c, s || 'x' AS e FROM mem.s.t "
+    "ORDER BY Big",
+    "SELECT x.k, count(*) AS c FROM (SELECT substring(s, 1, 1) AS k FROM mem.s.t UNION ALL SELECT 'b') x GROUP BY x.k "
+    "ORDER BY c, k",
+    "SELECT n, rank() OVER (ORDER BY sum(d) DESC) AS r FROM mem.s.t GROUP BY n ORDER BY r, n",
     "SHOW CATALOGS LIKE 'm*'",
     "SHOW SCHEMAS IN mem",
     "SHOW TABLES IN mem.s",
