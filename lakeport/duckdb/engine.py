@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import ConnectorError, UserError
+from connector_spi.errors import ColumnNotFoundError, ConnectorError, UserError
 from connector_spi.names import parse_name, quote_identifier
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import ScanRequest
+from lakeport.duckdb.calls import call
 from lakeport.duckdb.listings import CurrentNames, Listings
 from lakeport.duckdb.macros import create_macros
+from lakeport.duckdb.named_table import NamedTable
 from lakeport.duckdb.queries import Query, parsed
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.result import LocalResult
@@ -35,6 +37,7 @@ __all__ = ["DuckDbEngine"]
 _BATCH_ROWS = 65536
 _HEAD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?P<word>[A-Za-z]+|\()", re.DOTALL)
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "(")
+_RUN = "USE, SHOW, DESCRIBE, EXPLAIN, CALL and queries are run"
 _NAME = r"(?P<name>(?:[^\s`;']|`[^`]*`)+)"
 _MOVE = re.compile(rf"(?:USE|SET\s+CATALOG|USE\s+CATALOG|USE\s+SCHEMA)\s+{_NAME}", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:TABLE\s+)?{_NAME}", re.IGNORECASE)
@@ -89,6 +92,8 @@ class DuckDbEngine(Engine):
             return LocalResult.of(pa.table({}))
         if word in ("DESCRIBE", "DESC") and (described := _DESCRIBED.fullmatch(rest.strip())) is not None:
             return LocalResult.of(self._listings.describe(parse_name(described["name"]), lease))
+        if word == "CALL":
+            return LocalResult.of(call(self._registry, self._current.catalog, rest.strip(), lease))
         if word == "EXPLAIN":
             return self._explained(rest, lease)
         return self._lazy(self._planned(text, lease))
@@ -101,23 +106,37 @@ class DuckDbEngine(Engine):
     def _planned(self, text: str, lease: ReadLease | None) -> _Planned:
         head = _HEAD.match(text)
         if head is None or head["word"].upper() not in _QUERIES:
-            raise refused(text.strip(), "USE, SHOW, DESCRIBE, EXPLAIN and queries are run")
+            raise refused(text.strip(), _RUN)
         statement = parsed(text)
         if not isinstance(statement, exp.Query):
-            raise refused(statement, "USE, SHOW, DESCRIBE, EXPLAIN and queries are run")
+            raise refused(statement, _RUN)
         query = Query.of(statement)
         shared = lease or ReadLease(self._registry)
-        scans = {view: self._scan(parts, shared) for view, parts in query.tables.items()}
-        text = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
-        planned = _Planned(self._database.cursor(), text)
+        scans = {view: self._scan(named, shared) for view, named in query.tables.items()}
+        scans = self._with_hidden(query, scans)
+        text, names = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
+        planned = _Planned(self._database.cursor(), text, names)
         for view, scan in scans.items():
             planned.register(view, scan)
         return planned
 
-    def _scan(self, parts: tuple[str, ...], lease: ReadLease) -> TableScan:
-        full = self._current.full(parts)
+    def _scan(self, named: NamedTable, lease: ReadLease) -> TableScan:
+        full = self._current.full(named.parts)
         name = ".".join(quote_identifier(part) for part in (full.catalog, full.schema, full.table))
-        return TableScan(self._reads, ScanRequest(name, ordered=False), lease)
+        return TableScan(self._reads, ScanRequest(name, version=named.version, ordered=False), lease)
+
+    def _with_hidden(self, query: Query, scans: dict[str, TableScan]) -> dict[str, TableScan]:
+        """The scans with the hidden columns that the query names."""
+        asked = query.hidden({view: scan.schema for view, scan in scans.items()})
+        found: dict[str, TableScan] = {}
+        for view, scan in scans.items():
+            for name in sorted(asked):
+                with suppress(ColumnNotFoundError):
+                    scan = scan.select(*scan.columns, name)
+            found[view] = scan
+        if any(found[view].columns != scan.columns for view, scan in scans.items()):
+            query.expand_stars({view: scan.schema for view, scan in scans.items()})
+        return found
 
     def _lazy(self, planned: _Planned) -> LocalResult:
         return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt)
@@ -140,11 +159,13 @@ class _Planned:
     Args:
         cursor: Of its own: what is registered there no other query sees.
         text: The query.
+        names: Of its results; DuckDB gives those that are there twice others.
     """
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, text: str, names: Sequence[str]) -> None:
         self.cursor = cursor
         self._text = text
+        self._names = names
         self._failures: list[ConnectorError] = []
         cursor.execute("SET TimeZone = 'UTC'")
 
@@ -160,22 +181,26 @@ class _Planned:
     def schema(self) -> pa.Schema:
         """What it gives."""
         with self._errors():
-            return self.relation().limit(0).to_arrow_table().schema
+            return self._named(self.relation().limit(0).to_arrow_table().schema)
 
     def reader(self) -> pa.RecordBatchReader:
         """Runs it."""
         relation = self.relation()
         with self._errors():
             rows = relation.to_arrow_reader(_BATCH_ROWS)
-        return pa.RecordBatchReader.from_batches(rows.schema, self._batches(rows))
+        schema = self._named(rows.schema)
+        return pa.RecordBatchReader.from_batches(schema, self._batches(rows, schema))
 
-    def _batches(self, rows: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    def _named(self, schema: pa.Schema) -> pa.Schema:
+        return pa.schema([one.with_name(name) for one, name in zip(schema, self._names, strict=True)])
+
+    def _batches(self, rows: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         while True:
             with self._errors():
                 batch = next(rows, None)
             if batch is None:
                 return
-            yield batch
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
 
     def _noting(self, open_reader: OpenReader) -> OpenReader:
         """Keeps the errors of reads, of which DuckDB gives the text alone."""

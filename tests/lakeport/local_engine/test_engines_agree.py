@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from connector_spi.names import SchemaTableName
 from lakeport.duckdb.engine import DuckDbEngine
 from lakeport.session import Session
 from lakeport.spark.results import arrow_result
@@ -84,6 +85,9 @@ QUERIES = (
     "SELECT x.k, count(*) AS c FROM (SELECT substring(s, 1, 1) AS k FROM mem.s.t UNION ALL SELECT 'b') x GROUP BY x.k "
     "ORDER BY c, k",
     "SELECT n, rank() OVER (ORDER BY sum(d) DESC) AS r FROM mem.s.t GROUP BY n ORDER BY r, n",
+    "SELECT id, id, s AS id FROM mem.s.t ORDER BY Big",
+    "SELECT id FROM mem.s.t VERSION AS OF 1 AS old ORDER BY old.Big",
+    "SELECT count(*) AS c FROM mem.s.t VERSION AS OF '1' a JOIN mem.s.t b ON a.id = b.id",
     "SHOW CATALOGS LIKE 'm*'",
     "SHOW SCHEMAS IN mem",
     "SHOW TABLES IN mem.s",
@@ -95,7 +99,8 @@ QUERIES = (
 def engines(spark: SparkSession) -> Iterator[tuple[Session, DuckDbEngine]]:
     with memory_session(spark.newSession()) as (session, memory):
         session.spark.conf.set("spark.sql.session.timeZone", "UTC")
-        put(memory, "t", _ROWS)
+        put(memory, "t", _ROWS.slice(0, 2))
+        memory.insert(SchemaTableName("s", "t"), _ROWS.slice(2))
         engine = DuckDbEngine(session.catalogs, session._reads)
         yield session, engine
         engine.close()
