@@ -110,9 +110,9 @@ def whole_digits(node: Expr) -> tuple[int, int] | None:
 
 
 def as_typed(node: Expr) -> Expr:
-    """A copy of an expression, cast to the type that it has in Spark."""
+    """An expression, cast to the type that it has in Spark."""
     assert node.type is not None
-    return exp.cast(node.copy(), node.type)
+    return exp.cast(node, node.type, copy=False)
 
 
 def decimal_type(precision: int, scale: int) -> exp.DataType:

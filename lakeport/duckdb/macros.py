@@ -50,11 +50,11 @@ def divided(left: tuple[Expr, int], right: tuple[Expr, int], result: tuple[int, 
     most = exp.cast(exp.Literal.string(str(10 ** (MOST_DIGITS - scale))), "HUGEINT")
     quotient = exp.Anonymous(this=_HALF_UP, expressions=[dividend, divisor, most])
     unit = exp.cast(exp.Literal.string(f"{10**-scale:.{scale}f}"), decimal_type(scale, scale))
-    made = exp.Mul(this=exp.cast(quotient, decimal_type(MOST_DIGITS - scale, 0)), expression=unit)
-    return exp.cast(made, decimal_type(precision, scale))
+    made = exp.Mul(this=exp.cast(quotient, decimal_type(MOST_DIGITS - scale, 0), copy=False), expression=unit)
+    return exp.cast(made, decimal_type(precision, scale), copy=False)
 
 
 def _whole(value: Expr, places: int) -> Expr:
     """A decimal without its point, moved by some places to the right; values of too many digits fail."""
     factor = exp.cast(exp.Literal.string(str(10**places)), decimal_type(places + 1, 0))
-    return exp.cast(exp.Mul(this=exp.Paren(this=value), expression=factor), "HUGEINT")
+    return exp.cast(exp.Mul(this=exp.Paren(this=value), expression=factor), "HUGEINT", copy=False)

@@ -77,13 +77,11 @@ def _typed_average(node: Expr) -> Expr:
     """Of decimals as their sum by their number; of others as doubles, as Spark adds them."""
     digits = digits_of(node)
     if kind_of(node) is Kind.DECIMAL and digits is not None:
-        made = node.copy()
-        total = exp.Sum(this=made.this.copy())
-        return divided((total, digits[1] - _AVERAGE_DIGITS), (exp.Count(this=made.this), 0), digits)
-    made = node.copy()
-    inner = _inner(made)
+        total = exp.Sum(this=node.this.copy())
+        return divided((total, digits[1] - _AVERAGE_DIGITS), (exp.Count(this=node.this), 0), digits)
+    inner = _inner(node)
     inner.replace(exp.cast(inner.copy(), "DOUBLE"))
-    return made
+    return node
 
 
 def _window(node: Expr) -> None:

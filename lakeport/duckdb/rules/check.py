@@ -54,9 +54,10 @@ def checked(query: Expr) -> Expr:
         rule = _RULES.get(type(node))
         in_window = isinstance(node.parent, exp.Window) and node.parent.this is node
         if rule is not None and rule.rewrite is not None and not in_window:
+            parent, key, index = node.parent, node.arg_key, node.index
             made = rule.rewrite(node)
-            if made is not node:
-                node.replace(made)
+            if made is not node and parent is not None and key is not None:
+                parent.set(key, made, index)
     return query
 
 

@@ -103,9 +103,9 @@ def _quotient(node: Expr) -> Expr:
         divisor = node.expression
         if isinstance(divisor, exp.Literal) and float(divisor.name):
             return node
-        return exp.Anonymous(this=DIVIDE, expressions=[node.this.copy(), divisor.copy()])
+        return exp.Anonymous(this=DIVIDE, expressions=[node.this, divisor])
     scale, other_scale = node.meta[_DIGITS]
-    return divided((node.this.copy(), scale), (node.expression.copy(), other_scale), digits)
+    return divided((node.this, scale), (node.expression, other_scale), digits)
 
 
 def _remainder(node: Expr) -> None:

@@ -18,7 +18,8 @@ class Rule:
     Attributes:
         check: Refuses what may mean something else in DuckDB, and gives the expression Spark's type. The parts of the
             expression were checked before.
-        rewrite: The same for DuckDB, of an expression whose parts were rewritten before; ``None`` leaves it as it is.
+        rewrite: The same for DuckDB, of an expression whose parts were rewritten before, which may become a part of
+            the result; ``None`` leaves it as it is.
     """
 
     check: Callable[[Expr], None]

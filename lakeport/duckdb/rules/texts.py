@@ -32,7 +32,7 @@ def _joined(node: Expr) -> None:
 
 def _concatenated(node: Expr) -> Expr:
     """By ``||``, which is NULL where a part is, as Spark's function; DuckDB's leaves such parts out."""
-    return exp.paren(reduce(lambda left, right: exp.DPipe(this=left, expression=right), node.copy().expressions))
+    return exp.Paren(this=reduce(lambda left, right: exp.DPipe(this=left, expression=right), node.expressions))
 
 
 def _substring(node: Expr) -> None:

@@ -26,7 +26,7 @@ def check_shift(node: Expr) -> None:
 
 def shifted(node: Expr) -> Expr:
     """The same as a date, where DuckDB has a timestamp."""
-    return exp.cast(node.copy(), "DATE")
+    return exp.cast(node, "DATE", copy=False)
 
 
 def of(kind: Kind) -> Callable[[Expr], None]:
@@ -43,7 +43,7 @@ def of(kind: Kind) -> Callable[[Expr], None]:
 
 def as_int(node: Expr) -> Expr:
     """The same as an int, where DuckDB has a bigint."""
-    return exp.cast(node.copy(), "INT")
+    return exp.cast(node, "INT", copy=False)
 
 
 def _interval(node: Expr) -> None:
