@@ -21,8 +21,9 @@ from lakeport.duckdb.kinds import EXACT, column_type
 from lakeport.duckdb.named_table import NamedTable
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules import checked
+from lakeport.duckdb.table_use import TableUse, table_uses
 
-__all__ = ["Query", "parsed"]
+__all__ = ["Query", "TableUse", "Translated", "parsed"]
 
 _MISSING = re.compile(r"Column '([^']+)' could not be resolved")
 
@@ -37,6 +38,21 @@ def parsed(text: str) -> Expr:
         return sqlglot.parse_one(text, dialect="spark")
     except SqlglotError as error:
         raise InvalidArgumentError(f"the statement is not understood: {str(error).splitlines()[0]}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A query for DuckDB.
+
+    Attributes:
+        text: In its SQL.
+        names: Of the results.
+        uses: What it needs of its tables, by the names of the views.
+    """
+
+    text: str
+    names: list[str]
+    uses: Mapping[str, TableUse]
 
 
 @dataclass(slots=True)
@@ -88,8 +104,8 @@ class Query:
             self.tree, dialect="spark", schema=_schema(schemas), quote_identifiers=True, validate_qualify_columns=False
         )
 
-    def in_duckdb(self, schemas: Mapping[str, pa.Schema]) -> tuple[str, list[str]]:
-        """The query in DuckDB's SQL, and the names of its results.
+    def in_duckdb(self, schemas: Mapping[str, pa.Schema]) -> Translated:
+        """The query in DuckDB's SQL.
 
         Args:
             schemas: The columns of the views.
@@ -114,7 +130,8 @@ class Query:
         _keep_case(tree, schemas, written)
         typed = annotate_types(tree, schema=schema, dialect="spark")
         names = [one.alias_or_name for one in typed.selects] if isinstance(typed, exp.Query) else []
-        return checked(typed).sql(dialect="duckdb"), names
+        uses = table_uses(typed, schemas)
+        return Translated(checked(typed).sql(dialect="duckdb"), names, uses)
 
 
 def _schema(schemas: Mapping[str, pa.Schema]) -> MappingSchema:
