@@ -38,9 +38,9 @@ def _register(session: LocalSession, folder: Path) -> None:
     session.sql(f"CALL hive.system.register_table('s', 't', '{folder}')")
 
 
-def _write(folder: Path, table: pa.Table, name: str = "part-0.parquet", **settings: object) -> None:
+def _write(folder: Path, table: pa.Table, name: str = "part-0.parquet") -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, folder / name, **settings)
+    pq.write_table(table, folder / name)
 
 
 def _is_native(session: LocalSession, query: str) -> bool:
@@ -96,19 +96,17 @@ def test_partitions(session: LocalSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "settings"),
+    "rows",
     [
-        (pa.table({"at": pa.array([0], pa.timestamp("us"))}), {}),
-        (pa.table({"at": pa.array([[1, 2]])}), {}),
-        (pa.table({"at": pa.array([b"a"])}), {}),
-        (_ROWS.select(["day"]).replace_schema_metadata({"org.apache.spark.legacyDateTime": ""}), {}),
-        (_ROWS.select(["day"]).replace_schema_metadata({"org.apache.spark.version": "2.4.8"}), {}),
+        pa.table({"at": pa.array([0], pa.timestamp("us"))}),
+        pa.table({"at": pa.array([[1, 2]])}),
+        pa.table({"at": pa.array([b"a"])}),
+        _ROWS.select(["day"]).replace_schema_metadata({"org.apache.spark.legacyDateTime": ""}),
+        _ROWS.select(["day"]).replace_schema_metadata({"org.apache.spark.version": "2.4.8"}),
     ],
 )
-def test_what_duckdb_would_read_apart(
-    session: LocalSession, tmp_path: Path, rows: pa.Table, settings: dict[str, object]
-) -> None:
-    _write(tmp_path / "t", rows, **settings)
+def test_what_duckdb_would_read_apart(session: LocalSession, tmp_path: Path, rows: pa.Table) -> None:
+    _write(tmp_path / "t", rows)
     _register(session, tmp_path / "t")
     assert not _is_native(session, "SELECT * FROM hive.s.t")
     _agrees(session)
