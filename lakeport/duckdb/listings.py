@@ -14,13 +14,13 @@ from connector_spi.errors import InvalidArgumentError, SchemaNotFoundError
 from connector_spi.names import CatalogSchemaTableName, parse_name
 from connector_spi.properties import closest
 from connector_spi.schema import ColumnMetadata
-from lakeport.duckdb.rules import refused
+from lakeport.duckdb.refusal import refused
 from lakeport.information_schema.listing import CatalogListing
-from lakeport.information_schema.type_names import type_name
 from lakeport.planning.redirection import list_catalog, resolve
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import statement_scope
+from lakeport.type_names import type_name
 
 __all__ = ["CurrentNames", "Listings"]
 

@@ -14,8 +14,8 @@ from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 from lakeport.information_schema.listing import CatalogListing, ListedTable, Resolve, allows
-from lakeport.information_schema.type_names import type_name
 from lakeport.transactions.statement import CatalogAccess
+from lakeport.type_names import type_name
 
 __all__ = ["catalog_listing", "system_table"]
 

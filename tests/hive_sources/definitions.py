@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from catalog.metastore.model import FieldSchema, Parameters, Table
+from connectors.hive.definitions.instants import INSTANT_COLUMNS
 
 __all__ = ["altered", "altered_name", "created_for_spark"]
 
@@ -17,6 +18,8 @@ _ALTER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NULL = re.compile(rf"\bnull\s+defined\s+as\s+(?:{_TEXT})", re.IGNORECASE)
+_INSTANT = re.compile(r"`?(\w+)`?\s+timestamp\s+with\s+local\s+time\s+zone\b", re.IGNORECASE)
+_PROPERTIES = re.compile(r"\btblproperties\s*\(", re.IGNORECASE)
 # Hive ignores the delimiters of a table in a format that has none.
 _DELIMITED = re.compile(
     r"\brow\s+format\s+delimited(?:\s+(?:fields|collection\s+items|map\s+keys|lines|escaped)\s+"
@@ -28,10 +31,17 @@ _DELIMITED = re.compile(
 def created_for_spark(text: str) -> str:
     """CREATE TABLE without what Spark refuses or ignores."""
     text = _DELIMITED.sub("", text)
-    found = _NULL.search(text)
-    if found is None:
+    properties = []
+    if (found := _NULL.search(text)) is not None:
+        text = _NULL.sub("", text)
+        properties.append(f"'serialization.null.format'='{found[1] or found[2] or ''}'")
+    if instants := _INSTANT.findall(text):
+        properties.append(f"'{INSTANT_COLUMNS}'='{','.join(instants)}'")
+    if not properties:
         return text
-    return f"{_NULL.sub('', text)}\nTBLPROPERTIES ('serialization.null.format'='{found[1] or found[2] or ''}')"
+    added = f"TBLPROPERTIES ({', '.join(properties)}"
+    more = _PROPERTIES.sub(lambda _: f"{added}, ", text, count=1)
+    return more if more != text else f"{text}\n{added})"
 
 
 def altered_name(text: str) -> str | None:

@@ -98,7 +98,7 @@ def _printed(text: str) -> Iterator[tuple[str, tuple[str, ...] | None]]:
         lines = deque(after[hook.start() :].splitlines() if hook else ())
         while lines and (lines[0].startswith("POSTHOOK: ") or lines[0] == _MASKED):
             lines.popleft()
-        answer = tuple(line for line in lines if not line.startswith("Warning: "))
+        answer = tuple(line for line in lines if not line.startswith(("Warning: ", "WARNING: ")))
         yield query, None if hook is None or any(_MASKED in line for line in answer) else answer
 
 

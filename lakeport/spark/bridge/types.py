@@ -14,50 +14,12 @@ from pyspark.sql import types as pyspark_types
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.schema import ColumnMetadata
+from lakeport.type_names import JSON_NAMES, json_name, simple_name
 
 __all__ = ["arrow_schema", "arrow_type", "char_lengths", "spark_schema_json", "spark_type_json", "task_schema"]
 
-_SIMPLE: dict[pa.DataType, str] = {
-    pa.bool_(): "boolean",
-    pa.int8(): "byte",
-    pa.int16(): "short",
-    pa.int32(): "integer",
-    pa.int64(): "long",
-    pa.float32(): "float",
-    pa.float64(): "double",
-    pa.string(): "string",
-    pa.large_string(): "string",
-    pa.string_view(): "string",
-    pa.binary(): "binary",
-    pa.large_binary(): "binary",
-    pa.binary_view(): "binary",
-    pa.date32(): "date",
-    pa.timestamp("us"): "timestamp_ntz",
-    pa.duration("us"): "interval day to second",
-    pa.null(): "void",
-}
 # Spark 4.0 has no TIME; nanoseconds came later than TIME did.
-_TIMES: dict[pa.DataType, str] = (
-    {pa.time32("s"): "time(0)", pa.time32("ms"): "time(3)", pa.time64("us"): "time(6)"}
-    if hasattr(pyspark_types, "TimeType")
-    else {}
-)
-_BACK: dict[str, pa.DataType] = {
-    "boolean": pa.bool_(),
-    "byte": pa.int8(),
-    "short": pa.int16(),
-    "integer": pa.int32(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "binary": pa.binary(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", "UTC"),
-    "timestamp_ntz": pa.timestamp("us"),
-    "interval day to second": pa.duration("us"),
-    "void": pa.null(),
-}
+_HAS_TIME = hasattr(pyspark_types, "TimeType")
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 _TIME = re.compile(r"time\(\d\)")
 _CHAR = re.compile(r"char\((\d+)\)")
@@ -132,16 +94,11 @@ def task_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def _spark_type(data_type: pa.DataType, column: str) -> object:
-    simple = _SIMPLE.get(data_type) or _TIMES.get(data_type)
-    if simple is not None:
-        return simple
     types = pa.types
-    if types.is_timestamp(data_type):
-        return "timestamp_ntz" if data_type.tz is None else "timestamp"
-    if types.is_decimal(data_type) and data_type.precision <= _MAX_PRECISION:
-        return f"decimal({data_type.precision},{data_type.scale})"
-    if types.is_fixed_size_binary(data_type):
-        return "binary"
+    simple = simple_name(data_type)
+    too_wide = types.is_decimal(data_type) and data_type.precision > _MAX_PRECISION
+    if simple is not None and not too_wide and (_HAS_TIME or not types.is_time(data_type)):
+        return json_name(simple)
     if types.is_dictionary(data_type):
         return _spark_type(data_type.value_type, column)
     if types.is_list(data_type) or types.is_large_list(data_type) or types.is_fixed_size_list(data_type):
@@ -181,7 +138,7 @@ def _arrow_simple(name: str) -> pa.DataType:
         return pa.string()
     if _TIME.fullmatch(name):
         return pa.time64("us")
-    found = _BACK.get(name)
+    found = JSON_NAMES.get(name)
     if found is None:
         raise NotSupportedError(f"Spark type {name} has no counterpart in Lakeport")
     return found

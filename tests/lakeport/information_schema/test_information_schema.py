@@ -13,13 +13,11 @@ from catalog.metastore.model import Table
 from connector_spi.errors import ConnectorError, NotSupportedError, StorageError, TableNotFoundError
 from connector_spi.handles import TableHandle
 from connector_spi.names import SchemaTableName
-from connector_spi.schema import ColumnMetadata
 from connector_spi.session import ConnectorSession
 from connectors.hive.connector import HiveConnector
 from connectors.memory.connector import MemoryConnector
 from connectors.memory.metadata import MemoryMetadata
 from lakeport.arrow.filters import Where
-from lakeport.information_schema.type_names import type_name
 from lakeport.session import Session
 from lakeport.transactions.cleanup import CLEANUP
 from tests.lakeport.memory_session import memory_session
@@ -137,14 +135,6 @@ def test_names_that_are_not_there(opened: tuple[Session, MemoryConnector]) -> No
         opened[0].arrow("mem.information_schema.table")
     with pytest.raises(NotSupportedError, match="has no older states"):
         opened[0].arrow("mem.information_schema.tables", version=1)
-
-
-def test_types_are_sparks() -> None:
-    point = pa.struct([("x", pa.int32()), ("m", pa.map_(pa.string(), pa.decimal128(10, 2)))])
-    assert type_name(ColumnMetadata("c", point)) == "struct<x:int,m:map<string,decimal(10,2)>>"
-    assert type_name(ColumnMetadata("c", pa.timestamp("us", "UTC"))) == "timestamp"
-    assert type_name(ColumnMetadata("c", pa.timestamp("us"))) == "timestamp_ntz"
-    assert type_name(ColumnMetadata("c", pa.string(), declared_type="varchar(10)")) == "varchar(10)"
 
 
 def test_hive_and_hudi_tables_have_them_and_no_lock_stays(tmp_path: Path) -> None:

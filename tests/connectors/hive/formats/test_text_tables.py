@@ -275,7 +275,7 @@ def _write_linked(folder: Path) -> None:
         ({"serde": SerDeInfo("com.acme.SerDe")}, {}, "com.acme.SerDe"),
         ({}, {"serialization.encoding": "UTF-16"}, "UTF-16"),
         ({}, {"line.delim": "|"}, r"'\|'"),
-        ({}, {"timestamp.formats": "yyyy-MM-dd VV"}, "VV"),
+        ({}, {"timestamp.formats": "yyyy-MM-dd EEE"}, "EEE"),
         ({}, {"skip.header.line.count": "-1"}, "skip.header.line.count"),
         ({"serde": SerDeInfo("org.apache.hadoop.hive.serde2.RegexSerDe")}, {"input.regex": r"(\p{L})"}, r"\\p"),
         ({"serde": SerDeInfo("org.apache.hadoop.hive.serde2.RegexSerDe")}, {"input.regex": "a"}, "0 groups"),

@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 from connector_spi.errors import NotSupportedError
 from connector_spi.schema import ColumnMetadata
 from lakeport.spark.bridge.types import arrow_schema, arrow_type, spark_schema_json, spark_type_json, task_schema
+from lakeport.type_names import type_name
 
 SIMPLE = [
     pa.bool_(),
@@ -64,6 +65,12 @@ def test_a_type_comes_back(data_type: pa.DataType) -> None:
     assert arrow_type(spark) == data_type
     [field] = StructType.fromJson({"type": "struct", "fields": [_field(spark)]}).fields
     assert task_schema(pa.schema([("c", data_type)])).field(0).type == to_arrow_type(field.dataType, timezone="UTC")
+
+
+@given(types())
+def test_a_name_in_sql_is_that_of_pyspark(data_type: pa.DataType) -> None:
+    [field] = from_arrow_schema(pa.schema([("c", data_type)]), prefer_timestamp_ntz=True).fields
+    assert type_name(ColumnMetadata("c", data_type)) == field.dataType.simpleString()
 
 
 @pytest.mark.parametrize(
