@@ -95,6 +95,18 @@ def test_partitions(session: LocalSession, tmp_path: Path) -> None:
     assert session.sql(joined).fetchall() == [(4,)]
 
 
+def test_partitions_by_an_or_over_two_keys(session: LocalSession, tmp_path: Path) -> None:
+    for first in range(2):
+        for second in range(2):
+            _write(tmp_path / "t" / f"p={first}" / f"q={second}", _ROWS)
+    _register(session, tmp_path / "t")
+    query = "SELECT count(*) FROM hive.s.t WHERE (p = 0 AND q = 1) OR (p = 1 AND q = 0)"
+    [(plan,)] = session.sql(f"EXPLAIN {query}").fetchall()
+    assert str(plan).count("READ_PARQUET") == 2
+    assert session.sql(query).fetchall() == [(6,)]
+    assert session.sql("SELECT count(*) FROM hive.s.t WHERE p = 0 OR id = 2").fetchall() == [(3 + 3 + 1 + 1,)]
+
+
 @pytest.mark.parametrize(
     "rows",
     [
