@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lakeport
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.handles import ColumnHandle
+from connector_spi.scan_counters import ScanCounts, counting
 from connector_spi.testing.reference_queries import rows_that_fit_expression
 from lakeport.arrow.expression_filter import row_filters
 from lakeport.arrow.filters import Where
@@ -196,6 +200,32 @@ def test_a_connector_leaves_parts_out_by_an_or_over_columns(monkeypatch: pytest.
         scan = session.scan("mem.s.t")
         assert scan.where("s.b = 1 OR a = 1").count() == 2
         assert scan.where(pc.field("s", "b") > 1).select("n").to_arrow()["n"].to_pylist() == [2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("where", "numbers", "skipped"),
+    [
+        ("s.A = 4", [3], 6),
+        ("s.in.c = 'k1' OR n = 2", [0, 2, 6], 4),
+        (pc.field("s", "b") > 4, [2], 6),
+        ((pc.field("a") == 1) | (pc.field("s", "b") == 1), [0, 2], 5),
+        ("s.b IS NULL", [1, 3, 5], 0),
+    ],
+    ids=str,
+)
+def test_row_groups_are_skipped(
+    where: Where, numbers: list[int], skipped: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t").mkdir()
+    pq.write_table(ROWS.select(["n", "a", "s"]), tmp_path / "t" / "part-0.parquet", row_group_size=1)
+    counts = ScanCounts()
+    with lakeport.connect(engine="duckdb") as session:
+        session.sql(f"CALL hive.system.register_table('s', 't', '{tmp_path / 't'}')")
+        with counting(counts):
+            found = session.arrow("hive.s.t", columns=["n"], where=where, threads=1).read_all()
+    assert found["n"].to_pylist() == numbers
+    assert counts.as_mapping().get("row groups skipped", 0) == skipped
 
 
 def _counted_rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
