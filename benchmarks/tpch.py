@@ -21,11 +21,13 @@ from benchmarks.lake import Lake, open_lake
 from benchmarks.tpch_tables import CHANGED, TABLES, make_tables
 from benchmarks.turns import Taken, take_turns
 
-__all__ = ["measure", "statements"]
+__all__ = ["QUERIES", "SMALL", "measure", "statements"]
 
 _GROUP = "tpch"
-_QUERIES = Path(__file__).with_name("tpch_queries.sql")
-_SMALL = (1, 6, 14)
+QUERIES = Path(__file__).with_name("tpch_queries.sql")
+"""The queries."""
+SMALL = (1, 6, 14)
+"""Numbers of those that are run to see that a benchmark works."""
 _SETTINGS = {
     "spark.driver.memory": "5g",
     "spark.sql.shuffle.partitions": "4",
@@ -91,7 +93,7 @@ def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
     queries = {
         number: text
         for number, text in enumerate(statements(asked.queries), 1)
-        if number in (asked.numbers or (_SMALL if size.small else [number]))
+        if number in (asked.numbers or (SMALL if size.small else [number]))
     }
     rounds = size.of(3, 1) if asked.rounds is None else asked.rounds
     figures = []
@@ -193,7 +195,7 @@ def _list(numbers: Sequence[int]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--folder", type=Path, help="where the tables are kept, and made when they are not there")
-    parser.add_argument("--queries", type=Path, default=_QUERIES, help="a file like tpch_queries.sql")
+    parser.add_argument("--queries", type=Path, default=QUERIES, help="a file like tpch_queries.sql")
     parser.add_argument("--only", type=int, nargs="+", default=(), help="numbers of the queries to run")
     parser.add_argument("--kinds", nargs="+", choices=list(_KINDS), default=list(_KINDS), help="kinds of tables")
     parser.add_argument("--rounds", type=int, help="how often each query is run; 3 by default")

@@ -15,6 +15,7 @@ Subclass in a test module, name the class ``Test...``::
 from __future__ import annotations
 
 from connector_spi.testing.checks.changes import ChangesChecks
+from connector_spi.testing.checks.expression import ExpressionChecks
 from connector_spi.testing.checks.failure import FailureChecks
 from connector_spi.testing.checks.lifecycle import LifecycleChecks
 from connector_spi.testing.checks.missing import MissingChecks
@@ -26,6 +27,13 @@ __all__ = ["ConnectorConformance"]
 
 
 class ConnectorConformance(
-    MissingChecks, QueryChecks, FailureChecks, TaskChecks, LifecycleChecks, ChangesChecks, StreamingChecks
+    MissingChecks,
+    QueryChecks,
+    ExpressionChecks,
+    FailureChecks,
+    TaskChecks,
+    LifecycleChecks,
+    ChangesChecks,
+    StreamingChecks,
 ):
     """All checks; see ConformanceBase for the hooks, and Behaviour for what may be missing."""

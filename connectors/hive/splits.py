@@ -30,7 +30,7 @@ from connectors.hive.listing.file_lister import FileLister
 from connectors.hive.listing.file_splits import Lister, LocationSplits, ScanLocation, SplitLoader
 from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
 from connectors.hive.native_reading import NativeFiles
-from connectors.hive.partitions.alternatives import fits_one
+from connectors.hive.partitions.alternatives import fits_one, may_fit
 from connectors.hive.partitions.selection import PrunedPartitions, prune_partitions
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
 from connectors.hive.transaction import HiveTransaction, hive_transaction
@@ -76,7 +76,12 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
         pruned: PrunedPartitions | None = None
         if table.partition_keys:
             pruned = prune_partitions(hive.client, table, constraint, count_all=session.is_explained)
-            kept = tuple(one for one in pruned.kept if fits_one(table.alternatives, dict(one.values)))
+            known = [(one, dict(one.values)) for one in pruned.kept]
+            kept = tuple(
+                one
+                for one, values in known
+                if fits_one(table.alternatives, values) and may_fit(table.conditions, values)
+            )
             pruned = replace(pruned, kept=kept)
             check_partition_count(table, len(kept), self._config)
         ignore_absent = session.get(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)

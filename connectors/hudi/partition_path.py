@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from connector_spi.errors import ConnectorError
 from connector_spi.partition_names import DEFAULT_PARTITION, unescape_path_name
-from connector_spi.predicate import Domain, Range, Value, ValueSet
+from connector_spi.predicate import Domain, Range, Reference, Value, ValueSet
 from connectors.toolkit.partition_values import partition_value
 
 __all__ = ["PartitionPaths"]
@@ -72,6 +72,16 @@ class PartitionPaths:
             if domain is not None and domain.type == arrow and not self._may_equal(text, arrow, domain, complete):
                 return False
         return True
+
+    def may_hold_in(self, path: str, reference: Reference, domain: Domain) -> bool:
+        """Whether rows of a partition may have a value of a domain in a column; true of fields of structs.
+
+        Args:
+            path: Of a partition.
+            reference: A column of the table, or a field of one.
+            domain: What is wanted.
+        """
+        return bool(reference.path) or self.may_hold(path, {reference.column.name: domain}, complete=True)
 
     def _texts(self, path: str) -> tuple[str, ...] | None:
         """The text of each field; ``None`` where the path cannot be cut up for certain."""

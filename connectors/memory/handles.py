@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.names import SchemaTableName
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import ConnectorExpression, TupleDomain
 
 __all__ = ["CHUNK_COLUMN", "ROW_ID", "MemorySplit", "MemoryTableHandle"]
 
@@ -30,6 +30,7 @@ class MemoryTableHandle(TableHandle):
         constraint: Filters taken over: partition keys are exact, other columns choose chunks only.
         columns: What is read, or ``None`` before a projection was offered.
         limit: Rows that the scan gives at most, or ``None``.
+        conditions: Conditions that are no domains; they choose chunks only.
     """
 
     name: SchemaTableName
@@ -38,6 +39,7 @@ class MemoryTableHandle(TableHandle):
     constraint: TupleDomain[ColumnHandle]
     columns: tuple[ColumnHandle, ...] | None = None
     limit: int | None = None
+    conditions: tuple[ConnectorExpression, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name} at snapshot {self.version}"

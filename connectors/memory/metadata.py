@@ -148,17 +148,18 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
     def apply_filter(
         self, session: ConnectorSession, table: MemoryTableHandle, constraint: Constraint
     ) -> FilterApplication | None:
-        """Partition keys are taken over for good, other whole columns to choose chunks by."""
+        """Partition keys are taken over for good, other whole columns and conditions to choose chunks by."""
         if table.limit is not None:
             # A filter after a limit is not the same as before it.
             return None
         whole = set(self.get_column_handles(session, table).values()) - {CHUNK_COLUMN}
         taken = table.constraint.intersect(constraint.summary.keep(lambda column: column in whole))
-        if taken == table.constraint:
+        conditions = tuple(dict.fromkeys((*table.conditions, *constraint.expressions)))
+        if taken == table.constraint and conditions == table.conditions:
             return None
         keys = set(self._transaction.snapshot(table).table.partitioned_by)
         remaining = constraint.summary.keep(lambda column: column not in whole or column.name not in keys)
-        return FilterApplication(dataclasses.replace(table, constraint=taken), remaining)
+        return FilterApplication(dataclasses.replace(table, constraint=taken, conditions=conditions), remaining)
 
     def apply_projection(
         self, session: ConnectorSession, table: MemoryTableHandle, columns: tuple[ColumnHandle, ...]
@@ -171,12 +172,14 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
         """Taken over for good, unless a filter is left that the engine has to apply before it."""
         keys = self._transaction.snapshot(table).table.partitioned_by
         exact = table.constraint.keep(lambda column: column.name not in keys).is_all
-        if not exact or (table.limit is not None and table.limit <= limit):
+        if not exact or table.conditions or (table.limit is not None and table.limit <= limit):
             return None
         return LimitApplication(dataclasses.replace(table, limit=limit), guaranteed=True)
 
     def get_table_statistics(self, session: ConnectorSession, table: MemoryTableHandle) -> TableStatistics:
-        return chunk_statistics(table, kept_chunks(self._transaction.snapshot(table), table.constraint))
+        return chunk_statistics(
+            table, kept_chunks(self._transaction.snapshot(table), table.constraint, table.conditions)
+        )
 
     def list_partitions(
         self, session: ConnectorSession, table: MemoryTableHandle, constraint: TupleDomain[str]

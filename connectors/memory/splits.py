@@ -58,7 +58,7 @@ class MemorySplitManager(SplitManager[MemoryTableHandle, MemorySplit]):
         if not isinstance(transaction, MemoryTransaction):
             raise InternalError(f"expected a MemoryTransaction, met a {type(transaction).__qualname__}")
         snapshot = transaction.snapshot(table)
-        kept = _limited(kept_chunks(snapshot, table.constraint), table.limit)
+        kept = _limited(kept_chunks(snapshot, table.constraint, table.conditions), table.limit)
         needed = {number for number, _ in kept_chunks(snapshot, dynamic_filter)}
         pieces = [(number, data) for number, data in kept if number in needed]
         kept_keys = {snapshot.chunks[number].keys for number, _ in pieces}

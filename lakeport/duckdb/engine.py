@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import ConnectorError, UserError
-from connector_spi.names import parse_name, quote_identifier
-from connector_spi.predicate import TupleDomain
+from connector_spi.names import parse_name
 from lakeport.arrow.reads import ArrowReads
-from lakeport.arrow.scan_request import ScanRequest
+from lakeport.duckdb.calls import call
 from lakeport.duckdb.listings import CurrentNames, Listings
+from lakeport.duckdb.macros import create_macros
+from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.queries import Query, parsed
+from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.result import LocalResult
-from lakeport.duckdb.rules import refused
+from lakeport.duckdb.tables import Tables
 from lakeport.engine import Engine
-from lakeport.frames.duckdb_scan import ScanDataset
-from lakeport.frames.open_reader import OpenReader
-from lakeport.frames.table_scan import TableScan
 from lakeport.sql.show_stats import show_stats_name, stats_table_name, table_stats
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
@@ -31,9 +27,9 @@ from lakeport.transactions.statement import statement_scope
 
 __all__ = ["DuckDbEngine"]
 
-_BATCH_ROWS = 65536
 _HEAD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?P<word>[A-Za-z]+|\()", re.DOTALL)
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "(")
+_RUN = "USE, SHOW, DESCRIBE, EXPLAIN, CALL and queries are run"
 _NAME = r"(?P<name>(?:[^\s`;']|`[^`]*`)+)"
 _MOVE = re.compile(rf"(?:USE|SET\s+CATALOG|USE\s+CATALOG|USE\s+SCHEMA)\s+{_NAME}", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:TABLE\s+)?{_NAME}", re.IGNORECASE)
@@ -49,10 +45,13 @@ class DuckDbEngine(Engine):
 
     def __init__(self, registry: CatalogRegistry, reads: ArrowReads) -> None:
         self._registry = registry
-        self._reads = reads
         self._current = CurrentNames()
         self._listings = Listings(registry, self._current)
+        self._tables = Tables(registry, reads, self._current)
         self._database = duckdb.connect()
+        # Footers are read twice: for the types of columns, and for the rows.
+        self._database.execute("SET parquet_metadata_cache = true")
+        create_macros(self._database)
 
     def current_catalog(self) -> str:
         return self._current.catalog
@@ -87,6 +86,8 @@ class DuckDbEngine(Engine):
             return LocalResult.of(pa.table({}))
         if word in ("DESCRIBE", "DESC") and (described := _DESCRIBED.fullmatch(rest.strip())) is not None:
             return LocalResult.of(self._listings.describe(parse_name(described["name"]), lease))
+        if word == "CALL":
+            return LocalResult.of(call(self._registry, self._current.catalog, rest.strip(), lease))
         if word == "EXPLAIN":
             return self._explained(rest, lease)
         return self._lazy(self._planned(text, lease))
@@ -96,28 +97,27 @@ class DuckDbEngine(Engine):
         self._database.interrupt()
         self._database.close()
 
-    def _planned(self, text: str, lease: ReadLease | None) -> _Planned:
+    def _planned(self, text: str, lease: ReadLease | None) -> PlannedQuery:
         head = _HEAD.match(text)
         if head is None or head["word"].upper() not in _QUERIES:
-            raise refused(text.strip(), "USE, SHOW, DESCRIBE, EXPLAIN and queries are run")
+            raise refused(text.strip(), _RUN)
         statement = parsed(text)
         if not isinstance(statement, exp.Query):
-            raise refused(statement, "USE, SHOW, DESCRIBE, EXPLAIN and queries are run")
+            raise refused(statement, _RUN)
         query = Query.of(statement)
         shared = lease or ReadLease(self._registry)
-        scans = {view: self._scan(parts, shared) for view, parts in query.tables.items()}
-        text = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
-        planned = _Planned(self._database.cursor(), text)
+        scans = self._tables.scans(query, shared)
+        translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
+        planned = PlannedQuery(self._database.cursor(), translated.text, translated.names, shared)
         for view, scan in scans.items():
-            planned.register(view, scan)
+            native = self._tables.native(planned.cursor, query.tables[view], translated.uses[view], shared)
+            if native is None:
+                planned.register(view, scan)
+            else:
+                planned.define(view, native)
         return planned
 
-    def _scan(self, parts: tuple[str, ...], lease: ReadLease) -> TableScan:
-        full = self._current.full(parts)
-        name = ".".join(quote_identifier(part) for part in (full.catalog, full.schema, full.table))
-        return TableScan(self._reads, ScanRequest(name, ordered=False), lease)
-
-    def _lazy(self, planned: _Planned) -> LocalResult:
+    def _lazy(self, planned: PlannedQuery) -> LocalResult:
         return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt)
 
     def _explained(self, text: str, lease: ReadLease | None) -> LocalResult:
@@ -130,87 +130,3 @@ class DuckDbEngine(Engine):
             found = table_stats(statement, full)
             statement.commit()
         return LocalResult.of(found)
-
-
-class _Planned:
-    """A query of DuckDB and the views that it reads.
-
-    Args:
-        cursor: Of its own: what is registered there no other query sees.
-        text: The query.
-    """
-
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
-        self.cursor = cursor
-        self._text = text
-        self._failures: list[ConnectorError] = []
-        cursor.execute("SET TimeZone = 'UTC'")
-
-    def register(self, view: str, scan: TableScan) -> None:
-        """Has the query read a table under the name of a view."""
-        self.cursor.register(view, ScanDataset(scan.schema, self._noting(scan.reader_of), may_filter=True))
-
-    def relation(self) -> duckdb.DuckDBPyRelation:
-        """The query, not run."""
-        with self._errors():
-            return self.cursor.sql(self._text)
-
-    def schema(self) -> pa.Schema:
-        """What it gives."""
-        with self._errors():
-            return self.relation().limit(0).to_arrow_table().schema
-
-    def reader(self) -> pa.RecordBatchReader:
-        """Runs it."""
-        relation = self.relation()
-        with self._errors():
-            rows = relation.to_arrow_reader(_BATCH_ROWS)
-        return pa.RecordBatchReader.from_batches(rows.schema, self._batches(rows))
-
-    def _batches(self, rows: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        while True:
-            with self._errors():
-                batch = next(rows, None)
-            if batch is None:
-                return
-            yield batch
-
-    def _noting(self, open_reader: OpenReader) -> OpenReader:
-        """Keeps the errors of reads, of which DuckDB gives the text alone."""
-
-        def opened(
-            columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
-        ) -> pa.RecordBatchReader:
-            with self._noted():
-                reader = open_reader(columns, needed, limit)
-            return pa.RecordBatchReader.from_batches(reader.schema, self._noted_batches(reader))
-
-        return opened
-
-    def _noted_batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        with reader:
-            while True:
-                with self._noted():
-                    batch = next(reader, None)
-                if batch is None:
-                    return
-                yield batch
-
-    @contextmanager
-    def _noted(self) -> Iterator[None]:
-        try:
-            yield
-        except ConnectorError as error:
-            self._failures.append(error)
-            raise
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (duckdb.Error, OSError, pa.ArrowException) as error:
-            if self._failures:
-                raise self._failures[0] from error
-            if isinstance(error, duckdb.InterruptException):
-                raise UserError("the statement was cancelled") from error
-            raise UserError(f"DuckDB failed: {str(error).strip()}") from error

@@ -8,11 +8,21 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-__all__ = ["BASE", "EXACT", "Kind", "column_type", "digits_of", "kind_of"]
+__all__ = [
+    "EXACT",
+    "MOST_DIGITS",
+    "NUMBERS",
+    "Kind",
+    "as_typed",
+    "column_type",
+    "decimal_type",
+    "digits_of",
+    "kind_of",
+    "whole_digits",
+]
 
-
-BASE = "lakeport_base"
-"""Marks columns of tables, whose digits are certain."""
+MOST_DIGITS = 38
+"""Digits of the largest decimal in both engines."""
 EXACT = "lakeport_exact"
 """Marks numbers with a point, whose type was written out."""
 
@@ -34,6 +44,8 @@ class Kind(Enum):
     OTHER = "another type"
 
 
+NUMBERS = frozenset({Kind.INTEGER, Kind.DOUBLE, Kind.DECIMAL})
+"""Kinds of numbers that meet each other."""
 _KINDS = {
     Kind.INTEGER: "TINYINT SMALLINT INT BIGINT",
     Kind.FLOAT: "FLOAT",
@@ -81,16 +93,36 @@ def kind_of(node: Expr) -> Kind:
 
 
 def digits_of(node: Expr) -> tuple[int, int] | None:
-    """Digits in all and behind the point of a decimal or of a whole number; ``None`` where they are not known."""
-    if isinstance(node, exp.Literal) and kind_of(node) is Kind.INTEGER:
-        return len(node.name), 0
-    if isinstance(node, exp.Column) and node.meta.get(BASE) is None:
-        return None
-    name = _name(node)
-    if name in _WHOLE_DIGITS:
-        return _WHOLE_DIGITS[name], 0
+    """Digits in all and behind the point of a decimal or of a whole number; ``None`` where they are not known.
+
+    A whole number that is written out has as many as it is written with (``DecimalType.fromLiteral``).
+    """
+    number = node.this if isinstance(node, exp.Neg) else node
+    if isinstance(number, exp.Literal) and not number.is_string and number.name.isdigit():
+        return len(number.name), 0
+    return whole_digits(node) if kind_of(node) is Kind.INTEGER else _digits_of_decimal(node)
+
+
+def whole_digits(node: Expr) -> tuple[int, int] | None:
+    """Digits of a whole number by its type alone (``DecimalType.forType``); of others, as ``digits_of``."""
+    digits = _WHOLE_DIGITS.get(_name(node))
+    return digits_of(node) if digits is None else (digits, 0)
+
+
+def as_typed(node: Expr) -> Expr:
+    """An expression, cast to the type that it has in Spark."""
+    assert node.type is not None
+    return exp.cast(node, node.type, copy=False)
+
+
+def decimal_type(precision: int, scale: int) -> exp.DataType:
+    """sqlglot's type of a decimal."""
+    return exp.DataType.build(f"DECIMAL({precision}, {scale})")
+
+
+def _digits_of_decimal(node: Expr) -> tuple[int, int] | None:
     given = [] if node.type is None else [part.this.name for part in node.type.expressions]
-    if name != "DECIMAL" or len(given) != 2:
+    if kind_of(node) is not Kind.DECIMAL or len(given) != 2:
         return None
     return int(given[0]), int(given[1])
 

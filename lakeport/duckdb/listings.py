@@ -14,7 +14,7 @@ from connector_spi.errors import InvalidArgumentError, SchemaNotFoundError
 from connector_spi.names import CatalogSchemaTableName, parse_name
 from connector_spi.properties import closest
 from connector_spi.schema import ColumnMetadata
-from lakeport.duckdb.rules import refused
+from lakeport.duckdb.refusal import refused
 from lakeport.information_schema.listing import CatalogListing
 from lakeport.planning.redirection import list_catalog, resolve
 from lakeport.transactions.lease import ReadLease

@@ -13,15 +13,17 @@ from sqlglot.errors import SqlglotError
 from sqlglot.expressions import Expr
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
-from sqlglot.optimizer.scope import Scope, traverse_scope
 from sqlglot.schema import MappingSchema
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.properties import closest
-from lakeport.duckdb.kinds import BASE, EXACT, column_type
-from lakeport.duckdb.rules import checked, refused
+from lakeport.duckdb.kinds import EXACT, column_type
+from lakeport.duckdb.named_table import NamedTable
+from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules import checked
+from lakeport.duckdb.table_use import TableUse, table_uses
 
-__all__ = ["Query", "parsed"]
+__all__ = ["Query", "TableUse", "Translated", "parsed"]
 
 _MISSING = re.compile(r"Column '([^']+)' could not be resolved")
 
@@ -38,17 +40,32 @@ def parsed(text: str) -> Expr:
         raise InvalidArgumentError(f"the statement is not understood: {str(error).splitlines()[0]}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A query for DuckDB.
+
+    Attributes:
+        text: In its SQL.
+        names: Of the results.
+        uses: What it needs of its tables, by the names of the views.
+    """
+
+    text: str
+    names: list[str]
+    uses: Mapping[str, TableUse]
+
+
 @dataclass(slots=True)
 class Query:
     """A query whose tables have the names of views, which have to be made before it is run.
 
     Attributes:
         tree: The query.
-        tables: Parts of the tables' names as written, by the names of the views.
+        tables: The tables, by the names of the views.
     """
 
     tree: Expr
-    tables: dict[str, tuple[str, ...]]
+    tables: dict[str, NamedTable]
 
     @classmethod
     def of(cls, statement: Expr) -> Query:
@@ -59,23 +76,35 @@ class Query:
         """
         if any(one.args.get("recursive") for one in statement.find_all(exp.With)):
             raise refused("WITH RECURSIVE", "recursion")
-        views: dict[tuple[str, ...], str] = {}
+        views: dict[NamedTable, str] = {}
         for table in list(statement.find_all(exp.Table)):
-            if not isinstance(table.this, exp.Identifier):
-                raise refused(table, "a function in place of a table")
-            left = {key for key, value in table.args.items() if value} - {"this", "db", "catalog", "alias"}
-            if left:
-                raise refused(table, f"{', '.join(sorted(left))} of a table")
-            parts = tuple(part.name for part in table.parts)
-            if len(parts) == 1 and _is_common(table):
+            named = NamedTable.of(table)
+            if len(named.parts) == 1 and named.version is None and _is_common(table):
                 continue
-            view = views.setdefault(tuple(part.lower() for part in parts), f"lakeport_{len(views)}")
-            alias = table.alias or parts[-1]
+            view = views.setdefault(named, f"lakeport_{len(views)}")
+            alias = table.alias or table.name
             table.replace(exp.alias_(exp.table_(view), alias, table=True))
         _shorten(statement)
-        return cls(statement, {view: parts for parts, view in views.items()})
+        return cls(statement, {view: named for named, view in views.items()})
 
-    def in_duckdb(self, schemas: Mapping[str, pa.Schema]) -> str:
+    def hidden(self, schemas: Mapping[str, pa.Schema]) -> set[str]:
+        """Names that may be those of hidden columns: nothing in the query or in the visible columns has them.
+
+        Args:
+            schemas: The visible columns of the views.
+        """
+        known = {name.lower() for found in schemas.values() for name in found.names}
+        known.update(one.alias.lower() for one in self.tree.find_all(exp.Alias))
+        known.update(one.name.lower() for alias in self.tree.find_all(exp.TableAlias) for one in alias.columns)
+        return {one.name for one in self.tree.find_all(exp.Column) if one.name.lower() not in known and one.name != "*"}
+
+    def expand_stars(self, schemas: Mapping[str, pa.Schema]) -> None:
+        """Writes out the columns that ``*`` means, before hidden ones are added to the views."""
+        self.tree = qualify(
+            self.tree, dialect="spark", schema=_schema(schemas), quote_identifiers=True, validate_qualify_columns=False
+        )
+
+    def in_duckdb(self, schemas: Mapping[str, pa.Schema]) -> Translated:
         """The query in DuckDB's SQL.
 
         Args:
@@ -85,10 +114,7 @@ class Query:
             NotSupportedError: A part of it may mean something else in DuckDB.
             InvalidArgumentError: It names a column that is not there, or one that is there twice.
         """
-        schema = MappingSchema(
-            {view: {one.name: column_type(one.type) for one in found} for view, found in schemas.items()},
-            dialect="duckdb",
-        )
+        schema = _schema(schemas)
         _write_types(self.tree)
         _name_results(self.tree)
         selects = self.tree.selects if isinstance(self.tree, exp.Query) else []
@@ -103,11 +129,16 @@ class Query:
             raise InvalidArgumentError(f"the query is not understood: {str(error).splitlines()[0]}") from error
         _keep_case(tree, schemas, written)
         typed = annotate_types(tree, schema=schema, dialect="spark")
-        for scope in traverse_scope(typed):
-            for column in scope.columns:
-                if _is_of_table(column, _source(scope, column.table)):
-                    column.meta[BASE] = True
-        return checked(typed).sql(dialect="duckdb")
+        names = [one.alias_or_name for one in typed.selects] if isinstance(typed, exp.Query) else []
+        uses = table_uses(typed, schemas)
+        return Translated(checked(typed).sql(dialect="duckdb"), names, uses)
+
+
+def _schema(schemas: Mapping[str, pa.Schema]) -> MappingSchema:
+    columns: dict[str, object] = {
+        view: {one.name.lower(): column_type(one.type) for one in found} for view, found in schemas.items()
+    }
+    return MappingSchema(columns, dialect="duckdb", normalize=False)
 
 
 def _keep_case(tree: Expr, schemas: Mapping[str, pa.Schema], written: Mapping[str, str]) -> None:
@@ -118,23 +149,6 @@ def _keep_case(tree: Expr, schemas: Mapping[str, pa.Schema], written: Mapping[st
             one.set("alias", exp.to_identifier(written[one.alias], quoted=True))
         elif isinstance(one, exp.Alias) and isinstance(one.this, exp.Column) and one.alias == one.this.name:
             one.set("alias", exp.to_identifier(letters.get(one.alias, one.alias), quoted=True))
-
-
-def _is_of_table(column: exp.Column, source: object) -> bool:
-    """Whether a column is one of a table, maybe handed on by a subquery."""
-    if isinstance(source, Scope) and isinstance(source.expression, exp.Select):
-        found = [one for one in source.expression.selects if one.alias_or_name == column.name]
-        return len(found) == 1 and isinstance(found[0].unalias(), exp.Column) and BASE in found[0].unalias().meta
-    return isinstance(source, exp.Table)
-
-
-def _source(scope: Scope, name: str) -> object:
-    found: Scope | None = scope
-    while found is not None:
-        if name in found.sources:
-            return found.sources[name]
-        found = found.parent
-    return None
 
 
 def _is_common(table: exp.Table) -> bool:

@@ -25,6 +25,7 @@ from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing.bucket_selection import BucketSelection
 from connectors.hive.listing.transactional import DataFile
 from connectors.hive.native_reading import NativeFiles
+from connectors.hive.partitions.alternatives import may_fit
 from connectors.hive.partitions.schemas import check_unions, partition_columns, partition_text_rules, partition_types
 from connectors.hive.partitions.selection import PartitionName, fetch_partitions
 from connectors.hive.schema.file_columns import declared_columns
@@ -214,6 +215,9 @@ class SplitLoader:
         if self.table.full_acid:
             domains = {column: domain for column, domain in domains.items() if column not in ACID_HIDDEN_COLUMNS}
         if not all(d.includes_value(constants[c.name]) for c, d in domains.items() if c.name in constants):
+            return []
+        hidden = {column.name for column in ACID_HIDDEN_COLUMNS} if self.table.full_acid else set()
+        if not may_fit(self.table.conditions, {name: constants[name] for name in constants.keys() - hidden}):
             return []
         native = file.acid is None and file.changes is None and whole.bucket_check is BucketCheck.NONE
         native = native and self.table.aggregation is None

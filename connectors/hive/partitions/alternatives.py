@@ -8,9 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import ConnectorExpression, TupleDomain, Value, alternatives
+from connector_spi.predicate import (
+    ConnectorExpression,
+    Domain,
+    Reference,
+    TupleDomain,
+    Value,
+    alternatives,
+    may_be_true,
+)
 
-__all__ = ["fits_one", "key_alternatives"]
+__all__ = ["fits_one", "key_alternatives", "may_fit"]
 
 
 def key_alternatives(
@@ -34,6 +42,21 @@ def fits_one(either: Sequence[TupleDomain[ColumnHandle]], values: Mapping[str, V
         values: Typed value of each key, by the key's name.
     """
     return not either or any(_fits(one, values) for one in either)
+
+
+def may_fit(conditions: Iterable[ConnectorExpression], values: Mapping[str, Value | None]) -> bool:
+    """Whether each condition may be true for rows of a partition or a file; true on doubt.
+
+    Args:
+        conditions: Conditions on rows of the table.
+        values: Columns that have one value in all of these rows, by name.
+    """
+
+    def may_hold(reference: Reference, domain: Domain) -> bool:
+        name = reference.column.name
+        return bool(reference.path) or name not in values or domain.includes_value(values[name])
+
+    return all(may_be_true(condition, may_hold) for condition in conditions)
 
 
 def _fits(domain: TupleDomain[ColumnHandle], values: Mapping[str, Value | None]) -> bool:

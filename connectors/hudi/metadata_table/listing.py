@@ -11,7 +11,7 @@ from connectors.hudi.metadata_table.file_groups import MetadataFileGroups, Wante
 from connectors.hudi.metadata_table.keys import ALL_PARTITIONS, partition_identifier
 from connectors.hudi.metadata_table.record_index import RECORD_INDEX, asked_keys, find_file_groups, indexed_keys
 from connectors.hudi.metadata_table.records import merge_files
-from connectors.hudi.metadata_table.skipping import COLUMN_STATS, PARTITION_STATS, keep_slices, skipped_partitions
+from connectors.hudi.metadata_table.skipping import COLUMN_STATS, PARTITION_STATS, Wish, keep_slices, skipped_partitions
 from connectors.hudi.metadata_table.table import MetadataTable, UnusableMetadataTableError, metadata_errors
 from connectors.toolkit.storage.filesystem import FileInfo, join_path
 
@@ -44,6 +44,7 @@ class MetadataListing:
         self._paths = table.partition_paths
         known = frozenset(table.schema.names)
         self._domains = {name: domain for name, domain in domains.items() if name in known}
+        self._wish = Wish(self._domains, table.conditions, table.partition_paths.may_hold_in)
         self.skipped: frozenset[str] = frozenset()
         self.pruned = 0
         self.notes: tuple[str, ...] = ("files by the metadata table",)
@@ -59,9 +60,9 @@ class MetadataListing:
         kept = [path for path in paths if self.keeps(path, complete=True)]
         # Of a bootstrapped table they are not of all rows: skeleton files lack them.
         use = self._table.indexes.partition_stats and not self._table.config.bootstrapped
-        if self._domains and use and self._metadata.has_partition(PARTITION_STATS):
+        if self._wish.columns and use and self._metadata.has_partition(PARTITION_STATS):
             try:
-                self.skipped = skipped_partitions(self._metadata, self._domains, kept)
+                self.skipped = skipped_partitions(self._metadata, self._wish, kept)
             except metadata_errors as error:
                 self.notes += (f"{PARTITION_STATS} not used: {error}",)
         self.pruned = len(paths) - len(kept) + len(self.skipped)
@@ -70,9 +71,9 @@ class MetadataListing:
     def keep_slices(self, slices: Mapping[str, Sequence[FileSlice]]) -> dict[str, tuple[FileSlice, ...]]:
         """The slices that may hold a wanted row."""
         kept: Mapping[str, Sequence[FileSlice]] = slices
-        if self._domains and self._table.indexes.column_stats and self._metadata.has_partition(COLUMN_STATS):
+        if self._wish.columns and self._table.indexes.column_stats and self._metadata.has_partition(COLUMN_STATS):
             try:
-                kept = keep_slices(self._metadata, self._domains, slices)
+                kept = keep_slices(self._metadata, self._wish, slices)
             except metadata_errors as error:
                 self.notes += (f"{COLUMN_STATS} not used: {error}",)
         return {path: tuple(part) for path, part in kept.items()}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import Domain, TupleDomain, Value
+from connector_spi.predicate import Domain, Reference, TupleDomain, Value, may_be_true
 from connectors.hudi.file_group.slices import FileSlice
 from connectors.hudi.handles import LOG_ONLY, HudiSplit, HudiTableHandle, LogFile, SourceFile
 from connectors.hudi.hidden_columns import hidden_values
@@ -33,6 +33,7 @@ class SliceSplits:
         schemas: Mapping[str, pa.Schema | None],
         sources: Mapping[str, SourceFile],
     ) -> None:
+        self.table = table
         self._paths = table.partition_paths
         self._drops_partition_columns = table.config.drop_partition_columns
         self._schemas = schemas
@@ -100,6 +101,7 @@ class RangeSplits:
         self._domains: dict[str, Domain] = {
             column.name: domain for column, domain in dict(constraint.domains or {}).items()
         }
+        self._conditions = slices.table.conditions
         self._native = native
         self._max_size = max_size
         self.files_pruned = 0
@@ -111,7 +113,7 @@ class RangeSplits:
 
     def _ranges(self, whole: HudiSplit) -> Iterator[HudiSplit]:
         constants: dict[str, Value | None] = {**dict(whole.path_values), **hidden_values(whole)}
-        if not all(self._domains[name].includes_value(constants[name]) for name in self._domains if name in constants):
+        if not self._may_fit(whole.partition, constants):
             self.files_pruned += 1
             return
         if self._native.is_right_for(whole, frozenset(constants)):
@@ -121,3 +123,13 @@ class RangeSplits:
         for start in range(0, max(whole.length, 1), step):
             length = min(step, whole.length - start)
             yield replace(whole, start=start, length=length, holds_inserts=start == 0 and whole.holds_inserts)
+
+    def _may_fit(self, partition: str, constants: Mapping[str, Value | None]) -> bool:
+        def may_hold(reference: Reference, domain: Domain) -> bool:
+            if not reference.path and reference.column.name in constants:
+                return domain.includes_value(constants[reference.column.name])
+            return self._slices.table.partition_paths.may_hold_in(partition, reference, domain)
+
+        if not all(self._domains[name].includes_value(constants[name]) for name in self._domains if name in constants):
+            return False
+        return all(may_be_true(condition, may_hold) for condition in self._conditions)

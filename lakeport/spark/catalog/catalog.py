@@ -8,9 +8,8 @@ from py4j.java_gateway import JavaObject
 
 from catalog.registry import CatalogRegistry
 from catalog.resolver import resolve_schema
-from connector_spi.errors import NotSupportedError, ProcedureNotFoundError, SchemaNotFoundError, TableNotFoundError
-from connector_spi.names import quote_identifier
-from connector_spi.properties import closest
+from connector_spi.errors import NotSupportedError, SchemaNotFoundError, TableNotFoundError
+from lakeport.planning.procedures import find_procedure
 from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
@@ -225,12 +224,7 @@ class CatalogProxy(Proxy):
         """The procedure of a ``system`` name."""
         access = self._access()
         schema, name = ".".join(self._jvm.texts(ident.namespace())).lower(), str(ident.name()).lower()
-        for procedure in access.connector.procedures:
-            if (procedure.schema, procedure.name) == (schema, name):
-                return ProcedureProxy(self._jvm, procedure, access)
-        known = [procedure.name for procedure in access.connector.procedures]
-        hint = closest(name, known) + (f"; there are: {', '.join(sorted(known))}" if known else "")
-        raise ProcedureNotFoundError(f"no procedure {schema}.{name} in catalog {quote_identifier(self._catalog)}{hint}")
+        return ProcedureProxy(self._jvm, find_procedure(access, schema, name), access)
 
     def listProcedures(self, namespace: JavaObject) -> JavaObject:
         """The procedures of ``system``."""

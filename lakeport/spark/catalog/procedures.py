@@ -9,6 +9,7 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.optional.procedures import Procedure
 from connector_spi.schema import ColumnMetadata
+from lakeport.planning.procedures import run_procedure
 from lakeport.spark.bridge.jvm import CATALOG, READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.rows import internal_row, python_value
@@ -67,12 +68,7 @@ class ProcedureProxy(Proxy):
             argument.name: python_value(row, index, argument.type)
             for index, argument in enumerate(self._procedure.arguments)
         }
-        try:
-            with self._access.origin.errors(f"run the procedure {self._procedure.schema}.{self._procedure.name}"):
-                result = self._procedure.function(self._access.session, arguments)  # type: ignore[arg-type]
-        finally:
-            # Nothing says which tables it is about.
-            self._access.statement.lease.redefined(self._access.catalog)
+        result = run_procedure(self._access, self._procedure, arguments)  # type: ignore[arg-type]
         scans = self._jvm.cls("java.util.ArrayList")()
         scans.add(LocalRowsProxy(self._jvm, result))
         return scans.iterator()

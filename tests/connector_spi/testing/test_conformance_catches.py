@@ -150,7 +150,7 @@ class Defect:
 
     metadata: type[MemoryMetadata] = MemoryMetadata
     splits: type[SplitManager] = MemorySplitManager
-    provider: type[PageSourceProvider] = MemoryPageSourceProvider
+    provider: Callable[[], PageSourceProvider] = MemoryPageSourceProvider
 
 
 class DefectiveConnector(MemoryConnector):

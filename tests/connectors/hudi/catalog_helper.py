@@ -17,7 +17,7 @@ from connector_spi.metadata import ConnectorMetadata, SupportsTimeTravel, TableV
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, SupportsChanges
 from connector_spi.optional.read_options import SupportsReadOptions
-from connector_spi.predicate import Constraint, TupleDomain
+from connector_spi.predicate import ConnectorExpression, Constraint, TupleDomain
 from connector_spi.properties import parse_properties
 from connector_spi.serializable import from_json, to_json
 from connector_spi.session import ConnectorSession
@@ -65,6 +65,7 @@ class HudiCatalog:
         constraint: TupleDomain[ColumnHandle] | None = None,
         version: TableVersion | None = None,
         options: Mapping[str, str] | None = None,
+        expressions: tuple[ConnectorExpression, ...] = (),
     ) -> pa.Table:
         """All rows of the splits of a table: no filter is applied again."""
         with self.metadata() as (transaction, metadata):
@@ -78,8 +79,10 @@ class HudiCatalog:
             if options is not None:
                 assert isinstance(metadata, SupportsReadOptions)
                 table = metadata.apply_read_options(self.session, table, options)
-            if constraint is not None and not constraint.is_all:
-                applied = metadata.apply_filter(self.session, table, Constraint(constraint))
+            constraint = TupleDomain.all() if constraint is None else constraint
+            if expressions or not constraint.is_all:
+                asked = Constraint(constraint, tuple(map(str, expressions)), expressions)
+                applied = metadata.apply_filter(self.session, table, asked)
                 table = applied.table if applied is not None else table
             return self.scan(transaction, metadata, table, columns)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from connector_spi.names import SchemaTableName
 from lakeport.duckdb.engine import DuckDbEngine
 from lakeport.session import Session
 from lakeport.spark.results import arrow_result
@@ -64,6 +65,29 @@ QUERIES = (
     "SELECT x.a FROM (SELECT id / 2 AS a FROM mem.s.t) x WHERE x.a > 0.5 ORDER BY x.a",
     "SELECT DISTINCT n FROM mem.s.t ORDER BY n LIMIT 2",
     "SELECT max(x) AS m FROM (SELECT sum(id) AS x FROM mem.s.t GROUP BY n)",
+    "SELECT avg(d) AS a, sum(d * d * d) AS s, avg(d * 1.5) AS b, avg(DISTINCT d) AS c FROM mem.s.t",
+    "SELECT n, avg(d) AS a FROM mem.s.t GROUP BY n HAVING avg(d) > 1 ORDER BY a",
+    "SELECT d / 3 AS a, d / d AS b, 1 / d AS c, -d / 7.0 AS e, sum(d) OVER () / 3 AS s FROM mem.s.t ORDER BY id",
+    "SELECT d * -3 AS a, d - 1 AS b, 100.00 * sum(d) OVER () / 7 AS c FROM mem.s.t ORDER BY id",
+    "SELECT sum(x.a) / avg(x.a) AS q, max(x.a) AS m FROM (SELECT d * (1 - d) AS a FROM mem.s.t) x",
+    "WITH x AS (SELECT n, sum(d) AS a FROM mem.s.t GROUP BY n) SELECT n FROM x WHERE a = (SELECT max(a) FROM x)",
+    "SELECT id / n AS a, f / 2 AS b, id % 2 AS c, n % -2 AS e, -n % 3 AS g FROM mem.s.t ORDER BY Big",
+    "SELECT CASE WHEN yes THEN d * 2 ELSE 0 END AS a, if(yes, d, 1) AS b, coalesce(d, 0) AS c, nullif(d, 1.5) AS e, "
+    "if(yes, s, 'x') AS g FROM mem.s.t ORDER BY Big",
+    "SELECT round(d) AS a, round(d, 1) AS b, round(d, 5) AS c, round(d * 0.333, 2) AS e FROM mem.s.t ORDER BY Big",
+    "SELECT CAST(d AS DECIMAL(20, 5)) AS a, CAST(n AS DECIMAL(12, 1)) AS b, d + CAST(1 AS DECIMAL(3, 1)) AS c "
+    "FROM mem.s.t ORDER BY Big",
+    "SELECT day + INTERVAL '1' DAY AS a, day - INTERVAL 1 MONTH AS b, day + INTERVAL '1' YEAR AS c, "
+    "DATE '2024-03-31' - INTERVAL '1' MONTH AS e FROM mem.s.t ORDER BY Big",
+    "SELECT extract(YEAR FROM day) AS y, quarter(day) AS q, extract(DAY FROM day) AS d FROM mem.s.t ORDER BY Big",
+    "SELECT substring(s, 1, 1) AS a, substring(s, 2) AS b, concat(s, '-', s) AS c, s || 'x' AS e FROM mem.s.t "
+    "ORDER BY Big",
+    "SELECT x.k, count(*) AS c FROM (SELECT substring(s, 1, 1) AS k FROM mem.s.t UNION ALL SELECT 'b') x GROUP BY x.k "
+    "ORDER BY c, k",
+    "SELECT n, rank() OVER (ORDER BY sum(d) DESC) AS r FROM mem.s.t GROUP BY n ORDER BY r, n",
+    "SELECT id, id, s AS id FROM mem.s.t ORDER BY Big",
+    "SELECT id FROM mem.s.t VERSION AS OF 1 AS old ORDER BY old.Big",
+    "SELECT count(*) AS c FROM mem.s.t VERSION AS OF '1' a JOIN mem.s.t b ON a.id = b.id",
     "SHOW CATALOGS LIKE 'm*'",
     "SHOW SCHEMAS IN mem",
     "SHOW TABLES IN mem.s",
@@ -75,7 +99,8 @@ QUERIES = (
 def engines(spark: SparkSession) -> Iterator[tuple[Session, DuckDbEngine]]:
     with memory_session(spark.newSession()) as (session, memory):
         session.spark.conf.set("spark.sql.session.timeZone", "UTC")
-        put(memory, "t", _ROWS)
+        put(memory, "t", _ROWS.slice(0, 2))
+        memory.insert(SchemaTableName("s", "t"), _ROWS.slice(2))
         engine = DuckDbEngine(session.catalogs, session._reads)
         yield session, engine
         engine.close()

@@ -16,6 +16,7 @@ from connector_spi.errors import (
     ConnectorError,
     InvalidArgumentError,
     NotSupportedError,
+    ProcedureNotFoundError,
     SchemaNotFoundError,
     TableNotFoundError,
     UserError,
@@ -73,14 +74,12 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
         ("SELECT FROM WHERE", InvalidArgumentError, "not understood"),
         ("SELECT upper(s) FROM mem.s.t", NotSupportedError, "UPPER"),
         ("SELECT id FROM mem.s.t WHERE s = 1", NotSupportedError, "integer and string"),
-        ("SELECT id / id FROM mem.s.t", NotSupportedError, "divisor"),
-        ("SELECT id % 2 FROM mem.s.t", NotSupportedError, "% 2"),
+        ("SELECT id % id FROM mem.s.t", NotSupportedError, "divisor"),
         ("SELECT id div 2 FROM mem.s.t", NotSupportedError, "2"),
         ("SELECT d[0] FROM mem.s.t", NotSupportedError, "d"),
         ("SELECT id FROM mem.s.t ORDER BY d", NotSupportedError, "order"),
         ("SELECT s RLIKE 'a' FROM mem.s.t", NotSupportedError, "a"),
         ("SELECT s LIKE 'a\\\\_' FROM mem.s.t", NotSupportedError, "backslash"),
-        ("SELECT id FROM mem.s.t VERSION AS OF 1", NotSupportedError, "version"),
         ("SELECT id FROM range(3)", NotSupportedError, "RANGE"),
         ("SELECT current_date()", NotSupportedError, "CURRENT_DATE"),
         ("SELECT id FROM mem.s.t TABLESAMPLE (5 ROWS)", NotSupportedError, "sample"),
@@ -89,7 +88,12 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
         ("SELECT TRY_CAST(id AS SMALLINT) FROM mem.s.t", NotSupportedError, "TRY_CAST"),
         ("SELECT id AS a FROM mem.s.t WHERE try_divide(id, 0) IS NULL", NotSupportedError, "0"),
         ("CREATE TABLE mem.s.u (a INT)", NotSupportedError, "CREATE TABLE"),
-        ("CALL mem.system.x()", NotSupportedError, "CALL"),
+        ("SELECT id FROM mem.s.t VERSION AS OF 1 + 1", NotSupportedError, "written out"),
+        ("SELECT id FROM mem.s.t TIMESTAMP AS OF 'soon'", InvalidArgumentError, "soon"),
+        ("SELECT nope, `$path` FROM mem.s.t", ColumnNotFoundError, "nope"),
+        ("CALL mem.system.x()", ProcedureNotFoundError, "system.x"),
+        ("CALL mem.system.x(", InvalidArgumentError, "not understood"),
+        ("CALL x()", InvalidArgumentError, "names no procedure"),
         ("SET a = 1", NotSupportedError, "SET"),
         ("SHOW PARTITIONS mem.s.t", NotSupportedError, "PARTITIONS"),
         ("", NotSupportedError, "queries"),
@@ -103,6 +107,13 @@ def test_what_is_refused(session: LocalSession, text: str, error: type[Connector
 def test_a_value_that_does_not_fit_fails(session: LocalSession) -> None:
     result = session.sql("SELECT CAST(id * 100 AS TINYINT) AS a FROM mem.s.t ORDER BY a")
     with pytest.raises(UserError, match="DuckDB failed"):
+        result.fetchall()
+
+
+@pytest.mark.parametrize("quotient", ["id / (id - id)", "id / (id * 1.5 - id * 1.5)", "1.5 / (id - id)"])
+def test_a_division_by_zero_fails(session: LocalSession, quotient: str) -> None:
+    result = session.sql(f"SELECT {quotient} AS a FROM mem.s.t")
+    with pytest.raises(UserError, match="DIVIDE_BY_ZERO"):
         result.fetchall()
 
 
@@ -134,3 +145,46 @@ def test_tables_of_hive_and_hudi_in_one_statement(tmp_path: Path) -> None:
         assert joined.fetchall() == [(sum(one in labels for one in items),)]
         with session.transaction():
             assert session.sql("SELECT count(*) FROM hive.sales.notes").fetchall() == [(notes.num_rows,)]
+
+
+def test_older_versions_and_hidden_columns(tmp_path: Path) -> None:
+    sample_session(tmp_path).close()
+    with lakeport.connect(catalogs=tmp_path / "catalogs", engine="duckdb") as session:
+        timeline = session.sql("SELECT timestamp FROM hudi.sales.`items$timeline` ORDER BY timestamp").arrow()
+        first = timeline["timestamp"][0].as_py()
+        old = session.scan("hudi.sales.items", version=first).count()
+        assert session.sql(f"SELECT count(*) FROM hudi.sales.items VERSION AS OF '{first}'").fetchall() == [(old,)]
+        paths = session.scan("hive.sales.notes").select("id", "$path").to_arrow()
+        found = session.sql("SELECT *, `$path` FROM hive.sales.notes").arrow()
+        assert found.column_names == [*session.scan("hive.sales.notes").columns, "$path"]
+        assert found.select(["id", "$path"]).sort_by("id").equals(paths.sort_by("id"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("schema_name => 'sales'", "register_table needs table_name, table_location"),
+        ("'sales', 'notes', '/x', schema_name => 'sales'", "schema_name of register_table is given twice"),
+        ("schema => 'sales'", "no argument schema; did you mean 'schema_name'"),
+        ("1, 'notes', '/x'", "the argument schema_name is 1"),
+        ("'a', 'b', 'c', TRUE, 1, 2, 3, 4, 5, 6", "takes"),
+        ("table_name => 'a', 'b'", "a value without a name follows"),
+        ("id + 1", "is no value of an argument"),
+    ],
+)
+def test_wrong_arguments_of_a_procedure(tmp_path: Path, arguments: str, words: str) -> None:
+    sample_session(tmp_path).close()
+    with (
+        lakeport.connect(catalogs=tmp_path / "catalogs", engine="duckdb") as session,
+        pytest.raises(InvalidArgumentError, match=words),
+    ):
+        session.sql(f"CALL hive.system.register_table({arguments})")
+
+
+def test_a_procedure_changes_the_catalog(tmp_path: Path) -> None:
+    sample_session(tmp_path).close()
+    with lakeport.connect(catalogs=tmp_path / "catalogs", engine="duckdb") as session:
+        session.sql("USE hive.sales")
+        assert session.sql("SHOW TABLES LIKE 'labels'").fetchall() == [("sales", "labels", False)]
+        session.sql("CALL system.unregister_table('sales', table_name => 'labels')")
+        assert session.sql("SHOW TABLES LIKE 'labels'").fetchall() == []

@@ -15,8 +15,23 @@ import pytest
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
-from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
+from connector_spi.predicate import (
+    Call,
+    ColumnReference,
+    ConnectorExpression,
+    Constant,
+    Constraint,
+    Domain,
+    Function,
+    Range,
+    TupleDomain,
+    Value,
+    ValueSet,
+    normalize,
+)
 from connector_spi.splits import ScanSummary
+from connector_spi.testing.reference_queries import rows_that_fit_expression
+from connectors.hudi.handles import HudiSplit
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.paths import CORPUS, TABLES
 from tests.rows import Rows, bag
@@ -122,6 +137,78 @@ def test_skipping_loses_no_row(archive: Path, tmp_path: Path) -> None:
         assert question.rows(catalog.read(constraint=question.constraint)) == question.rows(everything), question
         notes = summary(catalog, question).notes
         assert notes == ("files by the metadata table",)
+
+
+def condition_on(table: pa.Table, chance: random.Random) -> ConnectorExpression:
+    """An OR over two columns, of which one branch may be an AND or negated."""
+    first, second, third = (_comparison(table, chance) for _ in range(3))
+    if chance.random() < 0.3:
+        second = Call(Function.AND, (second, third))
+    if chance.random() < 0.3:
+        first = Call(Function.NOT, (first,))
+    return Call(Function.OR, (first, second))
+
+
+def _comparison(table: pa.Table, chance: random.Random) -> ConnectorExpression:
+    field = chance.choice([field for field in table.schema if any(kind(field.type) for kind in _ORDERED)])
+    column = ColumnReference(ColumnHandle(field.name, field.type))
+    values = [value for value in table.column(field.name).to_pylist() if value is not None]
+    if not values or chance.random() < 0.1:
+        return Call(Function.IS_NULL, (column,))
+    function = chance.choice([Function.EQUAL, Function.LESS, Function.GREATER_OR_EQUAL, Function.NOT_EQUAL])
+    return Call(function, (column, Constant(normalize(field.type, chance.choice(values)), field.type)))
+
+
+def fitting(table: pa.Table, condition: ConnectorExpression) -> Rows:
+    """The rows for which a condition is true."""
+    return bag(rows_that_fit_expression(table, condition))
+
+
+@pytest.mark.skipif(not with_column_stats(), reason=f"no tables in {CORPUS} and {TABLES}")
+@pytest.mark.parametrize("archive", with_column_stats(), ids=lambda path: path.stem)
+def test_skipping_by_an_or_over_columns_loses_no_row(archive: Path, tmp_path: Path) -> None:
+    try:
+        catalog = opened(archive, tmp_path)
+        everything = catalog.with_property("metadata_enabled", False).read()
+    except NotSupportedError as error:
+        pytest.skip(error.message)
+    chance = random.Random(archive.stem)
+    for _ in range(12):
+        condition = condition_on(everything, chance)
+        met = catalog.read(expressions=(condition,))
+        assert fitting(met, condition) == fitting(everything, condition), str(condition)
+
+
+@pytest.mark.parametrize("case", ["v6_mdt_all_v6_cow", "v8_mdt_all_cow"])
+def test_files_are_skipped_by_an_or_over_columns(case: str, tmp_path: Path) -> None:
+    archive = CORPUS / "hudi" / f"{case}.zip"
+    if not archive.exists():
+        pytest.skip(f"no tables in {CORPUS}")
+    catalog = opened(archive, tmp_path)
+    catalog = catalog.with_property("record_level_index_enabled", False)
+    rows = catalog.read(columns=["id", "name", "_hoodie_file_name"]).to_pylist()
+    one, other = rows[0], next(row for row in rows if row["_hoodie_file_name"] != rows[0]["_hoodie_file_name"])
+    number, text = ColumnReference(ColumnHandle("id", pa.int32())), ColumnReference(ColumnHandle("name", pa.string()))
+    nowhere = Call(Function.EQUAL, (text, Constant("!", pa.string())))
+    for wanted in ([one], [one, other]):
+        values = tuple(Constant(row["id"], pa.int32()) for row in wanted)
+        found = files_of(catalog, Call(Function.OR, (Call(Function.IN, (number, *values)), nowhere)))
+        assert {row["_hoodie_file_name"] for row in wanted} <= found < {row["_hoodie_file_name"] for row in rows}
+    assert (
+        files_of(catalog, Call(Function.OR, (nowhere, Call(Function.LESS, (number, Constant(-1, pa.int32()))))))
+        == set()
+    )
+
+
+def files_of(catalog: HudiCatalog, condition: ConnectorExpression) -> set[str]:
+    """Bare names of the base files of a scan's splits."""
+    with catalog.metadata() as (transaction, metadata):
+        table = metadata.get_table_handle(catalog.session, SchemaTableName("s", "t"))
+        assert table is not None
+        taken = metadata.apply_filter(catalog.session, table, Constraint(TupleDomain.all(), (), (condition,)))
+        assert taken is not None
+        splits = catalog.splits(transaction, taken.table, ())
+        return {split.path.rpartition("/")[2] for split in splits if isinstance(split, HudiSplit)}
 
 
 def with_record_index() -> list[Path]:

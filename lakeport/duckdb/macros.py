@@ -1,0 +1,60 @@
+"""Functions of Spark that DuckDB lacks, as macros of it."""
+
+from __future__ import annotations
+
+import duckdb
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from lakeport.duckdb.kinds import MOST_DIGITS, decimal_type
+
+__all__ = ["DIVIDE", "create_macros", "divided"]
+
+DIVIDE = "lakeport_divide"
+"""The quotient of two numbers as a double."""
+_HALF_UP = "lakeport_half_up"
+_BY_ZERO = "[DIVIDE_BY_ZERO] division by zero; leave such rows out, as with nullif(divisor, 0)"
+_TOO_LARGE = "the divisor has too many digits to round as Spark does; use the engine spark for it"
+_MACROS = (
+    # NULL / 0 is NULL in Spark (DivModLike.eval).
+    f"CREATE MACRO {DIVIDE}(a, b) AS CASE WHEN b = 0 AND a IS NOT NULL THEN error('{_BY_ZERO}') ELSE a / b END",
+    # Spark rounds a quotient to 38 places first (Decimal./), then to its scale: that is rounding once as long as
+    # divisor * 10^scale has no more than 38 digits, which ``most`` says.
+    f"""CREATE MACRO {_HALF_UP}(a, b, most) AS CASE
+        WHEN a IS NULL OR b IS NULL THEN NULL
+        WHEN b = 0 THEN error('{_BY_ZERO}')
+        WHEN abs(b) >= most THEN error('{_TOO_LARGE}')
+        WHEN (a < 0) <> (b < 0) THEN -((2 * abs(a) + abs(b)) // (2 * abs(b)))
+        ELSE (2 * abs(a) + abs(b)) // (2 * abs(b))
+    END""",
+)
+
+
+def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
+    """Makes the macros in a database."""
+    for text in _MACROS:
+        connection.execute(text)
+
+
+def divided(left: tuple[Expr, int], right: tuple[Expr, int], result: tuple[int, int]) -> Expr:
+    """The quotient of two decimals, rounded half up.
+
+    Args:
+        left: The dividend and its scale.
+        right: The divisor and its scale.
+        result: Precision and scale of the quotient.
+    """
+    precision, scale = result
+    shift = scale - left[1] + right[1]
+    dividend, divisor = _whole(left[0], left[1] + max(shift, 0)), _whole(right[0], right[1] + max(-shift, 0))
+    most = exp.cast(exp.Literal.string(str(10 ** (MOST_DIGITS - scale))), "HUGEINT")
+    quotient = exp.Anonymous(this=_HALF_UP, expressions=[dividend, divisor, most])
+    unit = exp.cast(exp.Literal.string(f"{10**-scale:.{scale}f}"), decimal_type(scale, scale))
+    made = exp.Mul(this=exp.cast(quotient, decimal_type(MOST_DIGITS - scale, 0), copy=False), expression=unit)
+    return exp.cast(made, decimal_type(precision, scale), copy=False)
+
+
+def _whole(value: Expr, places: int) -> Expr:
+    """A decimal without its point, moved by some places to the right; values of too many digits fail."""
+    factor = exp.cast(exp.Literal.string(str(10**places)), decimal_type(places + 1, 0))
+    return exp.cast(exp.Mul(this=exp.Paren(this=value), expression=factor), "HUGEINT", copy=False)

@@ -1,0 +1,119 @@
+"""A query that is ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import duckdb
+import pyarrow as pa
+
+from connector_spi.errors import ConnectorError, UserError
+from connector_spi.predicate import TupleDomain
+from lakeport.frames.duckdb_scan import ScanDataset
+from lakeport.frames.open_reader import OpenReader
+from lakeport.frames.table_scan import TableScan
+from lakeport.transactions.lease import ReadLease
+
+__all__ = ["PlannedQuery"]
+
+_BATCH_ROWS = 65536
+
+
+class PlannedQuery:
+    """A query of DuckDB and the views that it reads.
+
+    Args:
+        cursor: Of its own: what is registered there no other query sees.
+        text: The query.
+        names: Of its results; DuckDB gives those that are there twice others.
+        lease: On the transactions in which its tables are read.
+    """
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, text: str, names: Sequence[str], lease: ReadLease) -> None:
+        self.cursor = cursor
+        self._lease = lease
+        self._text = text
+        self._names = names
+        self._failures: list[ConnectorError] = []
+        cursor.execute("SET TimeZone = 'UTC'")
+
+    def define(self, view: str, query: str) -> None:
+        """Has the query read what another one gives under the name of a view."""
+        with self._errors():
+            self.cursor.execute(f"CREATE TEMP VIEW {view} AS {query}")
+
+    def register(self, view: str, scan: TableScan) -> None:
+        """Has the query read a table under the name of a view."""
+        self.cursor.register(view, ScanDataset(scan.schema, self._noting(scan.reader_of), may_filter=True))
+
+    def relation(self) -> duckdb.DuckDBPyRelation:
+        """The query, not run."""
+        with self._errors():
+            return self.cursor.sql(self._text)
+
+    def schema(self) -> pa.Schema:
+        """What it gives."""
+        with self._errors():
+            return self._named(self.relation().limit(0).to_arrow_table().schema)
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Runs it."""
+        relation = self.relation()
+        with self._errors():
+            rows = relation.to_arrow_reader(_BATCH_ROWS)
+        schema = self._named(rows.schema)
+        batches = self._batches(rows, schema)
+        self._lease.acquire_until_closed(batches)
+        return pa.RecordBatchReader.from_batches(schema, batches)
+
+    def _named(self, schema: pa.Schema) -> pa.Schema:
+        return pa.schema([one.with_name(name) for one, name in zip(schema, self._names, strict=True)])
+
+    def _batches(self, rows: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        while True:
+            with self._errors():
+                batch = next(rows, None)
+            if batch is None:
+                return
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+
+    def _noting(self, open_reader: OpenReader) -> OpenReader:
+        """Keeps the errors of reads, of which DuckDB gives the text alone."""
+
+        def opened(
+            columns: list[str] | None = None, needed: TupleDomain[str] | None = None, limit: int | None = None
+        ) -> pa.RecordBatchReader:
+            with self._noted():
+                reader = open_reader(columns, needed, limit)
+            return pa.RecordBatchReader.from_batches(reader.schema, self._noted_batches(reader))
+
+        return opened
+
+    def _noted_batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        with reader:
+            while True:
+                with self._noted():
+                    batch = next(reader, None)
+                if batch is None:
+                    return
+                yield batch
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+        except ConnectorError as error:
+            self._failures.append(error)
+            raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (duckdb.Error, OSError, pa.ArrowException) as error:
+            if self._failures:
+                raise self._failures[0] from error
+            if isinstance(error, duckdb.InterruptException):
+                raise UserError("the statement was cancelled") from error
+            raise UserError(f"DuckDB failed: {str(error).strip()}") from error

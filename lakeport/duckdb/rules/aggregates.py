@@ -1,0 +1,110 @@
+"""Aggregates and windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from lakeport.duckdb.kinds import MOST_DIGITS, Kind, as_typed, decimal_type, digits_of, kind_of
+from lakeport.duckdb.macros import divided
+from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.rule import Rule, Rules
+
+__all__ = ["AGGREGATES"]
+
+_RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank)
+_ORDERED = frozenset(kind for kind in Kind if kind not in (Kind.OTHER, Kind.NULL))
+_SUMMED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DOUBLE, Kind.DECIMAL})
+# Digits that sums have more than their values, and averages behind the point (Sum.resultType, Average.resultType).
+_SUM_DIGITS = 10
+_AVERAGE_DIGITS = 4
+
+
+def _of(kinds: frozenset[Kind]) -> Callable[[Expr], None]:
+    def check(node: Expr) -> None:
+        found = kind_of(_inner(node))
+        if found not in kinds:
+            raise refused(node, f"of {found.value} it is not known to give the same in both engines")
+
+    return check
+
+
+def _inner(node: Expr) -> Expr:
+    inner: Expr = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
+    return inner
+
+
+def _extreme(node: Expr) -> None:
+    _of(_ORDERED)(node)
+    if node.expressions:
+        raise refused(node, "more than one argument")
+    node.type = _inner(node).type
+
+
+def _sum(node: Expr) -> None:
+    _of(_SUMMED)(node)
+    inner = _inner(node)
+    digits = digits_of(inner)
+    if kind_of(inner) is Kind.INTEGER:
+        node.type = exp.DataType.build("BIGINT")
+    elif kind_of(inner) is not Kind.DECIMAL:
+        node.type = exp.DataType.build("DOUBLE")
+    elif digits is None:
+        raise refused(node, "the digits of a decimal are not known")
+    else:
+        node.type = decimal_type(min(digits[0] + _SUM_DIGITS, MOST_DIGITS), digits[1])
+
+
+def _typed_sum(node: Expr) -> Expr:
+    return node if kind_of(node) is Kind.DOUBLE else as_typed(node)
+
+
+def _average(node: Expr) -> None:
+    _of(_SUMMED)(node)
+    inner = _inner(node)
+    digits = digits_of(inner)
+    if kind_of(inner) is not Kind.DECIMAL:
+        node.type = exp.DataType.build("DOUBLE")
+        return
+    if digits is None or digits[0] + _AVERAGE_DIGITS > MOST_DIGITS:
+        raise refused(node, "the digits of a decimal are not known, or too many")
+    node.type = decimal_type(digits[0] + _AVERAGE_DIGITS, digits[1] + _AVERAGE_DIGITS)
+
+
+def _typed_average(node: Expr) -> Expr:
+    """Of decimals as their sum by their number; of others as doubles, as Spark adds them."""
+    digits = digits_of(node)
+    if kind_of(node) is Kind.DECIMAL and digits is not None:
+        total = exp.Sum(this=node.this.copy())
+        return divided((total, digits[1] - _AVERAGE_DIGITS), (exp.Count(this=node.this), 0), digits)
+    inner = _inner(node)
+    inner.replace(exp.cast(inner.copy(), "DOUBLE"))
+    return node
+
+
+def _window(node: Expr) -> None:
+    if node.args.get("spec") is not None or node.args.get("over") not in (None, "OVER"):
+        raise refused(node, "a frame of rows")
+    if isinstance(node.this, exp.Avg) and kind_of(node.this) is Kind.DECIMAL:
+        raise refused(node, "an average of decimals in a window")
+    node.type = exp.DataType.build("INT") if isinstance(node.this, _RANKS) else node.this.type
+
+
+def _typed_window(node: Expr) -> Expr:
+    fine = isinstance(node.this, (exp.Count, exp.Min, exp.Max)) or kind_of(node) is Kind.DOUBLE
+    return node if fine else as_typed(node)
+
+
+def _count(node: Expr) -> None:
+    node.type = exp.DataType.build("BIGINT")
+
+
+AGGREGATES: Rules = {
+    **dict.fromkeys((exp.Min, exp.Max), Rule(_extreme)),
+    exp.Count: Rule(_count),
+    exp.Sum: Rule(_sum, _typed_sum),
+    exp.Avg: Rule(_average, _typed_average),
+    exp.Window: Rule(_window, _typed_window),
+}

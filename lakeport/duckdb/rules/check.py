@@ -1,0 +1,104 @@
+"""Which parts of a query surely mean the same in Spark and in DuckDB; all else is refused by name.
+
+Spark means Spark 4 with its default settings (``spark.sql.ansi.enabled``), in the time zone UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+from sqlglot.optimizer.scope import Scope, traverse_scope
+
+from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.aggregates import AGGREGATES
+from lakeport.duckdb.rules.choices import CHOICES
+from lakeport.duckdb.rules.comparisons import COMPARISONS
+from lakeport.duckdb.rules.numbers import NUMBERS_RULES
+from lakeport.duckdb.rules.rule import Rules
+from lakeport.duckdb.rules.texts import TEXTS
+from lakeport.duckdb.rules.times import TIMES
+
+__all__ = ["checked"]
+
+_PLAIN: tuple[type[Expr], ...] = (
+    exp.Select, exp.From, exp.Where, exp.Having, exp.Group, exp.Order, exp.Limit, exp.Offset, exp.Distinct, exp.With,
+    exp.CTE, exp.TableAlias, exp.Table, exp.Identifier, exp.Alias, exp.Column, exp.Boolean, exp.Null, exp.Literal,
+    exp.And, exp.Or, exp.Not, exp.Exists, exp.Is, exp.Star, exp.DataType, exp.DataTypeParam, exp.Tuple, exp.Var,
+    exp.RowNumber, exp.Rank, exp.DenseRank,
+)  # fmt: skip
+_RULES: Rules = {**COMPARISONS, **NUMBERS_RULES, **CHOICES, **TEXTS, **TIMES, **AGGREGATES}
+
+
+def checked(query: Expr) -> Expr:
+    """The query in DuckDB's words, if all parts of it mean the same in both engines.
+
+    Args:
+        query: Spark's SQL with qualified columns and types; changed.
+
+    Raises:
+        NotSupportedError: A part may mean something else; the message names it.
+    """
+    for scope in traverse_scope(query):
+        nodes = list(scope.walk())
+        ordered = {id(node) for order in scope.find_all(exp.Order) for node in order.walk()}
+        _give_types(scope, (one for one in nodes if id(one) not in ordered))
+        _check(one for one in nodes if id(one) not in ordered)
+        # An order names results, whose types are known by now.
+        _give_types(scope, (one for one in nodes if id(one) in ordered))
+        _check(one for one in nodes if id(one) in ordered)
+        if isinstance(scope.expression, exp.Query) and scope.expression.selects:
+            scope.expression.type = scope.expression.selects[0].unalias().type
+    for node in reversed(list(query.walk())):
+        rule = _RULES.get(type(node))
+        in_window = isinstance(node.parent, exp.Window) and node.parent.this is node
+        if rule is not None and rule.rewrite is not None and not in_window:
+            parent, key, index = node.parent, node.arg_key, node.index
+            made = rule.rewrite(node)
+            if made is not node and parent is not None and key is not None:
+                parent.set(key, made, index)
+    return query
+
+
+def _check(nodes: Iterable[Expr]) -> None:
+    """Applies the rules, to parts before the whole."""
+    for node in reversed(list(nodes)):
+        rule = _RULES.get(type(node))
+        if rule is not None:
+            rule.check(node)
+        elif not isinstance(node, _PLAIN):
+            raise refused(node, "it is not known to mean the same in both engines")
+
+
+def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
+    """Gives columns that subqueries compute the types that were found there."""
+    for node in nodes:
+        if not isinstance(node, exp.Column):
+            continue
+        source = scope.expression if not node.table else _source(scope, node.table)
+        if isinstance(source, Scope):
+            source = source.expression
+        if not isinstance(source, exp.Query):
+            continue
+        found = [one for one in source.selects if one.alias_or_name == node.name]
+        if len(found) == 1 and found[0].unalias() is not node:
+            node.type = _result_type(source, found[0])
+
+
+def _result_type(query: exp.Query, result: Expr) -> exp.DataType | None:
+    """The type of a result; that of a set operation is known where both sides have the same."""
+    if not isinstance(query, exp.SetOperation):
+        return result.unalias().type
+    at = [one.alias_or_name for one in query.selects].index(result.alias_or_name)
+    left, right = (_result_type(side, side.selects[at]) for side in (query.this.unnest(), query.expression.unnest()))
+    return left if left == right else exp.DataType.build("UNKNOWN")
+
+
+def _source(scope: Scope, name: str) -> object:
+    found: Scope | None = scope
+    while found is not None:
+        if name in found.sources:
+            return found.sources[name]
+        found = found.parent
+    return None

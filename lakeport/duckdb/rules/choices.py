@@ -1,0 +1,103 @@
+"""Expressions that give one of several values, and casts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from lakeport.duckdb.kinds import EXACT, NUMBERS, Kind, digits_of, kind_of
+from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.comparisons import (
+    DATE_TEXT,
+    TIME_TEXT,
+    check_compared,
+    is_exact_in_double,
+    is_text,
+    same_type,
+)
+from lakeport.duckdb.rules.numbers import typed_decimal
+from lakeport.duckdb.rules.rule import Rule, Rules
+
+__all__ = ["CHOICES"]
+
+_CASTS = {
+    (Kind.INTEGER, Kind.INTEGER),
+    (Kind.INTEGER, Kind.DOUBLE),
+    (Kind.INTEGER, Kind.TEXT),
+    (Kind.FLOAT, Kind.DOUBLE),
+    (Kind.DATE, Kind.TEXT),
+}
+
+
+def _coalesce(node: Expr) -> None:
+    _choose(node, [node.this, *node.expressions])
+
+
+def _case(node: Expr) -> None:
+    results = [branch.args["true"] for branch in node.args["ifs"]]
+    default = node.args.get("default")
+    _choose(node, results if default is None else [*results, default])
+    if node.this is not None:
+        for branch in node.args["ifs"]:
+            check_compared(node, [node.this, branch.this])
+
+
+def _if(node: Expr) -> None:
+    if isinstance(node.parent, exp.Case):
+        return
+    otherwise = node.args.get("false")
+    _choose(node, [node.args["true"], *([] if otherwise is None else [otherwise])])
+
+
+def _typed_if(node: Expr) -> Expr:
+    """Branches of a ``CASE`` are no values of their own."""
+    return node if isinstance(node.parent, exp.Case) else typed_decimal(node)
+
+
+def _null_if(node: Expr) -> None:
+    check_compared(node, [node.this, node.expression])
+    node.type = node.this.type
+
+
+def _choose(node: Expr, results: Sequence[Expr]) -> None:
+    found = same_type(node, results)
+    if found is not None:
+        node.type = found
+
+
+def _cast(node: Expr) -> None:
+    source, target, given = kind_of(node.this), kind_of(node), node.this
+    if given.meta.get(EXACT) is not None:
+        return
+    if isinstance(given, exp.Literal) and given.is_string:
+        fine = (target is Kind.DATE and is_text(given, DATE_TEXT)) or (
+            target is Kind.TIMESTAMP and is_text(given, TIME_TEXT)
+        )
+    elif isinstance(given, exp.Literal):
+        # Also numbers with a suffix, such as 1L and 1.5D. Fractions are cut by Spark, and rounded by DuckDB.
+        fine = target in (NUMBERS if given.name.isdigit() else (Kind.DOUBLE,))
+    else:
+        fine = (
+            (source, target) in _CASTS
+            or ((source, target) == (Kind.DECIMAL, Kind.DOUBLE) and is_exact_in_double(given))
+            or (target is Kind.DECIMAL and source in (Kind.INTEGER, Kind.DECIMAL) and _holds(node))
+        )
+    if not fine and not (source is target and source in (Kind.TEXT, Kind.DATE, Kind.BOOLEAN)):
+        raise refused(node, f"a cast of {source.value} to {target.value}")
+
+
+def _holds(node: Expr) -> bool:
+    """Whether a decimal keeps all digits behind the point; what is too large fails in both engines."""
+    source, target = digits_of(node.this), digits_of(node)
+    return source is not None and target is not None and source[1] <= target[1]
+
+
+CHOICES: Rules = {
+    exp.Coalesce: Rule(_coalesce, typed_decimal),
+    exp.Case: Rule(_case, typed_decimal),
+    exp.If: Rule(_if, _typed_if),
+    exp.Nullif: Rule(_null_if),
+    exp.Cast: Rule(_cast),
+}

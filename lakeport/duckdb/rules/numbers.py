@@ -1,0 +1,153 @@
+"""Arithmetic, with the types that Spark gives to results.
+
+Decimals follow ``DecimalPrecisionTypeCoercion`` and ``DecimalType.adjustPrecisionScale``. Results that Spark would have
+to round are refused, but for quotients, which are rounded here as there.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from lakeport.duckdb.kinds import MOST_DIGITS, NUMBERS, Kind, as_typed, decimal_type, digits_of, kind_of
+from lakeport.duckdb.macros import DIVIDE, divided
+from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.comparisons import check_numbers
+from lakeport.duckdb.rules.rule import Rule, Rules
+from lakeport.duckdb.rules.times import check_shift, shifted
+
+__all__ = ["NUMBERS_RULES", "inner_type", "typed_decimal"]
+
+# Digits behind the point that Spark keeps of a result that has too many (DecimalType.MINIMUM_ADJUSTED_SCALE).
+_LEAST_SCALE = 6
+_DIGITS = "lakeport_digits"
+_INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+
+
+def inner_type(node: Expr) -> None:
+    """Gives an expression the type of what is in it."""
+    node.type = node.this.type
+
+
+def typed_decimal(node: Expr) -> Expr:
+    """The same as a decimal of the digits that Spark gives; no value changes, but one that is too large."""
+    return as_typed(node) if kind_of(node) is Kind.DECIMAL else node
+
+
+def _arithmetic(node: Expr) -> None:
+    parts = [node.this, node.expression]
+    if isinstance(node.expression, exp.Interval):
+        check_shift(node)
+        return
+    kinds = {kind_of(one) for one in parts}
+    if not kinds <= NUMBERS:
+        raise refused(node, f"arithmetic of {' and '.join(sorted(kind.value for kind in kinds))}")
+    check_numbers(node, parts, kinds)
+    if Kind.DOUBLE in kinds:
+        node.type = exp.DataType.build("DOUBLE")
+    elif kinds == {Kind.INTEGER}:
+        node.type = max((one.type for one in parts), key=lambda found: _INTEGERS.index(found.this.name))
+    else:
+        node.type = decimal_type(*_digits(node))
+
+
+def _digits(node: Expr) -> tuple[int, int]:
+    """Digits of a sum, a difference or a product in Spark."""
+    (whole, scale), (other_whole, other_scale) = _known_digits(node)
+    if isinstance(node, exp.Mul):
+        precision, found = whole + other_whole + 1, scale + other_scale
+    else:
+        found = max(scale, other_scale)
+        precision = max(whole - scale, other_whole - other_scale) + found + 1
+    kept_precision, kept_scale = _adjusted(precision, found)
+    if kept_scale != found:
+        raise refused(node, f"a decimal of {precision} digits, of which Spark rounds some away")
+    return kept_precision, kept_scale
+
+
+def _adjusted(precision: int, scale: int) -> tuple[int, int]:
+    if precision <= MOST_DIGITS:
+        return precision, scale
+    whole = precision - scale
+    return MOST_DIGITS, max(MOST_DIGITS - whole, min(scale, _LEAST_SCALE))
+
+
+def _known_digits(node: Expr) -> tuple[tuple[int, int], tuple[int, int]]:
+    left, right = digits_of(node.this), digits_of(node.expression)
+    if left is None or right is None:
+        raise refused(node, "the digits of a decimal are not known")
+    return left, right
+
+
+def _as_computed(node: Expr) -> Expr:
+    return shifted(node) if isinstance(node.expression, exp.Interval) else typed_decimal(node)
+
+
+def _divide(node: Expr) -> None:
+    kinds = {kind_of(node.this), kind_of(node.expression)}
+    if not kinds <= NUMBERS:
+        raise refused(node, f"division of {' and '.join(sorted(kind.value for kind in kinds))}")
+    if Kind.DECIMAL not in kinds or Kind.DOUBLE in kinds:
+        check_numbers(node, (node.this, node.expression), kinds)
+        node.type = exp.DataType.build("DOUBLE")
+        return
+    (precision, scale), (other_precision, other_scale) = _known_digits(node)
+    found = max(_LEAST_SCALE, scale + other_precision + 1)
+    node.type = decimal_type(*_adjusted(precision - scale + other_scale + found, found))
+    node.meta[_DIGITS] = scale, other_scale
+
+
+def _quotient(node: Expr) -> Expr:
+    digits = digits_of(node)
+    if kind_of(node) is not Kind.DECIMAL or digits is None:
+        divisor = node.expression
+        if isinstance(divisor, exp.Literal) and float(divisor.name):
+            return node
+        return exp.Anonymous(this=DIVIDE, expressions=[node.this, divisor])
+    scale, other_scale = node.meta[_DIGITS]
+    return divided((node.this, scale), (node.expression, other_scale), digits)
+
+
+def _remainder(node: Expr) -> None:
+    parts = (node.this, node.expression)
+    if {kind_of(one) for one in parts} != {Kind.INTEGER}:
+        raise refused(node, "a remainder of other than whole numbers")
+    divisor = node.expression.this if isinstance(node.expression, exp.Neg) else node.expression
+    if not isinstance(divisor, exp.Literal) or not int(divisor.name):
+        raise refused(node, "Spark fails where the divisor is 0, and DuckDB does not")
+    node.type = max((one.type for one in parts), key=lambda found: _INTEGERS.index(found.this.name))
+
+
+def _negate(node: Expr) -> None:
+    if kind_of(node.this) not in NUMBERS:
+        raise refused(node, f"the negative of {kind_of(node.this).value}")
+    inner_type(node)
+
+
+def _absolute(node: Expr) -> None:
+    if kind_of(node.this) not in NUMBERS:
+        raise refused(node, f"of {kind_of(node.this).value} it is not known to give the same in both engines")
+    inner_type(node)
+
+
+def _round(node: Expr) -> None:
+    """``RoundBase.dataType``: one digit more, since 9.99 may become 10.0."""
+    digits, places = digits_of(node.this), node.args.get("decimals")
+    if kind_of(node.this) is not Kind.DECIMAL or digits is None:
+        raise refused(node, "other numbers than decimals are rounded, which engines do apart")
+    if places is not None and not (isinstance(places, exp.Literal) and places.name.isdigit()):
+        raise refused(node, "the number of digits is not written out")
+    scale = min(digits[1], 0 if places is None else int(places.name))
+    node.type = decimal_type(min(digits[0] - digits[1] + scale + 1, MOST_DIGITS), scale)
+
+
+NUMBERS_RULES: Rules = {
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul), Rule(_arithmetic, _as_computed)),
+    exp.Div: Rule(_divide, _quotient),
+    exp.Mod: Rule(_remainder),
+    exp.Neg: Rule(_negate),
+    exp.Abs: Rule(_absolute),
+    exp.Round: Rule(_round, typed_decimal),
+    exp.Paren: Rule(inner_type),
+    exp.Subquery: Rule(inner_type),
+}

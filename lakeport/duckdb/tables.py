@@ -1,0 +1,83 @@
+"""Tables of a query as DuckDB reads them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import duckdb
+import pyarrow as pa
+
+from catalog.registry import CatalogRegistry
+from catalog.resolver import ResolvedSystemTable
+from connector_spi.errors import ColumnNotFoundError
+from connector_spi.names import quote_identifier
+from lakeport.arrow.reads import ArrowReads
+from lakeport.arrow.scan_request import ScanRequest
+from lakeport.duckdb.listings import CurrentNames
+from lakeport.duckdb.named_table import NamedTable
+from lakeport.duckdb.native_read import native_files, native_query
+from lakeport.duckdb.queries import Query, TableUse
+from lakeport.frames.table_scan import TableScan
+from lakeport.planning.redirection import resolve
+from lakeport.transactions.lease import ReadLease
+from lakeport.transactions.plain_statement import plain_statement
+from lakeport.transactions.statement import statement_scope
+
+__all__ = ["Tables"]
+
+
+class Tables:
+    """Finds the tables of queries.
+
+    Args:
+        registry: The catalogs.
+        reads: Reads their tables.
+        current: The current names.
+    """
+
+    def __init__(self, registry: CatalogRegistry, reads: ArrowReads, current: CurrentNames) -> None:
+        self._registry = registry
+        self._reads = reads
+        self._current = current
+
+    def scans(self, query: Query, lease: ReadLease) -> dict[str, TableScan]:
+        """The tables by their views, with the hidden columns that the query names.
+
+        Raises:
+            ConnectorError: A table is not there, or its catalog refused.
+        """
+        plain = {view: self._scan(named, lease) for view, named in query.tables.items()}
+        schemas = {view: scan.schema for view, scan in plain.items()}
+        asked = query.hidden(schemas)
+        found: dict[str, TableScan] = {}
+        for view, scan in plain.items():
+            for name in sorted(asked):
+                with suppress(ColumnNotFoundError):
+                    scan = scan.select(*scan.columns, name)
+            found[view] = scan
+        if any(found[view].columns != schema.names for view, schema in schemas.items()):
+            query.expand_stars(schemas)
+        return found
+
+    def native(
+        self, connection: duckdb.DuckDBPyConnection, named: NamedTable, use: TableUse, lease: ReadLease
+    ) -> str | None:
+        """The query of DuckDB that reads the table's files itself; ``None`` where rows have to come from here."""
+        full = self._current.full(named.parts)
+        with statement_scope(plain_statement(self._registry, lease)) as statement:
+            access = statement.access(full.catalog)
+            if access.tables.view(access.begun, access.session, full.schema_table) is not None:
+                return None
+            access, resolved = resolve(access, full, named.version)
+            if isinstance(resolved, ResolvedSystemTable):
+                return None
+            names = {name.lower(): name for name in resolved.columns}
+            columns = [names[name] for name in use.columns] or [next(iter(resolved.columns))]
+            files = native_files(access, resolved, columns, use.conditions)
+        types: dict[str, pa.DataType] = {name: resolved.columns[name].type for name in columns}
+        return None if files is None else native_query(connection, files, types)
+
+    def _scan(self, named: NamedTable, lease: ReadLease) -> TableScan:
+        full = self._current.full(named.parts)
+        name = ".".join(quote_identifier(part) for part in (full.catalog, full.schema, full.table))
+        return TableScan(self._reads, ScanRequest(name, version=named.version, ordered=False), lease)
