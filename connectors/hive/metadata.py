@@ -259,10 +259,12 @@ class HiveMetadata(HiveDefinitions, ConnectorMetadata[HiveTableHandle]):
     def get_table_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
         if table.changes is not None:
             return TableStatistics()
-        return table_statistics(self._transaction.client, table, self._transaction.table(table.name))
+        entry = self._transaction.table(table.name)
+        return table_statistics(self._transaction.client, table, entry, count_all=session.is_explained)
 
     def get_column_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
-        return column_statistics(self._transaction.client, table, self._transaction.table(table.name))
+        entry = self._transaction.table(table.name)
+        return column_statistics(self._transaction.client, table, entry, count_all=session.is_explained)
 
     def list_partitions(
         self, session: ConnectorSession, table: HiveTableHandle, constraint: TupleDomain[str]

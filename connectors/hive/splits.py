@@ -75,7 +75,7 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
         check_partition_filter(table, session, self._config)
         pruned: PrunedPartitions | None = None
         if table.partition_keys:
-            pruned = prune_partitions(hive.client, table, constraint)
+            pruned = prune_partitions(hive.client, table, constraint, count_all=session.is_explained)
             known = [(one, dict(one.values)) for one in pruned.kept]
             kept = tuple(
                 one
@@ -103,10 +103,7 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
             files=self._files,
             buckets=BucketSelection.of(table, constraint, session),
         )
-        total = None if pruned is None else pruned.total
-        if pruned is not None and total is None and session.is_explained:
-            total = len(hive.client.get_partition_names(table.name.schema, table.name.table))
-        return _HiveSplitSource(loader, pruned, total, self._config.get(SPLIT_LOADER_CONCURRENCY))
+        return _HiveSplitSource(loader, pruned, self._config.get(SPLIT_LOADER_CONCURRENCY))
 
     def _lister(
         self, hive: HiveTransaction, table: HiveTableHandle, columns: tuple[ColumnHandle, ...], ignore_absent: bool
@@ -131,10 +128,9 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
 
 
 class _HiveSplitSource(SplitSource[HiveSplit]):
-    def __init__(self, loader: SplitLoader, pruned: PrunedPartitions | None, total: int | None, threads: int) -> None:
+    def __init__(self, loader: SplitLoader, pruned: PrunedPartitions | None, threads: int) -> None:
         self._loader = loader
         self._pruned = pruned
-        self._total = total
         self._threads = threads
         self._pool: ThreadPoolExecutor | None = None
         self._files_kept = self._files_total = self._with_deletes = self._other_buckets = 0
@@ -155,13 +151,13 @@ class _HiveSplitSource(SplitSource[HiveSplit]):
         notes = [f"deletes may apply to {self._with_deletes} files"] if self._with_deletes else []
         if self._other_buckets:
             notes.append(f"{self._other_buckets} files are of other buckets")
-        if self._pruned is not None and self._pruned.total is None:
+        if self._pruned is not None and self._pruned.by_metastore:
             notes.append("partitions found by the metastore")
         notes.append(f"metastore: {self._loader.transaction.calls.total()}")
         return ScanSummary(
             snapshot=snapshot_text(self._loader.table.snapshot, self._loader.table.changes),
             partitions_kept=None if self._pruned is None else len(self._pruned.kept),
-            partitions_total=self._total,
+            partitions_total=None if self._pruned is None else self._pruned.total,
             files_kept=self._files_kept,
             files_total=self._files_total,
             notes=tuple(notes),

@@ -122,7 +122,7 @@ class CatalogListing:
         """
         for schema, listed in groupby(self.tables(constraint), lambda one: one.name.schema):
             tables = list(listed)
-            known = self._listed_at_once(schema, tables) if len(tables) > 1 else {}
+            known = self.described_at_once(schema, [one.name for one in tables]) if len(tables) > 1 else {}
             for table in tables:
                 found = known.get(table.name)
                 yield self.described(table) if found is None else _with_metadata(table, found)
@@ -146,6 +146,17 @@ class CatalogListing:
         except ConnectorError as error:
             return replace(listed, problem=error.message)
 
+    def described_at_once(
+        self, schema: str, names: Sequence[SchemaTableName]
+    ) -> dict[SchemaTableName, TableMetadata | ViewDefinition]:
+        """What a connector that can says of many tables of a schema in few calls; others are left out."""
+        metadata = self._access.metadata
+        own = [name.table for name in names if name not in self._about]
+        if not isinstance(metadata, SupportsTableListing):
+            return {}
+        with self._access.lock:
+            return {one.name: one for one in metadata.list_table_metadata(self._access.session, schema, own)}
+
     def _described(self, access: CatalogAccess, listed: ListedTable) -> ListedTable:
         name = listed.name
         if listed.is_view:
@@ -157,16 +168,6 @@ class CatalogListing:
         if isinstance(resolved, ResolvedSystemTable):
             return replace(listed, table=resolved.system_table.metadata)
         return replace(listed, table=resolved.table)
-
-    def _listed_at_once(
-        self, schema: str, tables: Sequence[ListedTable]
-    ) -> dict[SchemaTableName, TableMetadata | ViewDefinition]:
-        metadata = self._access.metadata
-        names = [table.name.table for table in tables if table.name not in self._about]
-        if not isinstance(metadata, SupportsTableListing):
-            return {}
-        with self._access.lock:
-            return {one.name: one for one in metadata.list_table_metadata(self._access.session, schema, names)}
 
     def _views(self, schema: str, names: Sequence[SchemaTableName]) -> frozenset[SchemaTableName]:
         """Which of some tables of a schema are views."""

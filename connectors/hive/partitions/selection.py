@@ -60,19 +60,27 @@ class PrunedPartitions:
     Attributes:
         kept: The partitions.
         total: Number of all partitions of the table; ``None`` where the metastore returned only those that may match.
+        by_metastore: The metastore can select these partitions by itself.
     """
 
     kept: tuple[PartitionName, ...]
     total: int | None
+    by_metastore: bool = False
 
 
 def prune_partitions(
-    client: MetastoreClient, table: HiveTableHandle, constraint: TupleDomain[ColumnHandle]
+    client: MetastoreClient, table: HiveTableHandle, constraint: TupleDomain[ColumnHandle], *, count_all: bool = False
 ) -> PrunedPartitions:
     """Selects partitions by their names alone: exactly those whose keys satisfy the constraint.
 
     The metastore filters where it can. Otherwise all names are fetched in one call, which the scans of a query share;
     then the number of all partitions is known, too.
+
+    Args:
+        client: The metastore.
+        table: The table.
+        constraint: What rows have to satisfy.
+        count_all: Fetch all names, so that their number is known from the one call.
 
     Raises:
         MetastoreError: A partition's name does not fit the table's keys.
@@ -86,13 +94,15 @@ def prune_partitions(
     keys = _key_fields(table)
     if constraint.is_none:
         return PrunedPartitions((), len(client.get_partition_names(schema, name)))
-    if client.filters_partitions(predicate, keys):
-        names, total = client.get_partition_names_by_filter(schema, name, predicate, keys), None
+    by_metastore, total = client.filters_partitions(predicate, keys), None
+    if by_metastore and not count_all:
+        names = client.get_partition_names_by_filter(schema, name, predicate, keys)
     else:
         names = client.get_partition_names(schema, name)
         total = len(names)
     reader = _NameReader(table, domains)
-    return PrunedPartitions(tuple(kept for kept in map(reader.read, names) if kept is not None), total)
+    kept = tuple(one for one in map(reader.read, names) if one is not None)
+    return PrunedPartitions(kept, total, by_metastore)
 
 
 def get_partitions(client: MetastoreClient, table: HiveTableHandle, names: Iterable[str]) -> list[Partition]:

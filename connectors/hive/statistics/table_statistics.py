@@ -19,25 +19,35 @@ _ROW_KEYS = ("numRows", "spark.sql.statistics.numRows")
 _SIZE_KEYS = ("totalSize", "spark.sql.statistics.totalSize", "rawDataSize")
 
 
-def table_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> TableStatistics:
+def table_statistics(
+    client: MetastoreClient, table: HiveTableHandle, entry: Table, *, count_all: bool = False
+) -> TableStatistics:
     """Rows and bytes of a table, or of the partitions that the handle's filter selects.
 
     Hive's counts have priority over Spark's. Many partitions are estimated from a sample of 100. For a table without
     partitions, the result includes its columns.
+
+    Args:
+        client: The metastore.
+        table: The table, with the filter.
+        entry: The metastore's entry of it.
+        count_all: As of ``prune_partitions``, whose call the scan then shares.
     """
     if table.constraint.is_none:
         return TableStatistics(0.0, 0)
     if table.partition_keys:
-        found = _sampled(client, table, entry)
+        found = _sampled(client, table, entry, count_all)
         return TableStatistics(found.rows, found.size)
     return _whole(client, table, entry)
 
 
-def column_statistics(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> TableStatistics:
+def column_statistics(
+    client: MetastoreClient, table: HiveTableHandle, entry: Table, *, count_all: bool = False
+) -> TableStatistics:
     """As ``table_statistics``, with the columns of partitioned tables: one more call, over the same sample."""
     if table.constraint.is_none or not table.partition_keys:
-        return table_statistics(client, table, entry)
-    found = _sampled(client, table, entry)
+        return table_statistics(client, table, entry, count_all=count_all)
+    found = _sampled(client, table, entry, count_all)
     columns = partition_columns(client, table, entry, [(name.name, count_rows(one)) for name, one in found.sample])
     keys = partition_key_columns(table, found.kept, {name.name: count_rows(one) for name, one in found.sample})
     return TableStatistics(found.rows, found.size, (*columns, *keys))
@@ -68,9 +78,10 @@ def _whole(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> Tab
     return TableStatistics(None if rows is None else float(rows), size, columns)
 
 
-def _sampled(client: MetastoreClient, table: HiveTableHandle, entry: Table) -> _Sampled:
+def _sampled(client: MetastoreClient, table: HiveTableHandle, entry: Table, count_all: bool) -> _Sampled:
     keys = set(table.partition_keys)
-    kept = prune_partitions(client, table, table.constraint.keep(lambda column: column in keys)).kept
+    of_keys = table.constraint.keep(lambda column: column in keys)
+    kept = prune_partitions(client, table, of_keys, count_all=count_all).kept
     if not kept:
         return _Sampled((), (), 0.0, 0)
     # Evenly over all names: the first partitions are the oldest and often unlike the others.

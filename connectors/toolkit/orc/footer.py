@@ -22,6 +22,8 @@ _MAGIC = b"ORC"
 _MOST_BLOCK = 1 << 28
 _JAVA_WRITER = 0
 _CODECS = ("none", "zlib", "snappy", "lzo", "lz4_raw", "zstd", "brotli")
+# As of OrcFile.Version; files of the first writers name none. Later ones may mean other things by the same bytes.
+_VERSIONS = ((), (0, 11), (0, 12), (1, 9999))
 _UNKNOWN_CALENDAR, _HYBRID_CALENDAR = 0, 1
 
 
@@ -96,6 +98,7 @@ def read_orc_footer(file: pa.NativeFile, path: str) -> OrcFooter:
 
     Raises:
         CorruptFileError: It is no ORC file, or is truncated.
+        NotSupportedError: It is of a later version of the format, or compressed in an unknown way.
     """
     try:
         return _read(file, path)
@@ -133,6 +136,7 @@ def _read(file: pa.NativeFile, path: str) -> OrcFooter:
     script = tail[-1 - script_length : -1]
     if _MAGIC not in script[-len(_MAGIC) - 1 :] and file.read_at(len(_MAGIC), 0) != _MAGIC:
         raise _corrupt(path, "its last bytes are no ORC postscript")
+    _check_version(script, path)
     fields = dict(message_fields(script))
     footer_length, codec = _number(fields.get(1, 0)), _number(fields.get(2, 0))
     if not 0 < footer_length + script_length < size:
@@ -149,6 +153,23 @@ def _read(file: pa.NativeFile, path: str) -> OrcFooter:
     return replace(
         _footer(decompress(raw, _CODECS[codec], block_size), _CODECS[codec], block_size), stripe_statistics=section
     )
+
+
+def _check_version(script: bytes, path: str) -> None:
+    version: list[int] = []
+    for tag, value in message_fields(script):
+        if tag == 4 and isinstance(value, bytes):
+            at = 0
+            while at < len(value):
+                number, at = read_varint(value, at)
+                version.append(number)
+        elif tag == 4:
+            version.append(_number(value))
+    if tuple(version) not in _VERSIONS:
+        raise NotSupportedError(
+            f"{path} is of version {'.'.join(map(str, version))} of the ORC format; expected 0.11 or 0.12: "
+            "rewrite the file by a writer of these versions"
+        )
 
 
 def _before(length: int, tail: bytes, size: int, behind: int) -> OrcSection:

@@ -3,20 +3,23 @@ r"""The results of ``\l``, ``\dn``, ``\dt``, ``\dv`` and ``\df``; only the last 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 
 from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import ConnectorError
-from connector_spi.names import CatalogSchemaTableName, quote_identifier
-from connector_spi.optional.definitions import SupportsViews
+from connector_spi.names import CatalogSchemaTableName, SchemaTableName, quote_identifier
+from connector_spi.optional.definitions import SupportsViews, ViewDefinition
 from connector_spi.optional.procedures import Procedure
+from connector_spi.schema import TableMetadata
 from lakeport.information_schema.tables import catalog_listing
 from lakeport.planning.redirection import resolve
 from lakeport.session import Session
 from lakeport.shell.commands.descriptions import Description, text_table
 from lakeport.transactions.plain_statement import plain_statement
-from lakeport.transactions.statement import CatalogAccess
+from lakeport.transactions.statement import CatalogAccess, Statement
 
 __all__ = ["RelationPattern", "catalog_rows", "function_rows", "relation_rows", "schema_rows"]
 
@@ -109,9 +112,7 @@ def relation_rows(
         columns = ["catalog", "schema", "table"]
     if verbose:
         columns += ["type", "format", "location", "comment"]
-        rows = [
-            (*row, *_details(statement.access(one.name.catalog), one)) for row, one in zip(rows, found, strict=True)
-        ]
+        rows = [(*row, *details) for row, details in zip(rows, _all_details(statement, found), strict=True)]
     return Description(title, text_table(columns, rows))
 
 
@@ -159,6 +160,21 @@ def _table_alone(access: CatalogAccess, name: CatalogSchemaTableName) -> Resolve
     return resolve(access, name, None)[1]
 
 
+def _all_details(statement: Statement, found: Sequence[_Relation]) -> Iterator[tuple[str | None, ...]]:
+    """Types, formats, locations and comments; a connector that can is asked for all of a schema at once."""
+    for (catalog, schema), of_schema in groupby(found, lambda one: (one.name.catalog, one.name.schema)):
+        access, relations = statement.access(catalog), list(of_schema)
+        tables = [SchemaTableName(schema, one.name.table) for one in relations if not one.is_view]
+        known: Mapping[SchemaTableName, TableMetadata | ViewDefinition] = {}
+        if len(tables) > 1:
+            # Each table that is asked for by itself gets its error.
+            with suppress(ConnectorError):
+                known = catalog_listing(access, _table_alone).described_at_once(schema, tables)
+        for one in relations:
+            table = known.get(SchemaTableName(schema, one.name.table))
+            yield _table_details(table) if isinstance(table, TableMetadata) else _details(access, one)
+
+
 def _details(access: CatalogAccess, relation: _Relation) -> tuple[str | None, ...]:
     if relation.is_view:
         return "view", None, None, None
@@ -168,12 +184,16 @@ def _details(access: CatalogAccess, relation: _Relation) -> tuple[str | None, ..
         return "cannot be read", None, None, str(error)
     if isinstance(resolved, ResolvedSystemTable):
         return "system table", None, None, None
-    properties = dict(resolved.table.properties)
+    return _table_details(resolved.table)
+
+
+def _table_details(table: TableMetadata) -> tuple[str | None, ...]:
+    properties = dict(table.properties)
     return (
         properties.get("table_type") or properties.get("type") or "table",
         properties.get("format") or properties.get("provider"),
         properties.get("location"),
-        resolved.table.comment,
+        table.comment,
     )
 
 

@@ -157,7 +157,7 @@ def test_ten_of_ten_thousand_partitions_cost_three_calls(hive: HiveConnector, tm
 def test_explain_counts_what_the_metastore_left_out(
     hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_explained: bool
 ) -> None:
-    """A metastore that filters names only what may match; the number of all partitions costs a further call."""
+    """A metastore that filters names only what may match; EXPLAIN asks for all names, and not for both."""
     monkeypatch.setattr(MetastoreClient, "filters_partitions", lambda *_: True)
     _register_many(hive, tmp_path, 30)
     session = replace(make_session(hive), is_explained=is_explained)
@@ -165,6 +165,8 @@ def test_explain_counts_what_the_metastore_left_out(
     summary = scan_table(hive, "s", "many", ["id"], constraint=wanted, session=session).summary
     assert (summary.partitions_kept, summary.partitions_total) == (10, 30 if is_explained else None)
     assert "partitions found by the metastore" in summary.notes
+    asked = [name for name in hive.metastore.calls.by_method() if name.startswith("get_partition_names")]
+    assert asked == ["get_partition_names" if is_explained else "get_partition_names_by_filter"]
 
 
 def test_partitions_are_fetched_and_listed_while_splits_are_taken(hive: HiveConnector, tmp_path: Path) -> None:

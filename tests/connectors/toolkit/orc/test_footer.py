@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc
 
-from connector_spi.errors import CorruptFileError
+from connector_spi.errors import CorruptFileError, NotSupportedError
 from connectors.toolkit.orc.footer import read_orc_footer
 
 _BLOCK = 1 << 16
@@ -44,3 +44,28 @@ def test_blocks_of_any_size_that_writers_make() -> None:
 def test_blocks_that_no_memory_holds_are_damage(size: int) -> None:
     with pytest.raises(CorruptFileError, match="claims blocks of"):
         read_orc_footer(file_with_blocks_of(size), "f")
+
+
+@pytest.mark.parametrize("version", ["0.11", "0.12"])
+def test_versions_that_are_known(version: str) -> None:
+    out = io.BytesIO()
+    orc.write_table(pa.table({"a": [1, 2]}), out, file_version=version)
+    assert read_orc_footer(pa.BufferReader(out.getvalue()), "f").rows == 2
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [(b'"\x02\x13\x63', "19.99"), (b" \x13 \x63", "19.99"), (b'"\x01\x02', "2"), (b'"\x02\x01\x00', "1.0")],
+)
+def test_later_versions_are_refused(told: bytes, shown: str) -> None:
+    """As ORC's Java library does, of which Hive and Spark are; pyarrow only warns."""
+    out = io.BytesIO()
+    orc.write_table(pa.table({"a": [1, 2]}), out)
+    content = out.getvalue()
+    script = content[-1 - content[-1] : -1]
+    known = b'"\x02\x00\x0c'
+    assert script.count(known) == 1
+    changed = script.replace(known, told)
+    file = pa.BufferReader(content[: -1 - len(script)] + changed + bytes([len(changed)]))
+    with pytest.raises(NotSupportedError, match=rf"f is of version {shown} of the ORC format; expected 0.11 or 0.12"):
+        read_orc_footer(file, "f")
