@@ -17,6 +17,11 @@ from connectors.hudi.planning.native_reading import NativeReading
 
 __all__ = ["RangeSplits", "SliceSplits"]
 
+# Every split of a slice decodes all its logs. So many bytes of them take less than the start of a task.
+_SMALL_LOGS = 8 << 20
+# Avro of all columns takes several times the work of as much Parquet of a few.
+_BASE_OF_LOGS = 2
+
 
 class SliceSplits:
     """Makes splits of whole file slices.
@@ -119,7 +124,7 @@ class RangeSplits:
         if self._native.is_right_for(whole, frozenset(constants)):
             asked = tuple((column.name, constants[column.name]) for column in self._columns if column.name in constants)
             whole = replace(whole, native=True, constants=asked)
-        step = self._max_size if whole.has_base and whole.source is None else max(whole.length, 1)
+        step = self._step(whole)
         for start in range(0, max(whole.length, 1), step):
             length = min(step, whole.length - start)
             yield replace(whole, start=start, length=length, holds_inserts=start == 0 and whole.holds_inserts)
@@ -133,3 +138,10 @@ class RangeSplits:
         if not all(self._domains[name].includes_value(constants[name]) for name in self._domains if name in constants):
             return False
         return all(may_be_true(condition, may_hold) for condition in self._conditions)
+
+    def _step(self, whole: HudiSplit) -> int:
+        """Bytes of a base file that a split has: with large logs as many as are worth decoding all logs again."""
+        if not whole.has_base or whole.source is not None:
+            return max(whole.length, 1)
+        logs = sum(log.size for log in whole.logs)
+        return self._max_size if logs < _SMALL_LOGS else max(self._max_size, logs * _BASE_OF_LOGS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
@@ -87,6 +89,29 @@ class LogCache:
         self._kept: OrderedDict[bytes, KeptLog] = OrderedDict()
         self._sizes: dict[bytes, int] = {}
         self._total = 0
+        self._merging: dict[bytes, threading.Event] = {}
+
+    @contextmanager
+    def merging(self, identity: bytes) -> Iterator[None]:
+        """Held while the logs of a slice are looked for and merged: others of this process that want them wait.
+
+        Who waited does not make the next one wait: what was merged may be too much to be kept, or lack columns.
+        """
+        with self._lock:
+            other = self._merging.get(identity)
+            mine = threading.Event()
+            if other is None:
+                self._merging[identity] = mine
+        if other is not None:
+            other.wait()
+            yield
+            return
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._merging[identity]
+            mine.set()
 
     def get(self, identity: bytes) -> KeptLog | None:
         """What is kept of a slice."""

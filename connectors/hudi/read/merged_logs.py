@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -42,15 +43,30 @@ class SliceMerge:
 
     def parts(self) -> _Parts:
         """What the logs say of some keys at a time, of the columns of the read's merge; to be closed."""
-        kept = self._kept()
-        found = None if kept is None else kept.of(slice_merge_columns(self._read, kept.form))
+        with self._alone():
+            kept = self._kept()
+            found = None if kept is None else kept.of(slice_merge_columns(self._read, kept.form))
+            merged = self._merged(kept) if found is None else None
+            # All logs are read for the first part, and kept where it is all there is.
+            first = None if merged is None else next(merged, None)
         if found is not None:
             count("log blocks merged", found.blocks)
             count("log records merged", found.records)
             count("file slices whose merged logs were kept")
             yield KeyRange(), found
-            return
-        yield from self._merged(kept)
+        if merged is not None:
+            with closing(merged):
+                if first is not None:
+                    yield first
+                del first
+                yield from merged
+
+    def _alone(self) -> AbstractContextManager[None]:
+        """Other splits of the slice wait for its logs, where what is merged of them will be kept."""
+        logs = sum(log.size for log in self._read.split.logs)
+        if self._identity is None or logs > self._memory:
+            return nullcontext()
+        return self._cache.merging(self._identity)
 
     def _kept(self) -> KeptLog | None:
         kept = None if self._identity is None else self._cache.get(self._identity)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 _SYNC = b"\0" * 16
+_FRAME = struct.Struct(">I")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +104,14 @@ def _whole_records(body: ByteRange, start: int, length: int, most: int) -> tuple
     window = body.slice(start, length)
     view = memoryview(window)
     end = found = 0
-    # Where a record ends is known from the one before it only.
-    while found < most and end + FRAME <= length:
-        next_end = end + FRAME + int.from_bytes(view[end : end + FRAME], "big")
+    # Where a record ends is known from the one before it only, so this is a loop over records, with little in it.
+    last, length_at = length - FRAME, _FRAME.unpack_from
+    while found < most and end <= last:
+        next_end = end + FRAME + length_at(view, end)[0]
         if next_end > length:
             break
-        end, found = next_end, found + 1
+        end = next_end
+        found += 1
     if found:
         return window.slice(0, end), found
     wanted = FRAME + int.from_bytes(view[:FRAME], "big")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.scan_counters import ScanCounts, counting
 from connectors.hudi.handles import HudiSplit
-from connectors.hudi.read.log_cache import LOG_CACHE
+from connectors.hudi.read.log_cache import LOG_CACHE, LogCache
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.merge.writer import Delete, SliceWriter, Upsert
 
@@ -168,3 +169,38 @@ def test_threads_share_it(catalog: HudiCatalog, tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(read, range(24)))
     assert LOG_CACHE.nbytes <= 3000
+
+
+def test_threads_that_come_together_decode_logs_once(catalog: HudiCatalog, tmp_path: Path) -> None:
+    catalog.register(write(tmp_path / "t", "new").folder)
+    together = threading.Barrier(4)
+
+    def read() -> tuple[list[str], bool]:
+        together.wait()
+        return values(catalog)
+
+    with ThreadPoolExecutor(4) as threads:
+        met = [future.result() for future in [threads.submit(read) for _ in range(4)]]
+    assert sorted(kept for _, kept in met) == [False, True, True, True]
+    assert [rows for rows, _ in met] == [["new", "stays"]] * 4
+
+
+def test_who_waits_for_logs_goes_on_when_their_merge_fails() -> None:
+    cache, begun = LogCache(), threading.Event()
+
+    def merge() -> None:
+        with cache.merging(b"slice"):
+            begun.set()
+
+    def fail(threads: ThreadPoolExecutor) -> None:
+        with cache.merging(b"slice"):
+            waiting.append(threads.submit(merge))
+            assert not begun.wait(0.05)
+            raise FileMissingError("gone")
+
+    waiting: list[Future[None]] = []
+    with ThreadPoolExecutor(1) as threads:
+        with pytest.raises(FileMissingError):
+            fail(threads)
+        waiting[0].result()
+    assert begun.is_set()
