@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from abc import ABC, abstractmethod
+from importlib.util import find_spec
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.properties import closest
 
-__all__ = ["ENGINES", "Engine", "check_engine"]
+__all__ = ["ENGINES", "Engine", "check_engine", "default_engine"]
 
 ENGINES = ("spark", "duckdb")
-"""Names of the engines; the first is the default."""
+"""Names of the engines; the first is the default where it can run."""
+_LOCAL_LIBRARIES = ("duckdb", "sqlglot")
 
 
 class Engine(ABC):
@@ -40,3 +44,9 @@ def check_engine(name: str) -> str:
             f"unknown engine '{name}'{closest(name, ENGINES)}; expected one of {', '.join(ENGINES)}"
         )
     return name
+
+
+def default_engine() -> str:
+    """The engine of who names none: ``duckdb`` where there is no Java and DuckDB is installed, else ``spark``."""
+    has_java = bool(os.environ.get("JAVA_HOME")) or shutil.which("java") is not None
+    return "spark" if has_java or not all(map(find_spec, _LOCAL_LIBRARIES)) else "duckdb"

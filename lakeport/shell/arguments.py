@@ -45,7 +45,9 @@ def add_name_options(command: Parser) -> None:
         help=f"a session property of a catalog, such as {EXAMPLE}, or a setting of Spark; may be repeated",
     )
     command.add_argument(
-        "--engine", choices=ENGINES, help="what runs the statements (default: spark); duckdb needs no Java"
+        "--engine",
+        choices=ENGINES,
+        help="what runs the statements (default: spark, or duckdb where there is no Java, which it needs not)",
     )
     command.add_argument(
         "--dialect", choices=DIALECTS, help="SQL dialect of the statements (default: spark); trino is translated"

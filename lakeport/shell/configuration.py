@@ -37,7 +37,7 @@ TEXT_KEYS = ("catalogs", "catalog", "schema", "output-format", "engine", "dialec
 _TABLE_KEYS = ("session", "spark")
 _TOP_KEYS = (*TEXT_KEYS, *_TABLE_KEYS, "profile", "profiles")
 _PROFILE_KEYS = (*TEXT_KEYS, *_TABLE_KEYS)
-_DEFAULTS = {"output-format": "aligned", "engine": "spark", "dialect": "spark", "theme": "terminal"}
+_DEFAULTS = {"output-format": "aligned", "dialect": "spark", "theme": "terminal"}
 _CHOICES = {"output-format": tuple(FORMATS), "engine": ENGINES, "dialect": DIALECTS, "theme": THEMES}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ from connector_spi.errors import NotSupportedError
 from connector_spi.names import quote_identifier
 from lakeport.default_catalogs import load_catalogs
 from lakeport.duckdb.session import LocalSession
+from lakeport.engine import default_engine
 from lakeport.session import Session
 from lakeport.shell.configuration import GivenSetting
 from lakeport.shell.runner import Runner
@@ -28,7 +30,7 @@ def open_session(
     session_properties: Sequence[GivenSetting] = (),
     spark: Sequence[GivenSetting] = (),
     dialect: str = "spark",
-    engine: str = "spark",
+    engine: str | None = None,
 ) -> Iterator[Session]:
     """A session whose Spark logs to a file, which is kept only if Spark does not start.
 
@@ -38,12 +40,14 @@ def open_session(
         session_properties: Session properties from the command line and the configuration file.
         spark: Settings of Spark.
         dialect: Dialect of the statements; one of ``DIALECTS``.
-        engine: What runs the statements; one of ``ENGINES``.
+        engine: What runs the statements; one of ``ENGINES``, or ``None`` for the one that can run here.
 
     Raises:
         NotSupportedError: Session properties, or a dialect, that the engine has not got.
         InvalidPropertyError: The directory does not exist, or a session property is unknown or invalid.
     """
+    if engine is None and (engine := default_engine()) != "spark":
+        print(f"no Java is found: the engine {engine} runs the statements; see docs/local-engine.md", file=sys.stderr)
     catalogs = load_catalogs(directory)
     if engine == "duckdb":
         with _local_session(catalogs, session_properties, dialect) as local:

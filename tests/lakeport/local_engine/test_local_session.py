@@ -23,6 +23,8 @@ from connector_spi.errors import (
 )
 from connectors.memory.connector import MemoryConnector, MemoryPlugin
 from lakeport.duckdb.session import LocalSession
+from lakeport.engine import default_engine
+from lakeport.shell.running import open_session
 from tests.lakeport.memory_session import put
 from tests.lakeport.sample_session import sample_session
 
@@ -188,3 +190,19 @@ def test_a_procedure_changes_the_catalog(tmp_path: Path) -> None:
         assert session.sql("SHOW TABLES LIKE 'labels'").fetchall() == [("sales", "labels", False)]
         session.sql("CALL system.unregister_table('sales', table_name => 'labels')")
         assert session.sql("SHOW TABLES LIKE 'labels'").fetchall() == []
+
+
+def test_without_java_the_command_line_uses_duckdb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with open_session(None, debug=False) as session:
+        assert isinstance(session, LocalSession)
+        assert session.sql("SELECT 1 AS a").fetchall() == [(1,)]
+    assert "no Java is found: the engine duckdb runs the statements" in capsys.readouterr().err
+    assert default_engine() == "duckdb"
+    # Whoever names a Java is told what is wrong with it.
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    assert default_engine() == "spark"
