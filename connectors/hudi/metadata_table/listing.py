@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from connector_spi.errors import NotSupportedError
 from connector_spi.predicate import Domain
 from connectors.hudi.file_group.slices import FileSlice
 from connectors.hudi.handles import HudiTableHandle
+from connectors.hudi.merge.config import merge_config
+from connectors.hudi.merge.merger_plugins import plugin_mergers
 from connectors.hudi.metadata_table.file_groups import MetadataFileGroups, Wanted
 from connectors.hudi.metadata_table.keys import ALL_PARTITIONS, partition_identifier
 from connectors.hudi.metadata_table.record_index import RECORD_INDEX, asked_keys, find_file_groups, indexed_keys
@@ -60,6 +63,7 @@ class MetadataListing:
         kept = [path for path in paths if self.keeps(path, complete=True)]
         # Of a bootstrapped table they are not of all rows: skeleton files lack them.
         use = self._table.indexes.partition_stats and not self._table.config.bootstrapped
+        use = use and not _may_make_values(self._table)
         if self._wish.columns and use and self._metadata.has_partition(PARTITION_STATS):
             try:
                 self.skipped = skipped_partitions(self._metadata, self._wish, kept)
@@ -76,6 +80,9 @@ class MetadataListing:
                 kept = keep_slices(self._metadata, self._wish, slices)
             except metadata_errors as error:
                 self.notes += (f"{COLUMN_STATS} not used: {error}",)
+        if _may_make_values(self._table):
+            found = {path: frozenset(part) for path, part in kept.items()}
+            return {path: tuple(one for one in part if one.logs or one in found[path]) for path, part in slices.items()}
         return {path: tuple(part) for path, part in kept.items()}
 
     def keep_located(
@@ -113,6 +120,18 @@ class MetadataListing:
             path: tuple(item for item in part if (partition_identifier(path), item.file_id) in located)
             for path, part in kept.items()
         }
+
+
+def _may_make_values(table: HudiTableHandle) -> bool:
+    """Whether merged rows may have values that are in no file, such as sums: a merger of a plugin decides that."""
+    if not table.config.merge_on_read or table.read_optimized:
+        return False
+    try:
+        config = merge_config(table.config.version, dict(table.config.properties), table.location)
+    except NotSupportedError:
+        # Of slices with logs, whoever reads them refuses it.
+        return True
+    return config.merger in plugin_mergers()
 
 
 def list_partitions(metadata: MetadataTable) -> list[str]:

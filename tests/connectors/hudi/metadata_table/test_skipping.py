@@ -289,3 +289,19 @@ def test_a_damaged_metadata_table_loses_no_row(case: str, tmp_path: Path) -> Non
         assert bag(catalog.read()) == bag(everything), path
         assert question.rows(catalog.read(constraint=question.constraint)) == question.rows(everything), path
         path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("case", ["v6_mdt_all_v6_mor", "v8_mdt_all_mor", "v9_nonpart_mor"])
+def test_statistics_do_not_hide_logs_that_are_merged_by_unknown_code(case: str, tmp_path: Path) -> None:
+    """It may make values that are in no file, such as sums."""
+    archive = CORPUS / "hudi" / f"{case}.zip"
+    if archive not in with_column_stats():
+        pytest.skip(f"no such table in {CORPUS}")
+    catalog = opened(archive, tmp_path)
+    [properties] = (tmp_path / "table").glob("*/.hoodie/hoodie.properties")
+    strategy = "hoodie.compaction.payload.class=a.Sum\nhoodie.record.merge.mode=CUSTOM\n"
+    kept = [line for line in properties.read_text().splitlines() if "payload" not in line and "merge" not in line]
+    properties.write_text("\n".join([*(line for line in kept if "checksum" not in line), strategy]))
+    question = key_question("id", pa.int32(), -4711)
+    with pytest.raises(NotSupportedError):
+        catalog.read(constraint=question.constraint)
