@@ -5,16 +5,33 @@ from __future__ import annotations
 import os
 import shutil
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.properties import closest
 
-__all__ = ["ENGINES", "Engine", "check_engine", "default_engine"]
+__all__ = ["ENGINES", "Engine", "FunctionUsage", "check_engine", "default_engine"]
 
 ENGINES = ("spark", "duckdb")
 """Names of the engines; the first is the default where it can run."""
 _LOCAL_LIBRARIES = ("duckdb", "sqlglot")
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionUsage:
+    """How a function is called.
+
+    Attributes:
+        name: Lower case.
+        signature: Its arguments as the engine's documentation has them: ``fmt, ts``; empty where there are none.
+        description: One sentence.
+    """
+
+    name: str
+    signature: str
+    description: str
 
 
 class Engine(ABC):
@@ -31,6 +48,10 @@ class Engine(ABC):
     @abstractmethod
     def function_names(self) -> list[str]:
         """Functions to complete, in no order."""
+
+    @abstractmethod
+    def function_usages(self, names: Iterable[str]) -> list[FunctionUsage]:
+        """How functions are called, in the order of the names."""
 
 
 def check_engine(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import duckdb
 import pyarrow as pa
@@ -18,8 +19,9 @@ from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.queries import Query, parsed
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.result import LocalResult
+from lakeport.duckdb.rules import FUNCTIONS
 from lakeport.duckdb.tables import Tables
-from lakeport.engine import Engine
+from lakeport.engine import Engine, FunctionUsage
 from lakeport.sql.show_stats import show_stats_name, stats_table_name, table_stats
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
@@ -33,6 +35,12 @@ _RUN = "USE, SHOW, DESCRIBE, EXPLAIN, CALL and queries are run"
 _NAME = r"(?P<name>(?:[^\s`;']|`[^`]*`)+)"
 _MOVE = re.compile(rf"(?:USE|SET\s+CATALOG|USE\s+CATALOG|USE\s+SCHEMA)\s+{_NAME}", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:TABLE\s+)?{_NAME}", re.IGNORECASE)
+
+
+_USAGES = """
+    SELECT function_name, arg_min(parameters, len(parameters)), min(description)
+    FROM duckdb_functions() GROUP BY ALL
+"""
 
 
 class DuckDbEngine(Engine):
@@ -59,9 +67,18 @@ class DuckDbEngine(Engine):
     def current_schema(self) -> str:
         return self._current.schema
 
+    def current_names(self) -> tuple[str, str]:
+        """The current catalog and schema; empty before ``USE``."""
+        return self._current.catalog, self._current.schema
+
     def function_names(self) -> list[str]:
-        """Names of functions for completion: none are offered, since few run."""
-        return []
+        return list(FUNCTIONS)
+
+    def function_usages(self, names: Iterable[str]) -> list[FunctionUsage]:
+        with self._database.cursor() as cursor:
+            rows = cursor.execute(_USAGES).fetchall()
+        known = {name: (", ".join(parameters), description or "") for name, parameters, description in rows}
+        return [FunctionUsage(name, *known.get(name, ("", ""))) for name in names]
 
     def sql(self, text: str, lease: ReadLease | None = None) -> LocalResult:
         """Runs one statement; a query runs when its rows are asked for. All its tables share one transaction.

@@ -13,6 +13,8 @@ from lakeport.duckdb.refusal import refused
 
 __all__ = ["NamedTable"]
 
+_PARTS = ("this", "db", "catalog", "alias", "version", "joins")
+
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
@@ -36,7 +38,14 @@ class NamedTable:
         """
         if not isinstance(table.this, exp.Identifier):
             raise refused(table, "a function in place of a table")
-        left = {key for key, value in table.args.items() if value} - {"this", "db", "catalog", "alias", "version"}
+        left = {key for key, value in table.args.items() if value} - {
+            "this",
+            "db",
+            "catalog",
+            "alias",
+            "version",
+            "joins",
+        }
         if left:
             raise refused(table, f"{', '.join(sorted(left))} of a table")
         written = table.args.get("version")

@@ -83,7 +83,9 @@ class Query:
                 continue
             view = views.setdefault(named, f"lakeport_{len(views)}")
             alias = table.alias or table.name
-            table.replace(exp.alias_(exp.table_(view), alias, table=True))
+            found = exp.alias_(exp.table_(view), alias, table=True)
+            found.set("joins", table.args.get("joins"))
+            table.replace(found)
         _shorten(statement)
         return cls(statement, {view: named for named, view in views.items()})
 

@@ -11,12 +11,17 @@ from connector_spi.errors import NotSupportedError
 from lakeport.duckdb.result import LocalResult
 from lakeport.error_codes import LIBRARY_NOT_INSTALLED, UNSUPPORTED_LOCAL_SQL
 from lakeport.session import Session
-from lakeport.sql.dialects import check_dialect
+from lakeport.sql.dialects import check_dialect, to_spark_sql
+from lakeport.sql.table_columns import table_columns
 
 if TYPE_CHECKING:
     from lakeport.duckdb.engine import DuckDbEngine
 
 __all__ = ["LocalSession"]
+
+
+def _no_setting(key: str) -> None:
+    return None
 
 
 class LocalSession(Session):
@@ -69,9 +74,9 @@ class LocalSession(Session):
         """Runs one SQL statement; a query runs when its rows are asked for.
 
         Args:
-            text: Spark's SQL: queries, ``USE``, ``SHOW``, ``DESCRIBE`` and ``EXPLAIN``.
+            text: Queries, ``USE``, ``SHOW``, ``DESCRIBE``, ``EXPLAIN`` and ``CALL``.
             args: Not supported yet.
-            dialect: ``spark`` alone.
+            dialect: As of ``Session.sql``.
 
         Raises:
             NotSupportedError: Only Spark runs it, or DuckDB may mean something else by it; the message names it.
@@ -83,9 +88,8 @@ class LocalSession(Session):
         """
         if args:
             raise _only_spark("parameters of statements")
-        spoken = self.dialect if dialect is None else check_dialect(dialect)
-        if spoken != "spark":
-            raise _only_spark(f"translation of the dialect {spoken}")
+        columns_of = table_columns(self.catalogs, self.read_lease, self._local.current_names)
+        text = to_spark_sql(text, self.dialect if dialect is None else check_dialect(dialect), columns_of, _no_setting)
         return self._local.sql(text, self.read_lease)
 
     def table(self, name: str) -> NoReturn:

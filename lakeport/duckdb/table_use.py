@@ -60,8 +60,7 @@ def _conditions(scope: Scope) -> Iterator[tuple[str, str]]:
     Outer joins have rows in place of those that are left out.
     """
     where = scope.expression.args.get("where")
-    joins = scope.expression.args.get("joins") or []
-    if where is None or any(join.side or (join.kind or "") not in _INNER for join in joins):
+    if where is None or any(join.side or (join.kind or "") not in _INNER for join in scope.find_all(exp.Join)):
         return
     parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
     for part in parts:

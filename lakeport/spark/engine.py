@@ -13,12 +13,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
-from lakeport.engine import Engine
+from lakeport.engine import Engine, FunctionUsage
 from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain, refused
 from lakeport.spark.explain.observer import QueryObserver
 from lakeport.spark.explain.query import explain_query, planned_query
-from lakeport.spark.functions import FunctionUsage, function_names, function_usages, table_function_names
+from lakeport.spark.functions import function_names, function_usages, table_function_names
 from lakeport.spark.queries import stop_listening
 from lakeport.spark.query_logs import no_query_logs
 from lakeport.spark.statements import java_statement_scope, new_statement

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from lakeport.engine import FunctionUsage
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["FunctionUsage", "function_names", "function_usages", "table_function_names"]
+__all__ = ["function_names", "function_usages", "table_function_names"]
 
 _REGISTRY = "org.apache.spark.sql.catalyst.analysis.FunctionRegistry"
 _TABLE_REGISTRY = "org.apache.spark.sql.catalyst.analysis.TableFunctionRegistry"
@@ -17,21 +17,6 @@ _OPERATOR_WORDS = "and between case div ilike in like not or regexp rlike when"
 _OPERATORS = frozenset(_OPERATOR_WORDS.split())
 """Words that Spark registers as functions, and that are written between or around their operands."""
 _USAGE = re.compile(r"\s*(?P<name>\w+)\((?P<signature>(?:[^()]|\([^()]*\))*)\)\s*(?:-\s*(?P<does>.*))?", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionUsage:
-    """How a function is called.
-
-    Attributes:
-        name: Lower case.
-        signature: Its arguments as Spark's documentation has them: ``fmt, ts``; empty where there are none.
-        description: One sentence.
-    """
-
-    name: str
-    signature: str
-    description: str
 
 
 def function_names(jvm: Jvm) -> list[str]:

@@ -1,5 +1,5 @@
 """Which parts of a query surely mean the same in Spark and in DuckDB, and how they are written in DuckDB."""
 
-from lakeport.duckdb.rules.check import checked
+from lakeport.duckdb.rules.check import FUNCTIONS, checked
 
-__all__ = ["checked"]
+__all__ = ["FUNCTIONS", "checked"]

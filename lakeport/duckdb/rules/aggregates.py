@@ -87,6 +87,9 @@ def _typed_average(node: Expr) -> Expr:
 def _window(node: Expr) -> None:
     if node.args.get("spec") is not None or node.args.get("over") not in (None, "OVER"):
         raise refused(node, "a frame of rows")
+    order = node.args.get("order")
+    if order is not None and any(order.find_all(exp.Div, exp.Avg)):
+        raise refused(node, "a quotient in the order of a window, which fails for a divisor of 0")
     if isinstance(node.this, exp.Avg) and kind_of(node.this) is Kind.DECIMAL:
         raise refused(node, "an average of decimals in a window")
     node.type = exp.DataType.build("INT") if isinstance(node.this, _RANKS) else node.this.type
@@ -101,7 +104,14 @@ def _count(node: Expr) -> None:
     node.type = exp.DataType.build("BIGINT")
 
 
+def _grouping(node: Expr) -> None:
+    if len(node.expressions) != 1:
+        raise refused(node, "more than one argument")
+    node.type = exp.DataType.build("TINYINT")
+
+
 AGGREGATES: Rules = {
+    exp.Grouping: Rule(_grouping, as_typed),
     **dict.fromkeys((exp.Min, exp.Max), Rule(_extreme)),
     exp.Count: Rule(_count),
     exp.Sum: Rule(_sum, _typed_sum),

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from connector_spi.properties import closest
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.aggregates import AGGREGATES
 from lakeport.duckdb.rules.choices import CHOICES
@@ -20,15 +21,26 @@ from lakeport.duckdb.rules.rule import Rules
 from lakeport.duckdb.rules.texts import TEXTS
 from lakeport.duckdb.rules.times import TIMES
 
-__all__ = ["checked"]
+__all__ = ["FUNCTIONS", "checked"]
 
 _PLAIN: tuple[type[Expr], ...] = (
     exp.Select, exp.From, exp.Where, exp.Having, exp.Group, exp.Order, exp.Limit, exp.Offset, exp.Distinct, exp.With,
     exp.CTE, exp.TableAlias, exp.Table, exp.Identifier, exp.Alias, exp.Column, exp.Boolean, exp.Null, exp.Literal,
     exp.And, exp.Or, exp.Not, exp.Exists, exp.Is, exp.Star, exp.DataType, exp.DataTypeParam, exp.Tuple, exp.Var,
-    exp.RowNumber, exp.Rank, exp.DenseRank,
+    exp.RowNumber, exp.Rank, exp.DenseRank, exp.Rollup, exp.Cube,
 )  # fmt: skip
 _RULES: Rules = {**COMPARISONS, **NUMBERS_RULES, **CHOICES, **TEXTS, **TIMES, **AGGREGATES}
+FUNCTIONS = sorted(
+    name.lower()
+    for name in {
+        name
+        for kind in (*_RULES, *_PLAIN)
+        if issubclass(kind, exp.Func) and not issubclass(kind, exp.Connector)
+        for name in kind.sql_names()
+    }
+    - {"CASE", "CAST", "EXISTS", "EXTRACT", "IIF", "TS_OR_DS_TO_DATE"}
+)
+"""Names of the functions that run, in lower case; operators, and names of sqlglot's own, are none."""
 
 
 def checked(query: Expr) -> Expr:
@@ -67,6 +79,8 @@ def _check(nodes: Iterable[Expr]) -> None:
         rule = _RULES.get(type(node))
         if rule is not None:
             rule.check(node)
+        elif isinstance(node, exp.Anonymous):
+            raise refused(node, f"it runs no function {node.name.lower()}{closest(node.name.lower(), FUNCTIONS)}")
         elif not isinstance(node, _PLAIN):
             raise refused(node, "it is not known to mean the same in both engines")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from sqlglot import exp
 from sqlglot.expressions import Expr
@@ -27,8 +29,13 @@ _CASTS = {
     (Kind.INTEGER, Kind.DOUBLE),
     (Kind.INTEGER, Kind.TEXT),
     (Kind.FLOAT, Kind.DOUBLE),
+    (Kind.INTEGER, Kind.DECIMAL),
+    # Both round half up, and fail where a value is too large.
+    (Kind.DECIMAL, Kind.DECIMAL),
+    (Kind.DECIMAL, Kind.INTEGER),
     (Kind.DATE, Kind.TEXT),
 }
+_NUMBER_TEXT = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 
 
 def _coalesce(node: Expr) -> None:
@@ -72,26 +79,30 @@ def _cast(node: Expr) -> None:
     if given.meta.get(EXACT) is not None:
         return
     if isinstance(given, exp.Literal) and given.is_string:
-        fine = (target is Kind.DATE and is_text(given, DATE_TEXT)) or (
-            target is Kind.TIMESTAMP and is_text(given, TIME_TEXT)
-        )
+        pattern = {Kind.DATE: DATE_TEXT, Kind.TIMESTAMP: TIME_TEXT, Kind.DECIMAL: _NUMBER_TEXT}.get(target)
+        fine = pattern is not None and is_text(given, pattern) and (target is not Kind.DECIMAL or _is_exact(node))
     elif isinstance(given, exp.Literal):
         # Also numbers with a suffix, such as 1L and 1.5D. Fractions are cut by Spark, and rounded by DuckDB.
         fine = target in (NUMBERS if given.name.isdigit() else (Kind.DOUBLE,))
     else:
-        fine = (
-            (source, target) in _CASTS
-            or ((source, target) == (Kind.DECIMAL, Kind.DOUBLE) and is_exact_in_double(given))
-            or (target is Kind.DECIMAL and source in (Kind.INTEGER, Kind.DECIMAL) and _holds(node))
+        fine = (source, target) in _CASTS or (
+            (source, target) == (Kind.DECIMAL, Kind.DOUBLE) and is_exact_in_double(given)
         )
     if not fine and not (source is target and source in (Kind.TEXT, Kind.DATE, Kind.BOOLEAN)):
         raise refused(node, f"a cast of {source.value} to {target.value}")
 
 
-def _holds(node: Expr) -> bool:
-    """Whether a decimal keeps all digits behind the point; what is too large fails in both engines."""
-    source, target = digits_of(node.this), digits_of(node)
-    return source is not None and target is not None and source[1] <= target[1]
+def _is_exact(node: Expr) -> bool:
+    """Whether a decimal has all digits of the text that it is made of."""
+    digits, exponent = digits_of(node), Decimal(node.this.name).normalize().as_tuple().exponent
+    return digits is not None and isinstance(exponent, int) and -exponent <= digits[1]
+
+
+def _typed_cast(node: Expr) -> Expr:
+    """Spark cuts the digits behind the point of a whole number, which DuckDB rounds."""
+    if kind_of(node) is Kind.INTEGER and kind_of(node.this) is Kind.DECIMAL:
+        node.set("this", exp.Anonymous(this="trunc", expressions=[node.this]))
+    return node
 
 
 CHOICES: Rules = {
@@ -99,5 +110,5 @@ CHOICES: Rules = {
     exp.Case: Rule(_case, typed_decimal),
     exp.If: Rule(_if, _typed_if),
     exp.Nullif: Rule(_null_if),
-    exp.Cast: Rule(_cast),
+    exp.Cast: Rule(_cast, _typed_cast),
 }

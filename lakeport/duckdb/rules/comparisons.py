@@ -14,7 +14,7 @@ from lakeport.duckdb.rules.rule import Rule, Rules
 
 __all__ = ["COMPARISONS", "DATE_TEXT", "TIME_TEXT", "check_compared", "check_numbers", "is_text", "same_type"]
 
-DATE_TEXT = re.compile(r"\d{4}-\d\d-\d\d")
+DATE_TEXT = re.compile(r"\d{4}-\d\d?-\d\d?")
 TIME_TEXT = re.compile(rf"{DATE_TEXT.pattern}( \d\d:\d\d:\d\d(\.\d{{1,6}})?)?")
 # A decimal of so many digits is a whole number of a double, divided by a power of ten: rounded once.
 _EXACT_IN_DOUBLE = 15

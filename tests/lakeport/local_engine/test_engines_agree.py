@@ -85,6 +85,17 @@ QUERIES = (
     "SELECT x.k, count(*) AS c FROM (SELECT substring(s, 1, 1) AS k FROM mem.s.t UNION ALL SELECT 'b') x GROUP BY x.k "
     "ORDER BY c, k",
     "SELECT n, rank() OVER (ORDER BY sum(d) DESC) AS r FROM mem.s.t GROUP BY n ORDER BY r, n",
+    "SELECT CAST(d AS DECIMAL(5, 1)) AS a, CAST(d AS INT) AS b, CAST(-d * 0.999 AS BIGINT) AS c, "
+    "CAST('1.50' AS DECIMAL(5, 2)) AS e, CAST(d / 3 AS DECIMAL(10, 1)) AS g FROM mem.s.t ORDER BY Big",
+    "SELECT id FROM mem.s.t WHERE day >= DATE '2024-1-1' ORDER BY id",
+    "SELECT n, yes, count(*) AS c, sum(d) AS x, grouping(n) AS g FROM mem.s.t GROUP BY ROLLUP (n, yes) "
+    "ORDER BY n, yes, g, c",
+    "SELECT n, yes, avg(d) AS x, 2 * grouping(n) + grouping(yes) AS g FROM mem.s.t GROUP BY CUBE (n, yes) "
+    "ORDER BY g, n, yes",
+    "SELECT a.id, b.n, c.s FROM (mem.s.t a LEFT JOIN mem.s.t b ON a.id = b.id + 1), mem.s.t c WHERE c.id = 1 "
+    "ORDER BY a.Big",
+    "SELECT a.id FROM mem.s.t c, (mem.s.t a LEFT JOIN mem.s.t b ON a.id = b.id + 1) WHERE b.n IS NULL AND c.id = 2 "
+    "ORDER BY a.Big",
     "SELECT id, id, s AS id FROM mem.s.t ORDER BY Big",
     "SELECT id FROM mem.s.t VERSION AS OF 1 AS old ORDER BY old.Big",
     "SELECT count(*) AS c FROM mem.s.t VERSION AS OF '1' a JOIN mem.s.t b ON a.id = b.id",

@@ -73,6 +73,7 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
         ("SELECT id FROM mem.s.nope", TableNotFoundError, "mem.s.nope"),
         ("SELECT idd FROM mem.s.t", ColumnNotFoundError, "idd"),
         ("USE mem.nope", SchemaNotFoundError, "mem.nope"),
+        ("SELECT cont(*) FROM mem.s.t", NotSupportedError, "runs no function cont; did you mean 'count'"),
         ("SELECT FROM WHERE", InvalidArgumentError, "not understood"),
         ("SELECT upper(s) FROM mem.s.t", NotSupportedError, "UPPER"),
         ("SELECT id FROM mem.s.t WHERE s = 1", NotSupportedError, "integer and string"),
@@ -86,7 +87,8 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
         ("SELECT current_date()", NotSupportedError, "CURRENT_DATE"),
         ("SELECT id FROM mem.s.t TABLESAMPLE (5 ROWS)", NotSupportedError, "sample"),
         ("SELECT CAST(s AS INT) FROM mem.s.t", NotSupportedError, "cast"),
-        ("SELECT CAST(1.5 AS INT)", NotSupportedError, "cast"),
+        ("SELECT CAST('1.55' AS DECIMAL(2, 1))", NotSupportedError, "cast"),
+        ("SELECT rank() OVER (ORDER BY id / id) FROM mem.s.t", NotSupportedError, "order of a window"),
         ("SELECT TRY_CAST(id AS SMALLINT) FROM mem.s.t", NotSupportedError, "TRY_CAST"),
         ("SELECT id AS a FROM mem.s.t WHERE try_divide(id, 0) IS NULL", NotSupportedError, "0"),
         ("CREATE TABLE mem.s.u (a INT)", NotSupportedError, "CREATE TABLE"),
@@ -124,10 +126,28 @@ def test_what_only_spark_has(session: LocalSession) -> None:
         _ = session.spark
     with pytest.raises(NotSupportedError, match="parameters"):
         session.sql("SELECT :a", {"a": 1})
-    with pytest.raises(NotSupportedError, match="trino"):
-        session.sql("SELECT 1", dialect="trino")
     with pytest.raises(InvalidArgumentError, match="unknown engine 'duck'"):
         lakeport.connect(engine="duck")  # type: ignore[call-overload]
+
+
+def test_functions_are_described(session: LocalSession) -> None:
+    names = session.engine.function_names()
+    assert {"sum", "substring", "nvl"} < set(names)
+    usages = {one.name: one for one in session.engine.function_usages(names)}
+    assert list(usages) == names
+    assert usages["abs"].signature == "x"
+
+
+def test_trino_s_dialect(session: LocalSession) -> None:
+    asked = "SELECT count(*) FILTER (WHERE id > 1) AS c, date '2024-01-31' + interval '1' day AS d FROM mem.s.t"
+    with pytest.raises(InvalidArgumentError, match="unknown dialect"):
+        session.sql("SELECT 1", dialect="oracle")
+    with pytest.raises(NotSupportedError):
+        session.sql(asked, dialect="trino")
+    found = session.sql("SELECT id FROM mem.s.t WHERE s IS NOT NULL ORDER BY id DESC OFFSET 1 LIMIT 1", dialect="trino")
+    assert found.fetchall() == [(1,)]
+    session.sql("USE mem.s", dialect="trino")
+    assert session.sql('SELECT "id" FROM t ORDER BY 1', dialect="trino").fetchall() == [(1,), (2,), (3,)]
 
 
 def test_filters_and_columns_reach_the_table(session: LocalSession) -> None:
