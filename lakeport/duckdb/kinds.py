@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ __all__ = [
     "digits_of",
     "kind_of",
     "whole_digits",
+    "wider_whole",
 ]
 
 MOST_DIGITS = 38
@@ -113,6 +115,12 @@ def as_typed(node: Expr) -> Expr:
     """An expression, cast to the type that it has in Spark."""
     assert node.type is not None
     return exp.cast(node, node.type, copy=False)
+
+
+def wider_whole(types: Iterable[exp.DataType | None]) -> exp.DataType | None:
+    """The widest of the types of whole numbers; ``None`` where there is none."""
+    known = [one for one in types if one is not None]
+    return max(known, key=lambda one: _WHOLE_DIGITS.get(one.this.name, 0), default=None)
 
 
 def decimal_type(precision: int, scale: int) -> exp.DataType:

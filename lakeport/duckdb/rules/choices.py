@@ -19,7 +19,7 @@ from lakeport.duckdb.rules.comparisons import (
     is_text,
     same_type,
 )
-from lakeport.duckdb.rules.numbers import typed_decimal
+from lakeport.duckdb.rules.numbers import typed_number
 from lakeport.duckdb.rules.rule import Rule, Rules
 
 __all__ = ["CHOICES"]
@@ -60,7 +60,7 @@ def _if(node: Expr) -> None:
 
 def _typed_if(node: Expr) -> Expr:
     """Branches of a ``CASE`` are no values of their own."""
-    return node if isinstance(node.parent, exp.Case) else typed_decimal(node)
+    return node if isinstance(node.parent, exp.Case) else typed_number(node)
 
 
 def _null_if(node: Expr) -> None:
@@ -106,8 +106,8 @@ def _typed_cast(node: Expr) -> Expr:
 
 
 CHOICES: Rules = {
-    exp.Coalesce: Rule(_coalesce, typed_decimal),
-    exp.Case: Rule(_case, typed_decimal),
+    exp.Coalesce: Rule(_coalesce, typed_number),
+    exp.Case: Rule(_case, typed_number),
     exp.If: Rule(_if, _typed_if),
     exp.Nullif: Rule(_null_if),
     exp.Cast: Rule(_cast, _typed_cast),

@@ -8,7 +8,16 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from lakeport.duckdb.kinds import MOST_DIGITS, NUMBERS, Kind, decimal_type, digits_of, kind_of, whole_digits
+from lakeport.duckdb.kinds import (
+    MOST_DIGITS,
+    NUMBERS,
+    Kind,
+    decimal_type,
+    digits_of,
+    kind_of,
+    whole_digits,
+    wider_whole,
+)
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.rule import Rule, Rules
 
@@ -69,8 +78,7 @@ def same_type(node: Expr, parts: Sequence[Expr]) -> exp.DataType | None:
     alike = kinds == {Kind.INTEGER} or all(one.type == plain[0].type for one in plain)
     if not alike or Kind.OTHER in kinds:
         raise refused(node, "its results are of different types")
-    types = [one.type for one in plain if one.type is not None]
-    return max(types, key=lambda found: found.this.name == "BIGINT", default=None)
+    return wider_whole(one.type for one in plain)
 
 
 def _wider(node: Expr, parts: Iterable[Expr]) -> exp.DataType:

@@ -9,19 +9,18 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from lakeport.duckdb.kinds import MOST_DIGITS, NUMBERS, Kind, as_typed, decimal_type, digits_of, kind_of
+from lakeport.duckdb.kinds import MOST_DIGITS, NUMBERS, Kind, as_typed, decimal_type, digits_of, kind_of, wider_whole
 from lakeport.duckdb.macros import DIVIDE, divided
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.comparisons import check_numbers
 from lakeport.duckdb.rules.rule import Rule, Rules
 from lakeport.duckdb.rules.times import check_shift, shifted
 
-__all__ = ["NUMBERS_RULES", "inner_type", "typed_decimal"]
+__all__ = ["NUMBERS_RULES", "inner_type", "typed_number"]
 
 # Digits behind the point that Spark keeps of a result that has too many (DecimalType.MINIMUM_ADJUSTED_SCALE).
 _LEAST_SCALE = 6
 _DIGITS = "lakeport_digits"
-_INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 
 
 def inner_type(node: Expr) -> None:
@@ -29,9 +28,9 @@ def inner_type(node: Expr) -> None:
     node.type = node.this.type
 
 
-def typed_decimal(node: Expr) -> Expr:
-    """The same as a decimal of the digits that Spark gives; no value changes, but one that is too large."""
-    return as_typed(node) if kind_of(node) is Kind.DECIMAL else node
+def typed_number(node: Expr) -> Expr:
+    """The same as a decimal, or a whole number, of Spark's type; no value changes, but one that is too large."""
+    return as_typed(node) if kind_of(node) in (Kind.DECIMAL, Kind.INTEGER) else node
 
 
 def _arithmetic(node: Expr) -> None:
@@ -46,7 +45,7 @@ def _arithmetic(node: Expr) -> None:
     if Kind.DOUBLE in kinds:
         node.type = exp.DataType.build("DOUBLE")
     elif kinds == {Kind.INTEGER}:
-        node.type = max((one.type for one in parts), key=lambda found: _INTEGERS.index(found.this.name))
+        node.type = wider_whole(one.type for one in parts)
     else:
         node.type = decimal_type(*_digits(node))
 
@@ -80,7 +79,15 @@ def _known_digits(node: Expr) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _as_computed(node: Expr) -> Expr:
-    return shifted(node) if isinstance(node.expression, exp.Interval) else typed_decimal(node)
+    if isinstance(node.expression, exp.Interval):
+        return shifted(node)
+    if kind_of(node) is Kind.INTEGER:
+        # DuckDB computes in the type of the other side with numbers that are written out.
+        for part in (node.this, node.expression):
+            number = part.this if isinstance(part, exp.Neg) else part
+            if isinstance(number, exp.Literal) and node.type is not None:
+                part.replace(exp.cast(part.copy(), node.type, copy=False))
+    return typed_number(node)
 
 
 def _divide(node: Expr) -> None:
@@ -115,7 +122,7 @@ def _remainder(node: Expr) -> None:
     divisor = node.expression.this if isinstance(node.expression, exp.Neg) else node.expression
     if not isinstance(divisor, exp.Literal) or not int(divisor.name):
         raise refused(node, "Spark fails where the divisor is 0, and DuckDB does not")
-    node.type = max((one.type for one in parts), key=lambda found: _INTEGERS.index(found.this.name))
+    node.type = wider_whole(one.type for one in parts)
 
 
 def _negate(node: Expr) -> None:
@@ -144,10 +151,10 @@ def _round(node: Expr) -> None:
 NUMBERS_RULES: Rules = {
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul), Rule(_arithmetic, _as_computed)),
     exp.Div: Rule(_divide, _quotient),
-    exp.Mod: Rule(_remainder),
+    exp.Mod: Rule(_remainder, typed_number),
     exp.Neg: Rule(_negate),
     exp.Abs: Rule(_absolute),
-    exp.Round: Rule(_round, typed_decimal),
+    exp.Round: Rule(_round, typed_number),
     exp.Paren: Rule(inner_type),
     exp.Subquery: Rule(inner_type),
 }

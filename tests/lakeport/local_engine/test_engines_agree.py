@@ -88,6 +88,10 @@ QUERIES = (
     "SELECT CAST(d AS DECIMAL(5, 1)) AS a, CAST(d AS INT) AS b, CAST(-d * 0.999 AS BIGINT) AS c, "
     "CAST('1.50' AS DECIMAL(5, 2)) AS e, CAST(d / 3 AS DECIMAL(10, 1)) AS g FROM mem.s.t ORDER BY Big",
     "SELECT id FROM mem.s.t WHERE day >= DATE '2024-1-1' ORDER BY id",
+    "SELECT Big * 100000 AS a, Big + 1 AS b, 7 - Big AS c, Big % 2 AS e, -Big AS g, Big + Big AS h, Big + n AS i, "
+    "Big + id AS j, Big * d AS k, -30000 * Big AS l FROM mem.s.t ORDER BY Big",
+    "SELECT CASE WHEN yes THEN Big ELSE 0 END AS a, coalesce(Big, n, 1) AS b, if(yes, Big, id) AS c, "
+    "nullif(Big, 2) AS e, coalesce(NULL, Big) AS g FROM mem.s.t ORDER BY Big",
     "SELECT n, yes, count(*) AS c, sum(d) AS x, grouping(n) AS g FROM mem.s.t GROUP BY ROLLUP (n, yes) "
     "ORDER BY n, yes, g, c",
     "SELECT n, yes, avg(d) AS x, 2 * grouping(n) + grouping(yes) AS g FROM mem.s.t GROUP BY CUBE (n, yes) "
