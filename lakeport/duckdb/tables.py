@@ -17,6 +17,7 @@ from lakeport.duckdb.listings import CurrentNames
 from lakeport.duckdb.named_table import NamedTable
 from lakeport.duckdb.native_read import native_files, native_query
 from lakeport.duckdb.queries import Query, TableUse
+from lakeport.duckdb.refusal import refused
 from lakeport.frames.table_scan import TableScan
 from lakeport.planning.redirection import resolve
 from lakeport.transactions.lease import ReadLease
@@ -80,4 +81,7 @@ class Tables:
     def _scan(self, named: NamedTable, lease: ReadLease) -> TableScan:
         full = self._current.full(named.parts)
         name = ".".join(quote_identifier(part) for part in (full.catalog, full.schema, full.table))
-        return TableScan(self._reads, ScanRequest(name, version=named.version, ordered=False), lease)
+        scan = TableScan(self._reads, ScanRequest(name, version=named.version, ordered=False), lease)
+        if not scan.columns:
+            raise refused(name, "the table has no columns, which DuckDB does not know")
+        return scan

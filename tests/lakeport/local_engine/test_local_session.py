@@ -41,6 +41,7 @@ def session() -> Iterator[LocalSession]:
         connector = registry.get("mem")
         assert isinstance(connector, MemoryConnector)
         put(connector, "t", _ROWS)
+        put(connector, "bare", _ROWS.select([]))
         yield made
 
 
@@ -61,7 +62,7 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
     session.sql("USE mem.s")
     assert (session.engine.current_catalog(), session.engine.current_schema()) == ("mem", "s")
     assert session.sql("SELECT max(id) AS m FROM t").fetchall() == [(3,)]
-    assert session.sql("SHOW TABLES").fetchall() == [("s", "t", False)]
+    assert session.sql("SHOW TABLES").fetchall() == [("s", "bare", False), ("s", "t", False)]
     assert session.sql("DESCRIBE t").fetchall()[0] == ("id", "bigint", None)
     # The name of a WITH hides a table from the query, not from its own definition.
     assert session.sql("WITH t AS (SELECT id FROM t WHERE id = 2) SELECT id FROM t").fetchall() == [(2,)]
@@ -74,6 +75,7 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
         ("SELECT idd FROM mem.s.t", ColumnNotFoundError, "idd"),
         ("USE mem.nope", SchemaNotFoundError, "mem.nope"),
         ("SELECT cont(*) FROM mem.s.t", NotSupportedError, "runs no function cont; did you mean 'count'"),
+        ("SELECT count(*) FROM mem.s.bare", NotSupportedError, "no columns"),
         ("SELECT FROM WHERE", InvalidArgumentError, "not understood"),
         ("SELECT upper(s) FROM mem.s.t", NotSupportedError, "UPPER"),
         ("SELECT id FROM mem.s.t WHERE s = 1", NotSupportedError, "integer and string"),
