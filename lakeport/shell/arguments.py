@@ -47,7 +47,7 @@ def add_name_options(command: Parser) -> None:
     command.add_argument(
         "--engine",
         choices=ENGINES,
-        help="what runs the statements (default: spark, or duckdb where there is no Java, which it needs not)",
+        help="what runs the statements (default: spark; duckdb where there is no Java)",
     )
     command.add_argument(
         "--dialect", choices=DIALECTS, help="SQL dialect of the statements (default: spark); trino is translated"
