@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.catalog.install import install
-from tests.lakeport.spark.bridge.unsteady import BATCH_ROWS, busy_workers, unsteady_registry
+from tests.lakeport.spark.bridge.unsteady import BATCH_ROWS, GO_ON, busy_workers, unsteady_registry
 
 pytestmark = pytest.mark.spark
 
@@ -80,7 +80,8 @@ def test_a_query_that_is_cancelled_leaves_nothing(tasks: Tasks) -> None:
             running.result(_WAIT)
     wait_until(lambda: tasks.arrow_bytes() == arrow)
     wait_until(lambda: not context.statusTracker().getActiveStageIds())
-    # Spark ends the Python of a task that it kills, and keeps that of one that ended well.
+    # Spark ends the Python of a task that does not end in time; that of one that does ends where it would hand over.
+    Path(tasks.folder, GO_ON).touch()
     wait_until(lambda: len(busy_workers(tasks.folder) & tasks.descendants()) < len(busy_workers(tasks.folder)))
     assert tasks.spark.sql("SELECT count(*), sum(id) FROM unsteady.s.steady").collect() == [
         (_ROWS, _ROWS * (_ROWS - 1) // 2)

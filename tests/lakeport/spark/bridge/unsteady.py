@@ -19,10 +19,12 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.properties import PropertyMetadata, PropertyValues
 
-__all__ = ["BATCH_ROWS", "KINDS", "UnsteadySplit", "busy_workers", "text_of", "unsteady_registry"]
+__all__ = ["BATCH_ROWS", "GO_ON", "KINDS", "UnsteadySplit", "busy_workers", "text_of", "unsteady_registry"]
 
 BATCH_ROWS = 1000
 KINDS = ("steady", "failing", "hanging")
+GO_ON = "go on"
+"""The file in the folder of a table that ends the waiting of what hangs."""
 _LONG = 600.0
 _SCHEMA = pa.schema(
     [("id", pa.int64()), ("text", pa.string()), ("attempt", pa.int32()), ("pid", pa.int64()), ("split", pa.int32())]
@@ -55,7 +57,7 @@ class UnsteadySplit(GeneratorSplit):
                 if self.kind == "failing":
                     raise OSError("the first attempt fails")
                 if self.kind == "hanging":
-                    time.sleep(_LONG)
+                    self._hang()
             first = (self.number * self.batches + batch) * BATCH_ROWS
             ids = range(first, first + BATCH_ROWS)
             yield pa.record_batch(
@@ -68,6 +70,11 @@ class UnsteadySplit(GeneratorSplit):
                 },
                 _SCHEMA,
             )
+
+    def _hang(self) -> None:
+        end = time.monotonic() + _LONG
+        while time.monotonic() < end and not Path(self.folder, GO_ON).exists():
+            time.sleep(0.05)
 
 
 def text_of(number: int) -> str:
