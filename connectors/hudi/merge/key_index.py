@@ -25,7 +25,7 @@ class KeyIndex(Protocol):
         """Looks up the keys of base rows.
 
         Args:
-            keys: Of the type of the log's keys; positions come in ascending order.
+            keys: Of the type of the log's keys; positions come in ascending order, each once.
 
         Returns:
             The numbers of the rows whose key is in the logs, ascending, and of each of these the number of the key.
@@ -128,6 +128,8 @@ class _Positions:
         # A batch is a stretch of the file: what falls into it lies together.
         start, end = np.searchsorted(self._sorted, [rows[0], rows[-1] + 1])
         wanted = self._sorted[start:end]
+        if int(rows[-1]) - int(rows[0]) == len(rows) - 1:
+            return wanted - rows[0], self._order[start:end]
         at = np.searchsorted(rows, wanted)
         found = rows[at] == wanted
         return at[found], self._order[start:end][found]
