@@ -22,6 +22,7 @@ class HiveConformance(FileTablesConformance):
         {
             Behaviour.CHANGES,
             Behaviour.EXPRESSION_PUSHDOWN,
+            Behaviour.INSERT,
             Behaviour.LIMIT,
             Behaviour.SNAPSHOT_ISOLATION,
             Behaviour.STREAMING,
