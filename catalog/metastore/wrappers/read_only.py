@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from catalog.metastore.client import MetastoreWriter
-from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
+from catalog.metastore.model import ColumnStatistics, Database, Parameters, Partition, Table
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
 from connector_spi.properties import boolean_property
 
@@ -56,6 +56,9 @@ class ReadOnlyWriter(MetastoreWriter):
 
     def drop_partitions(self, database: str, table: str, names: Sequence[str]) -> None:
         self._refuse("drop partitions")
+
+    def set_partition_parameters(self, database: str, table: str, parameters: Mapping[str, Parameters]) -> None:
+        self._refuse("change partitions")
 
     def set_table_statistics(self, database: str, table: str, statistics: Sequence[ColumnStatistics]) -> None:
         self._refuse("set statistics")

@@ -78,6 +78,7 @@ def test_a_read_only_metastore_refuses_every_write(tmp_path: Path) -> None:
         lambda: writes.drop_database("default"),
         lambda: writes.add_partitions("default", "t", []),
         lambda: writes.drop_partitions("default", "t", []),
+        lambda: writes.set_partition_parameters("default", "t", {}),
         lambda: writes.set_table_statistics("default", "t", []),
         lambda: writes.set_partition_statistics("default", "t", {}),
     ]
