@@ -83,10 +83,11 @@ class PageSinkProvider(ABC, Generic[InsertT_co]):
     """
 
     @abstractmethod
-    def create_page_sink(self, session: ConnectorSession, insert: InsertT_co) -> PageSink:  # type: ignore[misc]
+    def create_page_sink(self, session: ConnectorSession, insert: InsertT_co, task: int) -> PageSink:  # type: ignore[misc]
         """Opens a sink.
 
         Args:
             session: The statement.
             insert: From ``begin_insert`` of this connector's metadata.
+            task: Number of the task among those of the insert, from 0; all tries of a task have the same.
         """

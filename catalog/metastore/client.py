@@ -141,6 +141,16 @@ class MetastoreWriter(ABC):
     deletes_files: bool = True
     """Whether the metastore deletes the files of what is dropped, where it is asked to."""
 
+    def check_allowed(self, what: str) -> None:
+        """Refuses what would end in writes where there may be none; else nothing.
+
+        Args:
+            what: Is done, as in "cannot ...".
+
+        Raises:
+            NotSupportedError: With code ``READ_ONLY_CATALOG``.
+        """
+
     @abstractmethod
     def create_database(self, database: Database) -> None:
         """Makes a database.

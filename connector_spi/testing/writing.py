@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from collections.abc import Sequence
 
@@ -47,10 +48,14 @@ class ReferenceInsert:
             raise NotSupportedError(f"{name}: the connector takes no rows")
         self._query = query
         self._metadata = query.metadata
+        self._tasks = itertools.count()
         self.handle: InsertHandle = self._metadata.begin_insert(query.session, query.table(name).table)
 
-    def sink(self) -> PageSink:
+    def sink(self, task: int | None = None) -> PageSink:
         """A sink as a task opens it: from what came out of a pickle.
+
+        Args:
+            task: Its number, where another sink has it, too; ``None`` is a new one.
 
         Raises:
             InternalError: The connector has none, though its metadata takes rows.
@@ -60,12 +65,12 @@ class ReferenceInsert:
             raise InternalError("the metadata is SupportsInsert, and page_sink_provider is None; expected a provider")
         sent: tuple[PageSinkProvider, ConnectorSession, InsertHandle] = (provider, self._query.session, self.handle)
         provider, session, handle = pickle.loads(pickle.dumps(sent))
-        made: PageSink = provider.create_page_sink(session, handle)
+        made: PageSink = provider.create_page_sink(session, handle, next(self._tasks) if task is None else task)
         return made
 
-    def write(self, table: pa.Table) -> Sequence[Fragment]:
-        """Writes rows by a sink of their own; the fragments have travelled."""
-        sink = self.sink()
+    def write(self, table: pa.Table, task: int | None = None) -> Sequence[Fragment]:
+        """Writes rows by a sink of their own; the fragments have travelled. ``task`` is that of ``sink``."""
+        sink = self.sink(task)
         for batch in table.to_batches(max_chunksize=1000):
             sink.append(batch)
         return pickle.loads(pickle.dumps(tuple(sink.finish())))  # type: ignore[no-any-return]

@@ -37,7 +37,7 @@ class MemoryFragment(Fragment):
 class MemoryPageSinkProvider(PageSinkProvider[MemoryInsertHandle]):
     """Has no settings: a fragment holds all that is written."""
 
-    def create_page_sink(self, session: ConnectorSession, insert: MemoryInsertHandle) -> PageSink:
+    def create_page_sink(self, session: ConnectorSession, insert: MemoryInsertHandle, task: int) -> PageSink:
         return _MemoryPageSink(insert.schema)
 
 

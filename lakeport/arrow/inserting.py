@@ -89,7 +89,7 @@ class _Insert:
         """Writes all rows and has them committed with the transaction."""
         count = 0
         with self._access.origin.errors(self._asked):
-            sink = self._provider.create_page_sink(self._access.session, self._handle)
+            sink = self._provider.create_page_sink(self._access.session, self._handle, 0)
         try:
             for batch in rows:
                 for start in range(0, batch.num_rows, MAX_BATCH_ROWS):

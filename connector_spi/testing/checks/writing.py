@@ -7,6 +7,7 @@ import json
 import pyarrow as pa
 import pytest
 
+from connector_spi.errors import NotSupportedError
 from connector_spi.serializable import from_json, to_json
 from connector_spi.testing.base import SCHEMA, ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
@@ -29,6 +30,10 @@ class WritingChecks(ConformanceBase):
         self.require(Behaviour.INSERT, behaviour)
         data = column_table(behaviour, self.missing_behaviours)
         name = self.made(data)
+        if behaviour in self.refused_in_inserts:
+            with pytest.raises(NotSupportedError):
+                insert_rows(self.connector, name, [data])
+            return
         insert_rows(self.connector, name, [data])
         assert_same_rows(read_table(self.connector, name), pa.concat_tables([data, data]))
 
@@ -48,7 +53,7 @@ class WritingChecks(ConformanceBase):
 
     def test_inserted_rows_go_to_their_partitions(self) -> None:
         self.require(Behaviour.INSERT, Behaviour.PARTITIONED_TABLES)
-        rows = mixed_table(self.missing_behaviours)
+        rows = mixed_table(self.missing_behaviours | self.refused_in_inserts)
         name = self.made(rows.slice(0, 8), ["part"])
         with self.query() as query:
             columns = [
@@ -100,13 +105,13 @@ class WritingChecks(ConformanceBase):
         name = self.made(_BEFORE)
         with self.query() as query:
             insert = ReferenceInsert(query, name)
-            aborted, killed = insert.sink(), insert.sink()
+            aborted, killed = insert.sink(0), insert.sink(0)
             aborted.append(_ADDED.to_batches()[0])
             killed.append(_ADDED.to_batches()[0])
             aborted.abort()
-            insert.write(_ADDED)
-            insert.finish([insert.write(_ADDED)])
-        assert_same_rows(read_table(self.connector, name), pa.concat_tables([_BEFORE, _ADDED]))
+            insert.write(_ADDED, 0)
+            insert.finish([insert.write(_ADDED, 0), insert.write(_MORE, 1)])
+        assert_same_rows(read_table(self.connector, name), pa.concat_tables([_BEFORE, _ADDED, _MORE]))
 
     def test_two_writers_at_once_both_add_their_rows(self) -> None:
         self.require(Behaviour.INSERT)
