@@ -69,7 +69,7 @@ class _HivePageSink(PageSink):
         if not batch.num_rows:
             return
         for partition, rows in by_partition(batch, self._insert.partition_keys):
-            kept = file_columns(rows.select(self._data_names), self._rules)
+            kept = file_columns(rows.select(self._data_names), self._rules, self._insert.storage.format)
             waiting = self._waiting.setdefault(partition, _Waiting())
             waiting.batches.append(kept)
             waiting.size += kept.nbytes
