@@ -39,7 +39,7 @@ def connect(
     *,
     new_sessions: bool = False,
     engine: Literal["spark", "duckdb"] = "spark",
-) -> Session:
+) -> Session | LocalSession:
     """Opens a session.
 
     Args:

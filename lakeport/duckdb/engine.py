@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 
 import duckdb
 import pyarrow as pa
@@ -17,12 +18,13 @@ from lakeport.duckdb.listings import CurrentNames, Listings
 from lakeport.duckdb.macros import create_macros
 from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.queries import Query, parsed
-from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.refusal import only_spark, refused
 from lakeport.duckdb.result import LocalResult
 from lakeport.duckdb.rules import FUNCTIONS
 from lakeport.duckdb.tables import Tables
-from lakeport.engine import Engine, FunctionUsage
-from lakeport.sql.show_stats import show_stats_name, stats_table_name, table_stats
+from lakeport.engine import Engine, FunctionUsage, Parameters, Work
+from lakeport.sql.explain.request import ExplainRequest
+from lakeport.sql.show_stats import stats_table_name, table_stats
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import statement_scope
@@ -43,13 +45,16 @@ _USAGES = """
 """
 
 
-class DuckDbEngine(Engine):
+class DuckDbEngine(Engine[LocalResult]):
     """SQL over a registry's catalogs by DuckDB. May be used by several threads.
 
     Args:
         registry: The catalogs.
         reads: Reads their tables.
     """
+
+    name = "duckdb"
+    title = "DuckDB"
 
     def __init__(self, registry: CatalogRegistry, reads: ArrowReads) -> None:
         self._registry = registry
@@ -61,15 +66,29 @@ class DuckDbEngine(Engine):
         self._database.execute("SET parquet_metadata_cache = true")
         create_macros(self._database)
 
+    @property
+    def is_started(self) -> bool:
+        return True
+
+    def start(self) -> None:
+        """Nothing is to be done."""
+
+    def close(self) -> None:
+        """Closes the database; what runs is interrupted."""
+        self._database.interrupt()
+        self._database.close()
+
+    def facts(self) -> list[str]:
+        return [f"DuckDB: {duckdb.__version__} in this process"]
+
+    def setting(self, name: str) -> str | None:
+        return None
+
     def current_catalog(self) -> str:
         return self._current.catalog
 
     def current_schema(self) -> str:
         return self._current.schema
-
-    def current_names(self) -> tuple[str, str]:
-        """The current catalog and schema; empty before ``USE``."""
-        return self._current.catalog, self._current.schema
 
     def function_names(self) -> list[str]:
         return list(FUNCTIONS)
@@ -80,20 +99,10 @@ class DuckDbEngine(Engine):
         known = {name: (", ".join(parameters), description or "") for name, parameters, description in rows}
         return [FunctionUsage(name, *known.get(name, ("", ""))) for name in names]
 
-    def sql(self, text: str, lease: ReadLease | None = None) -> LocalResult:
-        """Runs one statement; a query runs when its rows are asked for. All its tables share one transaction.
-
-        Args:
-            text: Spark's SQL.
-            lease: On transactions that it shares with other statements.
-
-        Raises:
-            NotSupportedError: Only Spark runs it, or DuckDB may mean something else by it.
-            ConnectorError: A name is not there, or a catalog refused.
-        """
-        asked = show_stats_name(text)
-        if asked is not None:
-            return self._stats(asked, lease)
+    def plan(self, text: str, args: Parameters = None, lease: ReadLease | None = None) -> LocalResult:
+        """Plans a statement; raises ``NotSupportedError`` for what only Spark runs, or may mean something else here."""
+        if args:
+            raise only_spark("parameters of statements")
         head = _HEAD.match(text)
         word, rest = ("", text) if head is None else (head["word"].upper(), text[head.end() :].rstrip("; \n"))
         if word == "SHOW":
@@ -105,14 +114,29 @@ class DuckDbEngine(Engine):
             return LocalResult.of(self._listings.describe(parse_name(described["name"]), lease))
         if word == "CALL":
             return LocalResult.of(call(self._registry, self._current.catalog, rest.strip(), lease))
-        if word == "EXPLAIN":
-            return self._explained(rest, lease)
         return self._lazy(self._planned(text, lease))
 
-    def close(self) -> None:
-        """Closes the database; what runs is interrupted."""
-        self._database.interrupt()
-        self._database.close()
+    def table(self, name: str, lease: ReadLease | None = None) -> LocalResult:
+        raise only_spark("table(), which gives a DataFrame; scan() gives a table for other libraries")
+
+    def show_stats(self, name: str, lease: ReadLease | None = None) -> LocalResult:
+        with statement_scope(plain_statement(self._registry, lease)) as statement:
+            full = stats_table_name(name, self._current.catalog, self._current.schema)
+            found = table_stats(statement, full)
+            statement.commit()
+        return LocalResult.of(found)
+
+    def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> LocalResult:
+        if request.analyze or request.json or request.kind != "DISTRIBUTED":
+            raise only_spark("EXPLAIN ANALYZE and no options of EXPLAIN")
+        planned = self._planned(request.query, lease)
+        return LocalResult.of(pa.table({"plan": [planned.relation().explain()]}))
+
+    def block(self, lease: ReadLease) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def work(self, label: str) -> Work:
+        return Work()
 
     def _planned(self, text: str, lease: ReadLease | None) -> PlannedQuery:
         head = _HEAD.match(text)
@@ -136,14 +160,3 @@ class DuckDbEngine(Engine):
 
     def _lazy(self, planned: PlannedQuery) -> LocalResult:
         return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt)
-
-    def _explained(self, text: str, lease: ReadLease | None) -> LocalResult:
-        planned = self._planned(text, lease)
-        return LocalResult.of(pa.table({"plan": [planned.relation().explain()]}))
-
-    def _stats(self, name: str, lease: ReadLease | None) -> LocalResult:
-        with statement_scope(plain_statement(self._registry, lease)) as statement:
-            full = stats_table_name(name, self._current.catalog, self._current.schema)
-            found = table_stats(statement, full)
-            statement.commit()
-        return LocalResult.of(found)

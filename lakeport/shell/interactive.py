@@ -1,4 +1,4 @@
-"""The interactive shell: its prompt, its keys, and Spark starting in the background."""
+"""The interactive shell: its prompt, its keys, and the engine starting in the background."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.styles import DynamicStyle
 from pygments.lexers.sql import SqlLexer
 
-from lakeport.session import Session
+from lakeport.catalog_session import AnySession
 from lakeport.shell.commands.registry import arguments_of_commands, run_command
 from lakeport.shell.completion.completer import Argument, ShellCompleter, SqlCompleter
 from lakeport.shell.completion.names import NameCache
@@ -59,7 +59,7 @@ def run_shell(arguments: argparse.Namespace) -> int:
 
 
 class _Shell:
-    def __init__(self, session: Session, *, debug: bool) -> None:
+    def __init__(self, session: AnySession, *, debug: bool) -> None:
         self._session = session
         self._display = Display(sys.stdout.buffer)
         self._names = NameCache(session, self._names_arrived)
@@ -86,7 +86,7 @@ class _Shell:
             key_bindings=_keys(),
             prompt_continuation=lambda width, line, wrapped: "." * (width - 1) + " ",
         )
-        # Spark starts while the user types, after the first prompt is drawn.
+        # The engine starts while the user types, after the first prompt is drawn.
         self._prompt.app.after_render += lambda app: self._warm_up()
 
     def begin(self, arguments: argparse.Namespace) -> None:
@@ -130,7 +130,7 @@ class _Shell:
             if schema is not None:
                 self._names.tables(catalog, schema)
         # The first statement retries, and reports a failure.
-        threading.Thread(target=_start_spark, args=(self._session,), name="lakeport-start", daemon=True).start()
+        threading.Thread(target=_start_engine, args=(self._session,), name="lakeport-start", daemon=True).start()
 
     def _names_arrived(self) -> None:
         """Refreshes the menu when late names arrive; called in another thread."""
@@ -193,6 +193,6 @@ def _enter(event: KeyPressEvent) -> None:
         buffer.newline()
 
 
-def _start_spark(session: Session) -> None:
+def _start_engine(session: AnySession) -> None:
     with contextlib.suppress(Exception):
-        _ = session.engine
+        session.engine.start()

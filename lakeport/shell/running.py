@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import NotSupportedError
 from connector_spi.names import quote_identifier
+from lakeport.catalog_session import AnySession
 from lakeport.default_catalogs import load_catalogs
 from lakeport.duckdb.session import LocalSession
 from lakeport.engine import default_engine
@@ -31,7 +32,7 @@ def open_session(
     spark: Sequence[GivenSetting] = (),
     dialect: str = "spark",
     engine: str | None = None,
-) -> Iterator[Session]:
+) -> Iterator[AnySession]:
     """A session whose Spark logs to a file, which is kept only if Spark does not start.
 
     Args:
@@ -70,7 +71,7 @@ def open_session(
 @contextmanager
 def _local_session(
     catalogs: CatalogRegistry, session_properties: Sequence[GivenSetting], dialect: str
-) -> Iterator[Session]:
+) -> Iterator[AnySession]:
     try:
         if session_properties:
             raise NotSupportedError(

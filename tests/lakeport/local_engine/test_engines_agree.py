@@ -126,7 +126,7 @@ def test_equal_answers(engines: tuple[Session, DuckDbEngine], query: str) -> Non
     session, engine = engines
     spark = arrow_result(session.sql(query))
     expected = pa.Table.from_batches(spark.batches, spark.schema)
-    found = engine.sql(query).arrow()
+    found = engine.plan(query).arrow()
     assert found.schema.names == expected.schema.names
     assert [field.type for field in found.schema] == [field.type for field in expected.schema]
     # NaN differs from itself.
