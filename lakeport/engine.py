@@ -138,11 +138,13 @@ class Engine(ABC, Generic[ResultT_co]):
         name: One of ``ENGINES``.
         title: As people write it.
         own_catalogs: Catalogs that it has besides those of the registry.
+        setting_names: Settings to complete after ``SET``, beside session properties.
     """
 
     name: str
     title: str
     own_catalogs: tuple[str, ...] = ()
+    setting_names: tuple[str, ...] = ()
 
     @property
     @abstractmethod
@@ -169,6 +171,14 @@ class Engine(ABC, Generic[ResultT_co]):
     @abstractmethod
     def setting(self, name: str) -> str | None:
         """A setting of the session; ``None`` where it is not set."""
+
+    @abstractmethod
+    def session_properties(self) -> dict[str, str]:
+        """The session properties that are set, by ``CATALOG.PROPERTY``; starts nothing."""
+
+    @abstractmethod
+    def keep_session_properties(self, properties: Mapping[str, str]) -> None:
+        """Sets session properties, which are checked, and takes back all others; starts nothing."""
 
     @abstractmethod
     def plan(self, text: str, args: Parameters = None, lease: ReadLease | None = None) -> ResultT_co:

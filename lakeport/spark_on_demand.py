@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalog.registry import CatalogRegistry
@@ -12,6 +13,7 @@ from lakeport.engine import Engine, FunctionUsage, Parameters, Work
 from lakeport.spark.bridge.options import SparkOptions
 from lakeport.sql.explain.request import ExplainRequest
 from lakeport.transactions.lease import ReadLease
+from lakeport.transactions.session_properties import PREFIX
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +41,7 @@ class SparkOnDemand(Engine["SparkResult"]):
 
     def __init__(self, catalogs: CatalogRegistry, options: SparkOptions | None, *, new_sessions: bool) -> None:
         self._catalogs = catalogs
-        self._options = options
+        self._options = options or SparkOptions()
         self._new_sessions = new_sessions
         self._local: LocalSpark | None = None
         self._engine: SparkEngine | None = None
@@ -75,6 +77,24 @@ class SparkOnDemand(Engine["SparkResult"]):
 
     def setting(self, name: str) -> str | None:
         return self._started().spark.conf.get(name, None)
+
+    def session_properties(self) -> dict[str, str]:
+        engine = self._engine
+        settings = self._options.settings if engine is None else engine.spark.conf.getAll
+        return {key.removeprefix(PREFIX): text for key, text in settings.items() if key.startswith(PREFIX)}
+
+    def keep_session_properties(self, properties: Mapping[str, str]) -> None:
+        with self._lock:
+            known, engine = self.session_properties(), self._engine
+            if engine is None:
+                others = {key: text for key, text in self._options.settings.items() if not key.startswith(PREFIX)}
+                ours = {PREFIX + name: text for name, text in properties.items()}
+                self._options = replace(self._options, settings={**others, **ours})
+                return
+            for name in known.keys() - properties.keys():
+                engine.spark.conf.unset(PREFIX + name)
+            for name, text in properties.items():
+                engine.spark.conf.set(PREFIX + name, text)
 
     def plan(self, text: str, args: Parameters = None, lease: ReadLease | None = None) -> SparkResult:
         return _result(self._started().sql(text, args, lease))
@@ -143,7 +163,7 @@ class SparkOnDemand(Engine["SparkResult"]):
         try:
             from lakeport.spark.session_factory import local_spark
 
-            local = local_spark(self._options or SparkOptions(), self._starting)
+            local = local_spark(self._options, self._starting)
         finally:
             self._starting = None
         try:

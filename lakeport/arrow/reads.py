@@ -16,7 +16,7 @@ from lakeport.arrow.scan_request import ScanRequest
 from lakeport.arrow.stream import ArrowScan, ArrowStream
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
-from lakeport.transactions.statement import Statement, statement_scope
+from lakeport.transactions.statement import PropertySource, Statement, statement_scope
 
 __all__ = ["ArrowReads"]
 
@@ -26,10 +26,12 @@ class ArrowReads:
 
     Args:
         catalogs: What they read.
+        properties: Gives the session properties that are set for a catalog; ``None``: all have their defaults.
     """
 
-    def __init__(self, catalogs: CatalogRegistry) -> None:
+    def __init__(self, catalogs: CatalogRegistry, properties: PropertySource | None = None) -> None:
         self._catalogs = catalogs
+        self._properties = properties
         self._process = os.getpid()
         self._streams: weakref.WeakSet[ArrowStream] = weakref.WeakSet()
 
@@ -84,7 +86,7 @@ class ArrowReads:
                 f"the session was opened in process {self._process}, from which this one, {os.getpid()}, was forked; "
                 "open a session of its own here with lakeport.connect()"
             )
-        return plain_statement(self._catalogs, lease)
+        return plain_statement(self._catalogs, lease, self._properties)
 
     def close(self) -> None:
         """Ends what is open; whoever reads on gets an error."""

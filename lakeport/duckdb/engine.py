@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
 import duckdb
@@ -16,11 +16,13 @@ from lakeport.arrow.reads import ArrowReads
 from lakeport.duckdb.calls import call
 from lakeport.duckdb.listings import CurrentNames, Listings
 from lakeport.duckdb.macros import create_macros
+from lakeport.duckdb.parameters import parsed_with
 from lakeport.duckdb.planned_query import PlannedQuery
-from lakeport.duckdb.queries import Query, parsed
+from lakeport.duckdb.queries import Query
 from lakeport.duckdb.refusal import only_spark, refused
 from lakeport.duckdb.result import LocalResult
 from lakeport.duckdb.rules import FUNCTIONS
+from lakeport.duckdb.settings import SETTING_NAMES, Settings
 from lakeport.duckdb.tables import Tables
 from lakeport.engine import Engine, FunctionUsage, Parameters, Work
 from lakeport.sql.explain.request import ExplainRequest
@@ -33,7 +35,7 @@ __all__ = ["DuckDbEngine"]
 
 _HEAD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?P<word>[A-Za-z]+|\()", re.DOTALL)
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "(")
-_RUN = "USE, SHOW, DESCRIBE, EXPLAIN, CALL and queries are run"
+_RUN = "USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, CALL and queries are run"
 _NAME = r"(?P<name>(?:[^\s`;']|`[^`]*`)+)"
 _MOVE = re.compile(rf"(?:USE|SET\s+CATALOG|USE\s+CATALOG|USE\s+SCHEMA)\s+{_NAME}", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:TABLE\s+)?{_NAME}", re.IGNORECASE)
@@ -50,18 +52,24 @@ class DuckDbEngine(Engine[LocalResult]):
 
     Args:
         registry: The catalogs.
-        reads: Reads their tables.
+        settings: Of DuckDB: ``memory_limit``, ``threads``, ``temp_directory`` and ``max_temp_directory_size``.
+
+    Raises:
+        InvalidPropertyError: A setting that there is not, or a value that DuckDB does not take.
     """
 
     name = "duckdb"
     title = "DuckDB"
+    setting_names = SETTING_NAMES
 
-    def __init__(self, registry: CatalogRegistry, reads: ArrowReads) -> None:
+    def __init__(self, registry: CatalogRegistry, settings: Mapping[str, str] | None = None) -> None:
         self._registry = registry
-        self._current = CurrentNames()
-        self._listings = Listings(registry, self._current)
-        self._tables = Tables(registry, reads, self._current)
         self._database = duckdb.connect()
+        self._settings = Settings(registry, self._database, settings or {})
+        self._reads = ArrowReads(registry, self._settings.of_catalog)
+        self._current = CurrentNames(properties=self._settings.of_catalog)
+        self._listings = Listings(registry, self._current)
+        self._tables = Tables(registry, self._reads, self._current)
         # Footers are read twice: for the types of columns, and for the rows.
         self._database.execute("SET parquet_metadata_cache = true")
         create_macros(self._database)
@@ -76,13 +84,21 @@ class DuckDbEngine(Engine[LocalResult]):
     def close(self) -> None:
         """Closes the database; what runs is interrupted."""
         self._database.interrupt()
+        self._reads.close()
         self._database.close()
+        self._settings.remove_folder()
 
     def facts(self) -> list[str]:
         return [f"DuckDB: {duckdb.__version__} in this process"]
 
     def setting(self, name: str) -> str | None:
         return None
+
+    def session_properties(self) -> dict[str, str]:
+        return dict(self._settings.properties)
+
+    def keep_session_properties(self, properties: Mapping[str, str]) -> None:
+        self._settings.properties = dict(properties)
 
     def current_catalog(self) -> str:
         return self._current.catalog
@@ -101,8 +117,6 @@ class DuckDbEngine(Engine[LocalResult]):
 
     def plan(self, text: str, args: Parameters = None, lease: ReadLease | None = None) -> LocalResult:
         """Plans a statement; raises ``NotSupportedError`` for what only Spark runs, or may mean something else here."""
-        if args:
-            raise only_spark("parameters of statements")
         head = _HEAD.match(text)
         word, rest = ("", text) if head is None else (head["word"].upper(), text[head.end() :].rstrip("; \n"))
         if word == "SHOW":
@@ -112,15 +126,20 @@ class DuckDbEngine(Engine[LocalResult]):
             return LocalResult.of(pa.table({}))
         if word in ("DESCRIBE", "DESC") and (described := _DESCRIBED.fullmatch(rest.strip())) is not None:
             return LocalResult.of(self._listings.describe(parse_name(described["name"]), lease))
+        if word == "SET":
+            return LocalResult.of(self._settings.set(rest))
+        if word == "RESET":
+            self._settings.reset(rest)
+            return LocalResult.of(pa.table({}))
         if word == "CALL":
-            return LocalResult.of(call(self._registry, self._current.catalog, rest.strip(), lease))
-        return self._lazy(self._planned(text, lease))
+            return LocalResult.of(call(self._registry, self._current, rest.strip(), lease))
+        return self._lazy(self._planned(text, lease, args))
 
     def table(self, name: str, lease: ReadLease | None = None) -> LocalResult:
         raise only_spark("table(), which gives a DataFrame; scan() gives a table for other libraries")
 
     def show_stats(self, name: str, lease: ReadLease | None = None) -> LocalResult:
-        with statement_scope(plain_statement(self._registry, lease)) as statement:
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
             full = stats_table_name(name, self._current.catalog, self._current.schema)
             found = table_stats(statement, full)
             statement.commit()
@@ -138,11 +157,11 @@ class DuckDbEngine(Engine[LocalResult]):
     def work(self, label: str) -> Work:
         return Work()
 
-    def _planned(self, text: str, lease: ReadLease | None) -> PlannedQuery:
+    def _planned(self, text: str, lease: ReadLease | None, args: Parameters = None) -> PlannedQuery:
         head = _HEAD.match(text)
         if head is None or head["word"].upper() not in _QUERIES:
             raise refused(text.strip(), _RUN)
-        statement = parsed(text)
+        statement = parsed_with(text, args)
         if not isinstance(statement, exp.Query):
             raise refused(statement, _RUN)
         query = Query.of(statement)

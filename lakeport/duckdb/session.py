@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import NotSupportedError
-from lakeport.arrow.reads import ArrowReads
 from lakeport.catalog_session import CatalogSession
 from lakeport.duckdb.result import LocalResult
 from lakeport.error_codes import LIBRARY_NOT_INSTALLED, UNSUPPORTED_LOCAL_SQL
 
-__all__ = ["LocalSession"]
+if TYPE_CHECKING:
+    from lakeport.duckdb.engine import DuckDbEngine
+
+__all__ = ["LocalSession", "duckdb_engine"]
 
 
 class LocalSession(CatalogSession[LocalResult]):
@@ -20,20 +22,15 @@ class LocalSession(CatalogSession[LocalResult]):
 
     Args:
         catalogs: Shut down with the session.
+        settings: Of DuckDB; see ``connect``.
 
     Raises:
         NotSupportedError: DuckDB or sqlglot is not installed.
+        InvalidPropertyError: A setting that there is not, or a value that DuckDB does not take.
     """
 
-    def __init__(self, catalogs: CatalogRegistry) -> None:
-        try:
-            # Extras, and slow to import.
-            from lakeport.duckdb.engine import DuckDbEngine
-        except ImportError as error:
-            raise NotSupportedError(
-                f"the engine duckdb needs {error.name}: pip install 'lakeport[duckdb]'", LIBRARY_NOT_INSTALLED
-            ) from error
-        super().__init__(catalogs, DuckDbEngine(catalogs, ArrowReads(catalogs)))
+    def __init__(self, catalogs: CatalogRegistry, settings: Mapping[str, str] | None = None) -> None:
+        super().__init__(catalogs, duckdb_engine(catalogs, settings))
 
     @property
     def spark(self) -> NoReturn:
@@ -56,8 +53,8 @@ class LocalSession(CatalogSession[LocalResult]):
         """Runs one SQL statement; a query runs when its rows are asked for.
 
         Args:
-            text: Queries, ``USE``, ``SHOW``, ``DESCRIBE``, ``EXPLAIN`` and ``CALL``.
-            args: Not supported yet.
+            text: Queries, ``USE``, ``SET``, ``RESET``, ``SHOW``, ``DESCRIBE``, ``EXPLAIN`` and ``CALL``.
+            args: Values of ``:name`` or ``?`` parameters in a query.
             dialect: As of ``Session.sql``.
 
         Raises:
@@ -69,3 +66,15 @@ class LocalSession(CatalogSession[LocalResult]):
             ...     local.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()
         """
         return self.plan(text, args, dialect=dialect)
+
+
+def duckdb_engine(catalogs: CatalogRegistry, settings: Mapping[str, str] | None = None) -> DuckDbEngine:
+    """The engine, whose libraries are imported here; raises as ``LocalSession``."""
+    try:
+        # Extras, and slow to import.
+        from lakeport.duckdb.engine import DuckDbEngine
+    except ImportError as error:
+        raise NotSupportedError(
+            f"the engine duckdb needs {error.name}: pip install 'lakeport[duckdb]'", LIBRARY_NOT_INSTALLED
+        ) from error
+    return DuckDbEngine(catalogs, settings)

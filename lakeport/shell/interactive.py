@@ -18,6 +18,7 @@ from prompt_toolkit.styles import DynamicStyle
 from pygments.lexers.sql import SqlLexer
 
 from lakeport.catalog_session import AnySession
+from lakeport.engine import ENGINES
 from lakeport.shell.commands.registry import arguments_of_commands, run_command
 from lakeport.shell.completion.completer import Argument, ShellCompleter, SqlCompleter
 from lakeport.shell.completion.names import NameCache
@@ -44,14 +45,14 @@ def run_shell(arguments: argparse.Namespace) -> int:
         arguments.catalogs,
         debug=arguments.debug,
         session_properties=arguments.session_properties,
-        spark=arguments.spark,
+        engine_settings=arguments.engine_settings,
         dialect=arguments.dialect,
         engine=arguments.engine,
     ) as session:
         shell = _Shell(session, debug=arguments.debug)
         try:
             shell.begin(arguments)
-            print(f"Lakeport {VERSION}. \\? for help, \\q to leave.")
+            print(f"Lakeport {VERSION} on {session.engine.title}. \\? for help, \\q to leave.")
             shell.loop()
         finally:
             shell.close()
@@ -67,6 +68,7 @@ class _Shell:
         self._is_warming_up = False
         values = {
             Argument.FORMAT: FORMATS,
+            Argument.ENGINE: ENGINES,
             Argument.SETTING: [name for name, _ in ShellSettings().items()],
             Argument.SWITCH: ("on", "off", "auto"),
         }

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.names import parse_name
 from lakeport.catalog_session import AnySession
+from lakeport.engine import check_engine
 from lakeport.shell.completion.names import NameCache
 from lakeport.shell.display import Display
+from lakeport.shell.engines import EngineChoice
 from lakeport.shell.problems import report
 from lakeport.shell.runner import Runner
 from lakeport.shell.running import use_statement
@@ -86,6 +88,26 @@ class ShellSession:
         if catalog is not None and catalog not in self.session.engine.own_catalogs:
             self.session.catalogs.connector_name(catalog)
         self._catalog, self._schema = catalog, schema or ("default" if catalog is not None else None)
+
+    def choose_engine(self, name: str) -> None:
+        """Has another engine run what follows; catalog, schema and session properties stay.
+
+        Raises:
+            InvalidArgumentError: There is no such engine, or the session has one alone.
+            NotSupportedError: The engine is not installed.
+        """
+        session = self.session
+        if session.engine.name == check_engine(name):
+            return
+        if not isinstance(session, EngineChoice):
+            raise InvalidArgumentError(f"this session has the engine {session.engine.name} alone")
+        self.look_where()
+        catalog, schema = self.current
+        own = session.engine.own_catalogs
+        session.choose(name)
+        self.names.forget()
+        self.begin_in(*((None, None) if catalog in own else (catalog, schema)))
+        self.look_where()
 
     def run_input(self, text: str, name: str | None = None) -> bool:
         """Runs statements and commands until one fails; returns whether all succeeded.

@@ -117,7 +117,7 @@ class NameCache:
         return self._get(("procedures", catalog), lambda: _procedures(self._access(catalog)))
 
     def settings(self) -> SortedNames:
-        """All session properties, with the prefix of their catalog."""
+        """Settings of the engine, and all session properties, with the prefix of their catalog."""
         return self._get(("settings",), self._settings)
 
     def functions(self) -> SortedNames:
@@ -135,7 +135,7 @@ class NameCache:
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _settings(self) -> SortedNames:
-        found: list[str] = []
+        found = list(self._session.engine.setting_names)
         for catalog in self._session.catalogs.names():
             try:
                 connector = self._session.catalogs.get(catalog)

@@ -116,7 +116,7 @@ def engines(spark: SparkSession) -> Iterator[tuple[Session, DuckDbEngine]]:
         session.spark.conf.set("spark.sql.session.timeZone", "UTC")
         put(memory, "t", _ROWS.slice(0, 2))
         memory.insert(SchemaTableName("s", "t"), _ROWS.slice(2))
-        engine = DuckDbEngine(session.catalogs, session._reads)
+        engine = DuckDbEngine(session.catalogs)
         yield session, engine
         engine.close()
 

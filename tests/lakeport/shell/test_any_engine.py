@@ -5,27 +5,32 @@ from __future__ import annotations
 import io
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
+from connector_spi.errors import InvalidArgumentError
 from connectors.memory.connector import MemoryPlugin
 from lakeport.catalog_session import AnySession, CatalogSession
 from lakeport.engine import Engine, FunctionUsage, LazyResult, Parameters, ResultRows, Work
 from lakeport.scan_facts import JobCounts
 from lakeport.shell.commands.registry import run_command
 from lakeport.shell.completion.names import NameCache
+from lakeport.shell.configuration import GivenSetting
 from lakeport.shell.display import Display
 from lakeport.shell.footer import progress_text
 from lakeport.shell.output.formats import FORMATS
 from lakeport.shell.runner import Runner, RunState
+from lakeport.shell.running import open_session
 from lakeport.shell.shell_session import ShellSession
 from lakeport.sql.explain.request import ExplainRequest
 from lakeport.transactions.lease import ReadLease
+from tests.lakeport.sample_session import sample_session
 
 _COUNTS = JobCounts(1, 4, 10, 100)
 
@@ -81,6 +86,7 @@ class _Engine(Engine[_Texts]):
     def __init__(self) -> None:
         self.current = ("", "")
         self.planned: list[_Texts] = []
+        self.properties: dict[str, str] = {}
         self._is_started = False
 
     @property
@@ -98,6 +104,12 @@ class _Engine(Engine[_Texts]):
 
     def setting(self, name: str) -> str | None:
         return None
+
+    def session_properties(self) -> dict[str, str]:
+        return self.properties
+
+    def keep_session_properties(self, properties: Mapping[str, str]) -> None:
+        self.properties = dict(properties)
 
     def plan(self, text: str, args: Parameters = None, lease: ReadLease | None = None) -> _Texts:
         words = text.split()
@@ -188,6 +200,45 @@ def test_a_statement_is_counted_and_cancelled(session: AnySession, engine: _Engi
     assert progress_text(RunState("starting", 2.0, JobCounts(), engine=watch.seen[0].engine), 1)[2:] == (
         "starting Words 2 s"
     )
+
+
+def test_the_engine_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names and session properties stay; Spark is not started for it."""
+    monkeypatch.chdir(tmp_path)
+    sample_session(tmp_path).close()
+    catalogs = str(tmp_path / "catalogs")
+    property_ = GivenSetting("hive.native_reader", "false", "--session")
+    with open_session(catalogs, debug=True, engine="spark", session_properties=[property_]) as session:
+        names = NameCache(session)
+        out = io.BytesIO()
+        shell = ShellSession(session, Display(out), names, run_command, debug=False)
+        shell.begin_in("hive", "sales")
+        run_command(shell, "\\engine")
+        with pytest.raises(InvalidArgumentError, match="unknown engine 'dukdb'; did you mean 'duckdb'"):
+            run_command(shell, "\\engine dukdb")
+        run_command(shell, "\\engine duckdb")
+        assert capsys.readouterr().out == "engine is spark\nengine is duckdb\n"
+        assert shell.run_input("SELECT count(*) AS labels FROM labels; SET; USE hudi.sales;")
+        shown = out.getvalue().decode()
+        assert "(1 row" in shown
+        assert "spark.lakeport.hive.native_reader | false" in shown
+        assert shell.current == ("hudi", "sales")
+        assert shell.run_input("RESET; SET spark.lakeport.hudi.native_reader = false;")
+        run_command(shell, "\\engine spark")
+        assert shell.current == ("hudi", "sales")
+        assert session.engine.session_properties() == {"hudi.native_reader": "false"}
+        assert not session.is_started
+        names.close()
+
+
+def test_a_session_of_one_engine(session: AnySession) -> None:
+    names = NameCache(session)
+    shell = ShellSession(session, Display(io.BytesIO()), names, run_command, debug=False)
+    with pytest.raises(InvalidArgumentError, match="the engine words alone"):
+        run_command(shell, "\\engine duckdb")
+    names.close()
 
 
 def test_the_shell(session: AnySession, capsys: pytest.CaptureFixture[str]) -> None:
