@@ -11,19 +11,21 @@ from typing import Generic, Self, TypeAlias, Unpack
 import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import UserError
+from connector_spi.errors import NotSupportedError, UserError
 from lakeport.arrow.filters import Where
+from lakeport.arrow.inserting import insert_rows, rows_of
 from lakeport.arrow.reading import open_changes, open_scan
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import Exclusive, ReadSettings, ScanRequest, Version, change_range, scan_request
 from lakeport.engine import Engine, LazyResult, Parameters, ResultT_co
 from lakeport.frames.table_scan import TableScan
-from lakeport.planning.names import list_schemas, list_tables
+from lakeport.planning.names import full_table_name, list_schemas, list_tables
 from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
 from lakeport.sql.explain.request import explain_request
 from lakeport.sql.show_stats import show_stats_name
 from lakeport.sql.table_columns import table_columns
 from lakeport.transactions.lease import ReadLease, commit_all
+from lakeport.transactions.statement import statement_scope
 
 __all__ = ["AnySession", "CatalogSession"]
 
@@ -232,6 +234,39 @@ class CatalogSession(Generic[ResultT_co]):
         asked = change_range(start, end)
         request = ScanRequest(name, threads=threads).with_columns(columns).with_filter(where).with_limit(limit)
         return self._reads.read(lambda statement: open_changes(statement, request, asked), self.read_lease)
+
+    def insert(self, name: str, data: object) -> int:
+        """Adds rows to a table with no Spark; others see all of them at once when the call returns, or none.
+
+        Columns are found by name, and those that the rows lack become NULL. Numbers are made wider or, where every
+        value fits, narrower; other types have to be the table's.
+
+        Args:
+            name: Catalog, schema and table: ``hive.sales.orders``.
+            data: A table or reader of pyarrow, or an object that gives Arrow streams: frames of pandas 2.2 and Polars,
+                results of DuckDB, ``scan`` of a session.
+
+        Returns:
+            How many rows were added.
+
+        Raises:
+            NotSupportedError: The catalog or the table takes no rows, or this is in a ``transaction()``.
+            InvalidArgumentError: A column or a value does not fit; nothing was added.
+            ConnectorError: The table is not there, or the catalog or its storage failed; nothing was added.
+
+        Example:
+            >>> session.insert("memory.default.numbers", pa.table({"n": [1, 2]}))  # doctest: +SKIP
+            2
+        """
+        if self.read_lease is not None:
+            raise NotSupportedError(
+                "rows cannot be added inside of session.transaction(), whose end does not undo them; insert outside"
+            )
+        statement = self._reads.statement(None)
+        with statement_scope(statement):
+            count = insert_rows(statement, full_table_name(name), rows_of(data))
+        statement.commit()
+        return count
 
     def close(self) -> None:
         """Ends open reads, shuts the catalogs down, and ends the engine; Spark where the session started it.

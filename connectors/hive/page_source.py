@@ -162,6 +162,7 @@ def _acid_read(acid: AcidFile, snapshot: AcidSnapshot, request: FileRequest, ses
         predicate=request.read.predicate.keep(lambda column: column not in CHANGE_COLUMNS),
         rules=ORC_RULES,
         zone=request.settings.orc_zone or request.read.zone,
+        skips_rows=True,
     )
     return AcidRead(read, acid, snapshot.visible, session.get(MAX_DELETE_MEMORY))
 

@@ -44,7 +44,7 @@ class ArrowReads:
         """
 
         def begin() -> tuple[Statement, ArrowScan]:
-            statement = self._statement(lease)
+            statement = self.statement(lease)
             with statement_scope(statement):
                 return statement, plan(statement)
 
@@ -55,7 +55,7 @@ class ArrowReads:
 
     def schema(self, request: ScanRequest, lease: ReadLease) -> pa.Schema:
         """What a read gives; everything that can be wrong with its names is said."""
-        statement = self._statement(lease)
+        statement = self.statement(lease)
         with statement_scope(statement):
             return open_scan(statement, request).schema
 
@@ -66,7 +66,7 @@ class ArrowReads:
             request: What to read.
             lease: On the transactions of all of them; locks are released when none of them runs.
         """
-        statement = self._statement(lease)
+        statement = self.statement(lease)
         with statement_scope(statement):
             scan = open_scan(statement, request)
         stream = ArrowStream(statement, scan)
@@ -74,13 +74,12 @@ class ArrowReads:
         self._streams.add(stream)
         return pa.RecordBatchReader.from_batches(scan.schema, stream)
 
-    def close(self) -> None:
-        """Ends what is open; whoever reads on gets an error."""
-        with ExitStack() as stack:
-            for stream in list(self._streams):
-                stack.callback(stream.close)
+    def statement(self, lease: ReadLease | None) -> Statement:
+        """A statement of the session.
 
-    def _statement(self, lease: ReadLease | None) -> Statement:
+        Raises:
+            UserError: This process was forked from the session's.
+        """
         if os.getpid() != self._process:
             # Both processes would speak through one connection, and read each other's answers.
             raise UserError(
@@ -88,3 +87,9 @@ class ArrowReads:
                 "open a session of its own here with lakeport.connect()"
             )
         return plain_statement(self._catalogs, lease, self._properties)
+
+    def close(self) -> None:
+        """Ends what is open; whoever reads on gets an error."""
+        with ExitStack() as stack:
+            for stream in list(self._streams):
+                stack.callback(stream.close)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from connector_spi.properties import data_size_property
+from connectors.hive.acid.key_pairs import Int64s, KeyPairs
 from connectors.hive.acid.key_range import Key, KeyRange
 
 __all__ = ["EVENT_BYTES", "MAX_DELETE_MEMORY", "DeleteSet", "Int64s", "KeyRuns", "Mask"]
@@ -27,8 +28,9 @@ EVENT_BYTES = 24
 """Peak bytes per event while a set is built; the finished set takes 8."""
 
 _CODE_BITS = 62
+_FEW_RUNS = 64
+_LEAST, _GREATEST = -(2**63), 2**63 - 1
 
-Int64s = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
@@ -89,7 +91,7 @@ class DeleteSet:
         new[1:] = (write_ids[1:] != write_ids[:-1]) | (buckets[1:] != buckets[:-1])
         positions = np.empty(order.size, dtype=np.int64)
         positions[order] = np.cumsum(new) - 1
-        self._pairs = _Pairs(write_ids[new], buckets[new])
+        self._pairs = KeyPairs(write_ids[new], buckets[new])
         self._values: Int64s | None = None
         self._shift = int(row_ids.max(initial=0)).bit_length()
         if row_ids.min(initial=0) < 0 or self._shift + self._pairs.count.bit_length() > _CODE_BITS:
@@ -126,6 +128,8 @@ class DeleteSet:
 
     def deleted(self, keys: KeyRuns) -> Mask | None:
         """A mask of the deleted rows, of rows in any order; ``None`` where no row is deleted."""
+        if keys.write_ids.size <= _FEW_RUNS:
+            return self._deleted_of_runs(keys)
         pairs = self._pairs.find(keys.write_ids, keys.buckets)
         if not self.size or not (pairs >= 0).any():
             return None
@@ -142,10 +146,9 @@ class DeleteSet:
     def deleted_range(self, write_id: int, bucket: int, first: int, count: int) -> Mask | None:
         """A mask of the deleted rows, of ``count`` rows from row id ``first``; ``None`` where no row is deleted."""
         keys = KeyRange((write_id, bucket, first), (write_id, bucket, first + count - 1))
-        found = self.within(keys)._codes & ((1 << self._shift) - 1)
-        if not found.size:
+        row_ids = self.within(keys)._row_ids()
+        if not row_ids.size:
             return None
-        row_ids = found if self._values is None else self._values[found]
         mask = np.zeros(count, dtype=bool)
         mask[row_ids - first] = True
         return mask
@@ -161,6 +164,25 @@ class DeleteSet:
         hits = self._codes[positions] == codes
         found[np.flatnonzero(hits) if known is None else known[hits]] = positions[hits]
         return found
+
+    def _deleted_of_runs(self, keys: KeyRuns) -> Mask | None:
+        """As ``deleted``, run by run: of each the row ids alone are compared."""
+        mask: Mask | None = None
+        runs = zip(keys.write_ids.tolist(), keys.buckets.tolist(), keys.starts.tolist(), strict=False)
+        for (write_id, bucket, start), end in zip(runs, keys.starts[1:].tolist(), strict=True):
+            pair = self.within(KeyRange((write_id, bucket, _LEAST), (write_id, bucket, _GREATEST)))
+            if not pair.size:
+                continue
+            hits = _members(keys.row_ids[start:end], pair._row_ids())
+            if hits.any():
+                mask = np.zeros(keys.row_ids.size, dtype=bool) if mask is None else mask
+                mask[start:end] = hits
+        return mask
+
+    def _row_ids(self) -> Int64s:
+        """The row ids of the events, of one pair in order."""
+        low: Int64s = self._codes & ((1 << self._shift) - 1)
+        return low if self._values is None else self._values[low]
 
     def _encode(self, pairs: Int64s, row_ids: Int64s) -> tuple[Int64s, Int64s | None]:
         """Codes of the rows that can be among the events, and their positions; ``None`` where it is all rows."""
@@ -189,46 +211,6 @@ class DeleteSet:
         return int(np.searchsorted(self._codes, code + below))
 
 
-class _Pairs:
-    """Sorted pairs of write id and bucket property, searchable."""
-
-    def __init__(self, write_ids: Int64s, buckets: Int64s) -> None:
-        self._write_ids = write_ids
-        self._buckets = buckets
-        self._known_writes = np.unique(write_ids)
-        self._known_buckets = np.unique(buckets)
-        self._codes = self._code(write_ids, buckets)
-
-    @property
-    def count(self) -> int:
-        return int(self._write_ids.size)
-
-    @property
-    def nbytes(self) -> int:
-        return int(self._codes.nbytes * 3 + self._known_writes.nbytes + self._known_buckets.nbytes)
-
-    def find(self, write_ids: Int64s, buckets: Int64s) -> Int64s:
-        """The position of each pair; -1 where it is missing."""
-        if not self.count:
-            return np.full(write_ids.size, -1, dtype=np.int64)
-        codes = self._code(write_ids, buckets)
-        positions = np.minimum(np.searchsorted(self._codes, codes), self.count - 1)
-        found = (self._write_ids[positions] == write_ids) & (self._buckets[positions] == buckets)
-        result: Int64s = np.where(found, positions, -1)
-        return result
-
-    def locate(self, write_id: int, bucket: int) -> tuple[int, bool]:
-        """The number of pairs before a pair, and whether the pair exists."""
-        low, high = (int(np.searchsorted(self._write_ids, write_id, side=side)) for side in ("left", "right"))
-        position = low + int(np.searchsorted(self._buckets[low:high], bucket))
-        return position, position < high and int(self._buckets[position]) == bucket
-
-    def _code(self, write_ids: Int64s, buckets: Int64s) -> Int64s:
-        # A missing pair may get the code of an existing one, so callers compare the pair itself.
-        high = np.searchsorted(self._known_writes, write_ids).astype(np.int64)
-        return high * self._known_buckets.size + np.searchsorted(self._known_buckets, buckets)
-
-
 def _members(codes: Int64s, events: Int64s) -> Mask:
     """Which of ``codes`` are among the sorted ``events``."""
     hits = np.zeros(codes.size, dtype=bool)
@@ -237,6 +219,10 @@ def _members(codes: Int64s, events: Int64s) -> Mask:
     if (codes[1:] > codes[:-1]).all():
         low, high = np.searchsorted(events, codes[0]), np.searchsorted(events, codes[-1], side="right")
         events = events[low:high]
+        if int(codes[-1]) - int(codes[0]) == codes.size - 1:
+            # Nothing is left out between the first and the last one.
+            hits[events - codes[0]] = True
+            return hits
         if events.size < codes.size:
             positions = np.searchsorted(codes, events)
             hits[positions[codes[np.minimum(positions, codes.size - 1)] == events]] = True

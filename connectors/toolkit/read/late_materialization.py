@@ -6,7 +6,7 @@ Executor side.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from connectors.toolkit.read.file_read import FileRead
 from connectors.toolkit.read.open_file import ColumnarFile, FileColumns
 from connectors.toolkit.read.rows import FileRows
 from connectors.toolkit.read.stages import Rows, adapted
+from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 
 __all__ = ["FilterColumns", "decode_late", "domain_mask"]
 
@@ -30,7 +31,8 @@ _SELECTIVE = 0.5
 
 
 def decode_late(file: ColumnarFile, rows: Iterator[FileRows]) -> Rows:
-    """Decodes and adapts the rows that pass the predicate, and all rows where that costs more than it saves.
+    """Decodes and adapts the rows that a reader sees and that pass the predicate; all rows that a reader sees where
+    leaving others out costs more than it saves.
 
     Of a stripe or row group in which no row passes, only the columns of the predicate are touched.
     """
@@ -76,10 +78,10 @@ class FilterColumns:
         self._rows += rows
         self._kept += kept
 
-    def positions(self, rows: FileRows) -> npt.NDArray[np.int64]:
-        """Positions of the rows that pass, in order; the columns ``first`` are in the table's types."""
-        masks = [domain_mask(rows.arrays[column.name], self._domains[column]) for column in self.first]
-        return np.flatnonzero(functools.reduce(pc.and_, masks).to_numpy(zero_copy_only=False))
+    def mask(self, arrays: Mapping[str, pa.Array]) -> pa.BooleanArray | None:
+        """Which rows pass, by the columns ``first`` in the table's types; ``None`` without such columns."""
+        masks = [domain_mask(arrays[column.name], self._domains[column]) for column in self.first]
+        return functools.reduce(pc.and_, masks) if masks else None
 
 
 def domain_mask(array: pa.Array, domain: Domain) -> pa.BooleanArray:
@@ -105,51 +107,96 @@ class _TwoSteps:
     rest: FileColumns
 
 
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The rows of a stripe or row group to give.
+
+    Attributes:
+        arrays: Their values in the columns of the first step.
+        positions: Their positions, ascending; ``None`` for all rows.
+        few: They are so few that other columns are adapted for them alone.
+    """
+
+    arrays: Mapping[str, pa.ChunkedArray]
+    positions: npt.NDArray[np.int64] | None
+    few: bool
+
+    def of(self, rows: FileRows, offset: int) -> FileRows:
+        """Those of some rows of the part, of which the first is at ``offset``."""
+        if self.positions is None:
+            return rows
+        low, high = np.searchsorted(self.positions, (offset, offset + rows.count)).tolist()
+        return rows.take(self.positions[low:high] - offset)
+
+    def adapted(self, decoded: FileRows, offset: int, adapter: SchemaAdapter, read: FileRead) -> Iterator[FileRows]:
+        """Those of some decoded rows, in the table's types."""
+        if self.few:
+            yield from adapted(self.of(decoded, offset), adapter, read)
+            return
+        for rows in adapted(decoded, adapter, read):
+            yield self.of(rows, offset)
+            offset += rows.count
+
+
 def _two_steps(file: ColumnarFile) -> _TwoSteps | None:
     """What to decode in which step; ``None`` where columns cannot be decoded apart."""
     chosen = FilterColumns(file.read.file_columns, file.read.file_predicate)
     if not file.columns.separable or not chosen.useful:
         return None
     first, rest = file.select(chosen.first), file.select(chosen.rest)
-    return _TwoSteps(chosen, first, rest) if first.is_read and rest.is_read else None
+    return _TwoSteps(chosen, file.with_visibility(first), rest) if first.is_read and rest.is_read else None
 
 
 def _all_rows(file: ColumnarFile, part: FileRows) -> Iterator[FileRows]:
-    for decoded in file.columns.decode(part):
-        yield from adapted(decoded, file.adapter, file.read)
+    for decoded in file.with_visibility(file.columns).decode(part):
+        for rows in adapted(decoded, file.adapter, file.read):
+            yield rows if rows.kept is None else rows.filter(rows.kept)
+        # A stripe goes before the next one is decoded.
+        del decoded
 
 
 def _late_rows(read: FileRead, part: FileRows, steps: _TwoSteps) -> Iterator[FileRows]:
-    """The rows of a stripe or row group that pass."""
-    positions, filtered = _filtered(read, part, steps)
-    steps.filter.seen(part.count, len(positions))
-    if not len(positions):
+    """The rows of a stripe or row group that pass; all that a reader sees where most pass."""
+    chosen = _chosen(read, part, steps)
+    if chosen is None:
         return
-    passed = 0
+    given = 0
     for decoded in steps.rest.decode(part):
-        before = decoded.start - part.start
-        low, high = np.searchsorted(positions, (before, before + decoded.count)).tolist()
-        for rows in adapted(decoded.take(positions[low:high] - before), steps.rest.adapter, read):
-            first = {name: _one_array(column.slice(passed, rows.count)) for name, column in filtered.items()}
-            passed += rows.count
+        for rows in chosen.adapted(decoded, decoded.start - part.start, steps.rest.adapter, read):
+            first = {name: _one_array(column.slice(given, rows.count)) for name, column in chosen.arrays.items()}
+            given += rows.count
             yield rows.with_arrays(first)
 
 
-def _filtered(
-    read: FileRead, part: FileRows, steps: _TwoSteps
-) -> tuple[npt.NDArray[np.int64], dict[str, pa.ChunkedArray]]:
-    """The positions of the rows that pass, and their values in the columns of the filter."""
-    positions = [np.zeros(0, np.int64)]
-    kept: dict[str, list[pa.Array]] = {column.name: [] for column in steps.filter.first}
-    for decoded in steps.first.decode(part):
-        for rows in adapted(decoded, steps.first.adapter, read):
-            chosen = steps.filter.positions(rows)
-            passed = rows.take(chosen)
-            for name, parts in kept.items():
-                parts.append(passed.arrays[name])
-            positions.append(chosen + (rows.start - part.start))
-    types = {column.name: column.type for column in steps.filter.first}
-    return np.concatenate(positions), {name: pa.chunked_array(parts, types[name]) for name, parts in kept.items()}
+def _chosen(read: FileRead, part: FileRows, steps: _TwoSteps) -> _Chosen | None:
+    """Decodes the columns of the filter, and chooses rows by them; ``None`` where no row passes."""
+    decoded = [rows for one in steps.first.decode(part) for rows in adapted(one, steps.first.adapter, read)]
+    passing = [_both(steps.filter.mask(rows.arrays), rows.kept) for rows in decoded]
+    passed = sum(rows.count if mask is None else mask.true_count for rows, mask in zip(decoded, passing, strict=True))
+    steps.filter.seen(part.count, passed)
+    if not passed:
+        return None
+    few = passed <= part.count * _SELECTIVE
+    found = [_positions(mask if few else rows.kept) for rows, mask in zip(decoded, passing, strict=True)]
+    some = [rows if at is None else rows.take(at) for rows, at in zip(decoded, found, strict=True)]
+    arrays = {name: pa.chunked_array([rows.arrays[name] for rows in some]) for name in some[0].arrays}
+    if all(at is None for at in found):
+        return _Chosen(arrays, None, few)
+    numbers = [
+        (np.arange(rows.count) if at is None else at) + (rows.start - part.start)
+        for rows, at in zip(decoded, found, strict=True)
+    ]
+    return _Chosen(arrays, np.concatenate(numbers), few)
+
+
+def _both(one: pa.BooleanArray | None, other: pa.BooleanArray | None) -> pa.BooleanArray | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return pc.and_(one, other)
+
+
+def _positions(mask: pa.BooleanArray | None) -> npt.NDArray[np.int64] | None:
+    return None if mask is None else np.flatnonzero(mask.to_numpy(zero_copy_only=False))
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:

@@ -91,6 +91,10 @@ class ColumnarFile(OpenFile):
     def select(self, columns: tuple[ColumnHandle, ...]) -> FileColumns:
         """Some of these columns."""
 
+    def with_visibility(self, columns: FileColumns) -> FileColumns:
+        """The same columns of this file, whose ``decode`` also says which rows a reader sees (``FileRows.kept``)."""
+        return columns
+
     @abstractmethod
     def matching(self, parts: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         """The parts that may hold rows of a predicate by their statistics; all of them on doubt."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 __all__ = ["FileRows"]
 
@@ -48,8 +49,9 @@ class FileRows:
         """The rows at these positions, which ascend; what is kept of them is not asked."""
         if len(positions) == self.count:
             return self
-        indices = pa.array(positions)
-        arrays = {name: array.take(indices) for name, array in self.arrays.items()}
+        # They are this object's own: half the bytes, and no check of each.
+        indices = pa.array(positions.astype(np.uint32) if self.count < 1 << 32 else positions)
+        arrays = {name: pc.take(array, indices, boundscheck=False) for name, array in self.arrays.items()}
         return FileRows(self.part, self.start, len(positions), arrays)
 
     def filter(self, mask: pa.BooleanArray) -> FileRows:

@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import orc
 
+from connector_spi.errors import InternalError
+from connector_spi.scan_counters import count
 from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.key_columns import (
     ACID_HIDDEN_COLUMNS,
@@ -21,13 +24,18 @@ from connectors.hive.acid.key_columns import (
 from connectors.hive.acid.key_range import StripeRanges
 from connectors.hive.acid.read.stripe_keys import CountedKeys, Keys, StoredColumns, StoredKeys, StripeKeys
 from connectors.hive.acid.valid_ids import ValidIds
+from connectors.toolkit.orc.columns import OrcColumns
 from connectors.toolkit.orc.file import OrcFile
 from connectors.toolkit.read.file_read import FileRead
+from connectors.toolkit.read.open_file import FileColumns
+from connectors.toolkit.read.rows import FileRows
+from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 from connectors.toolkit.storage.file_head import file_head
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HIDDEN_NAMES", "AcidRead", "OpenAcidFile", "open_acid_file"]
 
+_LEFT_OUT = "rows left out as deleted or not visible"
 HIDDEN_NAMES = frozenset(column.name for column in ACID_HIDDEN_COLUMNS)
 
 
@@ -69,6 +77,11 @@ class OpenAcidFile(OrcFile):
         self.asked = asked
         self._hidden = tuple(column for column in asked.read.columns if column.name in HIDDEN_NAMES)
 
+    def with_visibility(self, columns: FileColumns) -> FileColumns:
+        if not isinstance(columns, OrcColumns):
+            raise InternalError(f"{type(columns).__name__} are no columns of {self.read.path}")
+        return _SeenColumns(self, columns)
+
     @property
     def root(self) -> str:
         return "" if self.asked.acid.original else self._names[ROW]
@@ -104,6 +117,45 @@ class OpenAcidFile(OrcFile):
     @cached_property
     def _names(self) -> tuple[str, ...]:
         return acid_columns(orc.ORCFile(self.source).schema, self.read.path)
+
+
+class _SeenColumns(FileColumns):
+    """Some columns, decoded together with the row keys that tell which rows a reader sees."""
+
+    def __init__(self, file: OpenAcidFile, columns: OrcColumns) -> None:
+        self._file = file
+        self._columns = columns
+
+    @property
+    def adapter(self) -> SchemaAdapter:
+        return self._columns.adapter
+
+    @property
+    def is_read(self) -> bool:
+        return self._columns.is_read
+
+    @property
+    def separable(self) -> bool:
+        return self._columns.separable
+
+    def decode(self, part: FileRows) -> Iterator[FileRows]:
+        keys, index = self._file.keys, part.part
+        if keys.sees_none(index):
+            count(_LEFT_OUT, part.count)
+            return
+        asked = keys.columns(index)
+        if self._file.asked.acid.deletes and not asked:
+            count("stripes that no delete touches")
+        stripe = self._columns.read(index, asked)
+        known = keys.of_stripe(index, stripe.extra)
+        kept = None
+        if known.dropped is not None:
+            count(_LEFT_OUT, int(np.count_nonzero(known.dropped)))
+            if known.dropped.all():
+                return
+            kept = pa.array(~known.dropped)
+        arrays = {**stripe.columns, **self._file.hidden_arrays(known)}
+        yield FileRows(index, part.start, part.count, arrays, kept)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from connectors.hive.acid.read.acid_file import HIDDEN_NAMES, AcidRead
 from connectors.hive.acid.read.page_source import acid_page_source
 from connectors.hive.acid.valid_ids import ALL_VALID, ValidIds
 from connectors.hive.formats.coercions.rules import ORC_RULES
-from connectors.toolkit.read.file_read import FileRange, FileRead
+from connectors.toolkit.read.file_read import BATCH_ROWS, FileRange, FileRead
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["RecordingFiles", "acid_file", "read", "source"]
@@ -61,6 +61,7 @@ def source(
     visible: ValidIds = ALL_VALID,
     memory: int = 1 << 28,
     predicate: TupleDomain[ColumnHandle] | None = None,
+    batch_rows: int = BATCH_ROWS,
 ) -> PageSource:
     """The rows of a range of a file."""
     names = {column.name: column.name for column in columns}
@@ -71,6 +72,8 @@ def source(
         sources=lambda schema: names,
         predicate=TupleDomain.all() if predicate is None else predicate,
         rules=ORC_RULES,
+        batch_rows=batch_rows,
+        skips_rows=True,
     )
     return acid_page_source(RecordingFiles(), AcidRead(asked, file, visible, memory))
 

@@ -32,6 +32,24 @@ def test_deleted_rows(parts: list[list[Key]], rows: list[Key], ordered: bool) ->
     assert mask is None or mask.tolist() == [row in known for row in rows]
 
 
+@pytest.mark.parametrize("row_ids", [[5, 6, 7, 8], [5, 5, 7, 8], [5, 6, 6, 8], [5, 7, 9], [8, 6, 7, 5], [5], []])
+@pytest.mark.parametrize("gone", [[5], [8], [6, 7], [5, 8], [4, 9], [5, 5, 6], [1 << 40], list(range(12))])
+def test_rows_one_after_the_other(row_ids: list[int], gone: list[int]) -> None:
+    """As many as lie between the first and the last one are all of them only where each comes once."""
+    rows: list[Key] = [(1, 0, row) for row in row_ids]
+    mask = DeleteSet([runs([(1, 0, row) for row in gone])]).deleted(runs(rows))
+    expected = [row in gone for row in row_ids]
+    assert (mask is not None) == any(expected)
+    assert mask is None or mask.tolist() == expected
+
+
+def test_rows_of_many_pairs() -> None:
+    rows: list[Key] = [(write_id, 0, row) for write_id in range(100) for row in range(3)]
+    mask = DeleteSet([runs([(write_id, 0, 1) for write_id in range(0, 100, 7)])]).deleted(runs(rows))
+    assert mask is not None
+    assert mask.tolist() == [row == 1 and write_id % 7 == 0 for write_id, _, row in rows]
+
+
 @given(
     keys=st.lists(KEYS, max_size=20),
     write_id=st.integers(0, 4),
