@@ -32,13 +32,11 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         for file_format in ("orc", "parquet"):
             name = f"made_{file_format}"
             _create(lake, source, name, file_format, folder / name)
-            taken = take_turns(
-                {
-                    "lakeport": partial(_insert, lake, source, name),
-                    "spark": _spark_writer(lake, source, folder / f"spark_{file_format}", file_format),
-                },
-                size.of(5, 1),
-            )
+            writers: dict[str, Callable[[], int]] = {
+                "lakeport": partial(_insert, lake, source, name),
+                "spark": _spark_writer(lake, source, folder / f"spark_{file_format}", file_format),
+            }
+            taken = take_turns(writers, size.of(5, 1))
             ours, theirs = taken["lakeport"], taken["spark"]
             for what, mine, other in (("CPU", ours.cpu, theirs.cpu), ("time", ours.seconds, theirs.seconds)):
                 ratio = median(one / max(its, 0.01) for one, its in zip(mine, other, strict=True))
