@@ -1,8 +1,12 @@
-"""From nothing to the first rows: the first query after start and the tenth, each start in a new process."""
+"""From nothing to the first rows: the first query after start and the tenth, each start in a new process.
+
+For the engine duckdb it is the command ``lakeport sql`` up to its answer, with bytecode as an installed package has it.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -13,6 +17,7 @@ from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
 from benchmarks.lake import open_lake
 from benchmarks.tables import write_parquet
+from lakeport.connection import connect
 
 _QUERIES = 10
 _CONTENDERS = {
@@ -21,6 +26,24 @@ _CONTENDERS = {
     "Python tasks": ("python", "lakeport.spark.tasks.daemon"),
     "Python tasks, pyspark.daemon": ("python", "pyspark.daemon"),
 }
+
+# pyarrow imports pandas where it is installed; Lakeport does not need it.
+_NO_PANDAS = """
+class NoPandas:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas":
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, NoPandas())
+"""
+_PROGRAM = """
+import sys, time
+{before}
+from lakeport.shell.main import main
+code = main()
+print(time.process_time(), time.clock_gettime(time.CLOCK_MONOTONIC), file=sys.stderr)
+sys.exit(code)
+"""
+_IMPORTS = {"no pandas": _NO_PANDAS, "pandas installed": ""}
 
 
 def measure(size: Size, folder: Path) -> list[Figure]:
@@ -38,7 +61,44 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         figures.append(Figure("startup", f"{name}: session ready", started, "s"))
         figures.append(Figure("startup", f"{name}: first query", first, "s"))
         figures.append(Figure("startup", f"{name}: tenth query", tenth, "s"))
-    return figures
+    return [*figures, *_commands(size, folder, table)]
+
+
+def _commands(size: Size, folder: Path, table: Path) -> list[Figure]:
+    """``lakeport sql --engine duckdb`` from the start of its process to its answer, in turns."""
+    home = folder / "commands"
+    home.mkdir()
+    (home / "catalogs").mkdir()
+    (home / "catalogs" / "hive.properties").write_text(
+        f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={home / 'metastore.db'}\n"
+    )
+    with connect(catalogs=home / "catalogs", engine="duckdb") as session:
+        session.sql(f"CALL hive.system.register_table('bench', 'small', '{table}')")
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in _IMPORTS}
+    for number in range(size.of(9, 2)):
+        for name, before in _IMPORTS.items():
+            found = _command(home, before)
+            if number:  # the first writes the bytecode
+                taken[name].append(found)
+    return [
+        Figure("startup", f"lakeport sql --engine duckdb, {name}: {what}", median(one[at] for one in runs), "s")
+        for name, runs in taken.items()
+        for at, what in enumerate(("CPU", "wall"))
+    ]
+
+
+def _command(home: Path, before: str) -> tuple[float, float]:
+    """Seconds of the processor and of the clock of one command."""
+    text = "SELECT count(*) FROM hive.bench.small"
+    program = _PROGRAM.format(before=before)
+    command = [sys.executable, "-c", program, "sql", "--engine", "duckdb", "--catalogs", str(home / "catalogs"), text]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(home / "bytecode")
+    begun = time.clock_gettime(time.CLOCK_MONOTONIC)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert " 1000\n" in done.stdout, done.stdout
+    processor, ended = map(float, done.stderr.split()[-2:])
+    return processor, ended - begun
 
 
 def run_queries(table: Path, home: Path, reader: str, daemon: str) -> list[float]:

@@ -73,6 +73,8 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
+from connector_spi.optional.writing import SupportsInsert
+from connector_spi.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
 from connector_spi.page_source import (
     MAX_BATCH_ROWS,
     GeneratorPageSource,
@@ -175,12 +177,14 @@ __all__ = [
     "FieldDereference",
     "FileMissingError",
     "FilterApplication",
+    "Fragment",
     "Function",
     "GeneratedTable",
     "GeneratorConnector",
     "GeneratorPageSource",
     "GeneratorPageSourceProvider",
     "GeneratorSplit",
+    "InsertHandle",
     "InternalError",
     "InvalidArgumentError",
     "InvalidPropertyError",
@@ -190,6 +194,8 @@ __all__ = [
     "MetastoreError",
     "NativeFile",
     "NotSupportedError",
+    "PageSink",
+    "PageSinkProvider",
     "PageSource",
     "PageSourceProvider",
     "PartitionDefinition",
@@ -220,6 +226,7 @@ __all__ = [
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsColumnStatistics",
+    "SupportsInsert",
     "SupportsLimit",
     "SupportsPartitionDefinition",
     "SupportsPartitionListing",

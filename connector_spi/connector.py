@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.optional.procedures import Procedure
+from connector_spi.page_sink import PageSinkProvider
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession
@@ -57,6 +58,11 @@ class Connector(ABC):
     @abstractmethod
     def page_source_provider(self) -> PageSourceProvider:
         """Opens splits in tasks; picklable."""
+
+    @property
+    def page_sink_provider(self) -> PageSinkProvider | None:
+        """Opens sinks in tasks; picklable. ``None`` where no metadata of the connector ``SupportsInsert``."""
+        return None
 
     @property
     def procedures(self) -> Sequence[Procedure]:

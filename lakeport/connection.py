@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, overload
 
 from connector_spi.errors import InvalidArgumentError
@@ -19,7 +20,11 @@ __all__ = ["connect"]
 
 @overload
 def connect(
-    spark: None = None, catalogs: str | os.PathLike[str] | None = None, *, engine: Literal["duckdb"]
+    spark: None = None,
+    catalogs: str | os.PathLike[str] | None = None,
+    *,
+    engine: Literal["duckdb"],
+    settings: Mapping[str, str] | None = None,
 ) -> LocalSession: ...
 
 
@@ -39,7 +44,8 @@ def connect(
     *,
     new_sessions: bool = False,
     engine: Literal["spark", "duckdb"] = "spark",
-) -> Session:
+    settings: Mapping[str, str] | None = None,
+) -> Session | LocalSession:
     """Opens a session.
 
     Args:
@@ -50,9 +56,12 @@ def connect(
         new_sessions: Whether sessions that ``spark.newSession()`` makes in Python see the catalogs, too.
         engine: What runs SQL: ``spark``, or ``duckdb`` in this process with no Java, which does not run all of it yet.
 
+        settings: Of DuckDB: ``memory_limit``, ``threads``, ``temp_directory`` and ``max_temp_directory_size``, with the
+            values that DuckDB has for them; ``SET duckdb.memory_limit = 4GB`` changes them later.
+
     Raises:
         InvalidArgumentError: A directory in the place of the Spark session, an engine that there is not, or settings
-            of Spark with another engine.
+            of one engine with the other.
         InvalidPropertyError: The directory is missing. A bad file in it is an error of its catalog, raised on use.
         NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
             that has no Lakeport.
@@ -64,10 +73,12 @@ def connect(
         )
     if check_engine(engine) != "spark" and (spark is not None or new_sessions):
         raise InvalidArgumentError(f"a Spark session is given to the engine {engine}; leave it out, or the engine")
+    if engine == "spark" and settings:
+        raise InvalidArgumentError("settings are those of the engine duckdb; those of Spark belong to its session")
     registry = load_catalogs(catalogs)
     try:
         if engine == "duckdb":
-            return LocalSession(registry)
+            return LocalSession(registry, settings)
         return Session(registry, spark, new_sessions=new_sessions)
     except BaseException:
         registry.shutdown()

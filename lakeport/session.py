@@ -1,43 +1,24 @@
-"""The public face: what can be done with a session."""
+"""The public face: a session whose statements run in Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
-
-import pyarrow as pa
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import UserError
-from lakeport.arrow.filters import Where
-from lakeport.arrow.reading import open_changes, open_scan
-from lakeport.arrow.reads import ArrowReads
-from lakeport.arrow.scan_request import Exclusive, ReadSettings, ScanRequest, Version, change_range, scan_request
-from lakeport.frames.table_scan import TableScan
-from lakeport.planning.names import list_schemas, list_tables
+from lakeport.catalog_session import CatalogSession
 from lakeport.spark.bridge.options import SparkOptions
 from lakeport.spark_on_demand import SparkOnDemand
-from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
-from lakeport.sql.explain.request import explain_request
-from lakeport.sql.show_stats import show_stats_name
-from lakeport.sql.table_columns import table_columns
-from lakeport.transactions.lease import ReadLease, commit_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from lakeport.spark.engine import SparkEngine
+    from lakeport.spark.results import SparkResult  # noqa: F401 - of the base class
 
 __all__ = ["Session"]
 
-_blocks: ContextVar[tuple[tuple[Session, ReadLease], ...]] = ContextVar("lakeport_transactions", default=())
-"""The sessions and the leases of the blocks that a thread is in, one of each session."""
 
-
-class Session:
+class Session(CatalogSession["SparkResult"]):
     """Catalogs, and SQL and Arrow over them. May be used by several threads.
 
     Args:
@@ -55,17 +36,10 @@ class Session:
         *,
         new_sessions: bool = False,
     ) -> None:
-        self._catalogs = catalogs
         self._spark = SparkOnDemand(catalogs, options, new_sessions=new_sessions)
-        self._reads = ArrowReads(catalogs)
-        self._dialect = DIALECTS[0]
+        super().__init__(catalogs, self._spark)
         if spark is not None:
             self._spark.attach(spark)
-
-    @property
-    def catalogs(self) -> CatalogRegistry:
-        """The catalogs: ``register``, ``drop``, ``names``, ``check``."""
-        return self._catalogs
 
     @property
     def spark(self) -> SparkSession:
@@ -74,30 +48,7 @@ class Session:
         Raises:
             ExternalError: No Java, a wrong one, or Spark does not start.
         """
-        return self.engine.spark
-
-    @property
-    def is_started(self) -> bool:
-        """Whether there is a Spark; asking does not start one."""
-        return self._spark.started is not None
-
-    @property
-    def engine(self) -> SparkEngine:
-        """Statements through Spark; raises as ``spark`` does."""
-        return self._spark.engine
-
-    @property
-    def dialect(self) -> str:
-        """The dialect of statements that say none: ``spark`` at first, or ``trino``.
-
-        Raises:
-            InvalidArgumentError: On setting: no such dialect.
-        """
-        return self._dialect
-
-    @dialect.setter
-    def dialect(self, name: str) -> None:
-        self._dialect = check_dialect(name)
+        return self._spark.session
 
     def sql(
         self,
@@ -121,201 +72,8 @@ class Session:
         Example:
             >>> session.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()  # doctest: +SKIP
         """
-        columns_of = table_columns(self._catalogs, self.read_lease, self._current_names)
-        spoken = self._dialect if dialect is None else check_dialect(dialect)
-        text = to_spark_sql(text, spoken, columns_of, lambda key: self.spark.conf.get(key, None))
-        asked = None if args else show_stats_name(text)
-        if asked is not None:
-            return self.engine.show_stats(asked, self.read_lease)
-        explained = None if args else explain_request(text)
-        if explained is not None:
-            return self.engine.explain(explained, self.read_lease)
-        return self.engine.sql(text, args, self.read_lease)
-
-    def schemas(self, catalog: str | None = None) -> list[str]:
-        """Full names of the schemas of a catalog, or of all catalogs, sorted; needs no Spark.
-
-        The schemas about a catalog itself, ``information_schema`` and ``system``, are left out.
-
-        Raises:
-            ConnectorError: No such catalog, or a catalog that fails.
-
-        Example:
-            >>> session.schemas("hive")
-            ['hive.default', 'hive.sales']
-        """
-        return list_schemas(self._catalogs, self.read_lease, catalog)
-
-    def tables(self, name: str | None = None) -> list[str]:
-        """Full names of the tables and views of a schema, a catalog, or all catalogs, sorted; needs no Spark.
-
-        Each can be given to ``scan``, ``arrow`` and ``table``.
-
-        Args:
-            name: A schema, such as ``hive.sales``, or a catalog; the schemas about it are left out.
-
-        Raises:
-            ConnectorError: No such catalog or schema, or a catalog that fails.
-
-        Example:
-            >>> session.tables("hive.sales")[:2]
-            ['hive.sales.items', 'hive.sales.labels']
-        """
-        return list_tables(self._catalogs, self.read_lease, name)
+        return self.plan(text, args, dialect=dialect).native
 
     def table(self, name: str) -> DataFrame:
         """A table as a DataFrame; filters, columns and limits put on it are pushed down. Raises as ``sql`` does."""
-        return self.engine.table(name, self.read_lease)
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """A block in which all statements of this thread see their tables at one moment.
-
-        They share one transaction in each catalog, whose locks are released at the end of the block. DataFrames that
-        were made in it keep seeing what they saw. What the block defines (``CREATE``, ``ALTER``, ``DROP``, ``CALL``)
-        it sees from then on. A block inside of a block belongs to the outer one.
-
-        Example:
-            >>> with session.transaction():
-            ...     labels = session.arrow("hive.sales.labels").read_all()
-            ...     items = session.scan("hudi.sales.items", columns=["id"]).to_arrow()
-        """
-        if self.read_lease is not None:
-            yield
-            return
-        lease = ReadLease(self._catalogs)
-        with ExitStack() as stack:
-            stack.enter_context(lease.block())
-            stack.callback(_blocks.reset, _blocks.set((*_blocks.get(), (self, lease))))
-            engine = self._spark.started
-            if engine is not None:
-                stack.enter_context(engine.block(lease))
-            yield
-
-    def arrow(
-        self,
-        name: str,
-        columns: Sequence[str] | None = None,
-        where: Where | None = None,
-        limit: int | None = None,
-        **settings: Unpack[ReadSettings],
-    ) -> pa.RecordBatchReader:
-        """Reads a table as Arrow with no Spark, as a stream; what ``where`` excludes is skipped where possible.
-
-        The table's snapshot is fixed by this call. Files are freed when the reader was read to its end or is dropped,
-        or with the session.
-
-        Args:
-            name: Catalog, schema and table: ``hive.sales.orders``, or a system table ``hive.sales.`orders$files```.
-            columns: What to read, in order; ``None`` is every column that is not hidden.
-            where: SQL, such as ``"a > 5 AND b IN (1, 2)"``. Or pyarrow's DNF: ``[("a", ">", 5), ("b", "in", [1, 2])]``
-                joined by AND, or a list of such lists joined by OR; with ``is null`` and ``is not null`` too. Both mean
-                what Spark's WHERE means. Or an expression of pyarrow, which means what it means there.
-            limit: Most rows to give.
-            settings: By name, each with a default: ``version``, ``options``, ``threads`` and ``ordered``; what they
-                mean says ``ReadSettings``.
-
-        Raises:
-            ConnectorError: A name that is not there (with what is close), a filter that is not understood, a catalog or
-                storage that failed. Reading raises them too.
-
-        Example:
-            >>> session.arrow("hive.sales.labels", ["s"], [("id", ">", 2), ("id", "<", 5)]).read_all().to_pylist()
-            [{'s': None}, {'s': 'four'}]
-        """
-        request = scan_request(name, settings).with_columns(columns).with_filter(where).with_limit(limit)
-        return self._reads.read(lambda statement: open_scan(statement, request), self.read_lease)
-
-    def scan(
-        self,
-        name: str,
-        columns: Sequence[str] | None = None,
-        where: Where | None = None,
-        limit: int | None = None,
-        **settings: Unpack[ReadSettings],
-    ) -> TableScan:
-        """A table to be read with no Spark, into pyarrow, pandas, Polars or DuckDB; nothing is read yet.
-
-        All reads of it see the snapshot of this call. Arguments and errors are those of ``arrow``.
-
-        Example:
-            >>> session.scan("hive.sales.labels").select("id", "s").where(("id", "<", 3)).to_arrow().to_pylist()
-            [{'id': 1, 's': 'one'}, {'id': 2, 's': 'two'}]
-        """
-        request = scan_request(name, settings).with_columns(columns).with_filter(where).with_limit(limit)
-        return TableScan(self._reads, request, self.read_lease or ReadLease(self._catalogs))
-
-    def changes(
-        self,
-        name: str,
-        start: Version | Exclusive | None = None,
-        end: Version | Exclusive | None = None,
-        *,
-        columns: Sequence[str] | None = None,
-        where: Where | None = None,
-        limit: int | None = None,
-        threads: int | None = None,
-    ) -> pa.RecordBatchReader:
-        """Reads what changed in a table between two versions as Arrow with no Spark, as a stream, in no order.
-
-        To the table's columns come ``_change_type`` (``insert``, ``delete``, ``update_preimage`` or
-        ``update_postimage``), ``_commit_version`` and ``_commit_timestamp``. In SQL, with Spark 4.2 and later:
-        ``SELECT * FROM t CHANGES FROM VERSION a TO VERSION b``.
-
-        Args:
-            name: Catalog, schema and table: ``hive.sales.orders``.
-            start: The first version whose changes are read, or an aware ``datetime``; ``Exclusive(7)`` is the one
-                after version 7; ``None``: from the beginning.
-            end: The last one, of the same kind; ``None`` is the newest.
-            columns: As in ``arrow``.
-            where: As in ``arrow``; may name the three added columns.
-            limit: Most rows to give.
-            threads: As in ``arrow``.
-
-        Raises:
-            InvalidArgumentError: The range is not one of the table, or its changes are no longer there; says what is.
-            NotSupportedError: The catalog or the table has no changes.
-            ConnectorError: As ``arrow``.
-
-        Example:
-            >>> session.changes("hive.sales.notes", 7, 9, where=[("_change_type", "=", "insert")]).read_all().num_rows
-            2
-        """
-        asked = change_range(start, end)
-        request = ScanRequest(name, threads=threads).with_columns(columns).with_filter(where).with_limit(limit)
-        return self._reads.read(lambda statement: open_changes(statement, request, asked), self.read_lease)
-
-    def close(self) -> None:
-        """Ends open reads, shuts the catalogs down, and stops Spark where the session started it.
-
-        Raises:
-            ConnectorError: A catalog failed to shut down; all else was done nevertheless.
-        """
-        with ExitStack() as stack:
-            # Done from the last to the first, each whatever became of the others.
-            stack.callback(self._catalogs.shutdown)
-            stack.callback(commit_all, self._catalogs)
-            stack.callback(self._spark.close)
-            stack.callback(self._reads.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        try:
-            return f"<lakeport.Session of {', '.join(self._catalogs.names()) or 'no catalogs'}>"
-        except UserError:
-            return "<lakeport.Session, closed>"
-
-    @property
-    def read_lease(self) -> ReadLease | None:
-        """That of the block that this thread is in; ``None`` outside of one."""
-        return next((lease for session, lease in _blocks.get() if session is self), None)
-
-    def _current_names(self) -> tuple[str, str]:
-        return self.engine.current_catalog(), self.engine.current_schema()
+        return self._spark.table(name, self.read_lease).native

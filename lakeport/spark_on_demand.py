@@ -1,24 +1,32 @@
-"""The Spark of a session, which is started when it is first needed."""
+"""The engine Spark, which is started when it is first needed."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalog.registry import CatalogRegistry
+from lakeport.engine import Engine, FunctionUsage, Parameters, Work
 from lakeport.spark.bridge.options import SparkOptions
+from lakeport.sql.explain.request import ExplainRequest
+from lakeport.transactions.lease import ReadLease
+from lakeport.transactions.session_properties import PREFIX
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from lakeport.spark.engine import SparkEngine
     from lakeport.spark.java_process import JavaProcess
+    from lakeport.spark.results import SparkResult
     from lakeport.spark.session_factory import LocalSpark
 
 __all__ = ["SparkOnDemand"]
 
 
-class SparkOnDemand:
+class SparkOnDemand(Engine["SparkResult"]):
     """A given Spark session with the catalogs in it, or a local Spark. May be used by several threads.
 
     Args:
@@ -27,9 +35,13 @@ class SparkOnDemand:
         new_sessions: Whether sessions that the Spark session makes see the catalogs, too.
     """
 
+    name = "spark"
+    title = "Spark"
+    own_catalogs = ("spark_catalog",)
+
     def __init__(self, catalogs: CatalogRegistry, options: SparkOptions | None, *, new_sessions: bool) -> None:
         self._catalogs = catalogs
-        self._options = options
+        self._options = options or SparkOptions()
         self._new_sessions = new_sessions
         self._local: LocalSpark | None = None
         self._engine: SparkEngine | None = None
@@ -41,23 +53,82 @@ class SparkOnDemand:
         self._engine = self._engine_of(spark)
 
     @property
-    def started(self) -> SparkEngine | None:
-        """The engine, if there is a Spark."""
-        return self._engine
+    def session(self) -> SparkSession:
+        """The Spark session that sees the catalogs; raises as ``start``."""
+        return self._started().spark
 
     @property
-    def engine(self) -> SparkEngine:
-        """The engine; starts a local Spark, or takes the one that is active in the process, where there is none yet.
+    def is_started(self) -> bool:
+        return self._engine is not None
 
-        Raises:
-            UserError: The session is closed.
-            ExternalError: No Java, a wrong one, or Spark does not start.
-        """
+    def start(self) -> None:
+        """Starts a local Spark, or takes the one that is active in the process, where there is none yet."""
+        self._started()
+
+    def facts(self) -> list[str]:
+        engine = self._engine
+        if engine is None:
+            return ["Spark: not started"]
+        context = engine.spark.sparkContext
+        return [
+            f"Spark: {context.version} on {context.master}, application {context.applicationId}",
+            f"Spark's page: {context.uiWebUrl or 'off'}",
+        ]
+
+    def setting(self, name: str) -> str | None:
+        return self._started().spark.conf.get(name, None)
+
+    def session_properties(self) -> dict[str, str]:
+        engine = self._engine
+        settings = self._options.settings if engine is None else engine.spark.conf.getAll
+        return {key.removeprefix(PREFIX): text for key, text in settings.items() if key.startswith(PREFIX)}
+
+    def keep_session_properties(self, properties: Mapping[str, str]) -> None:
         with self._lock:
-            if self._engine is None:
-                self._catalogs.names()  # says so when the session is closed
-                self._engine = self._start()
-            return self._engine
+            known, engine = self.session_properties(), self._engine
+            if engine is None:
+                others = {key: text for key, text in self._options.settings.items() if not key.startswith(PREFIX)}
+                ours = {PREFIX + name: text for name, text in properties.items()}
+                self._options = replace(self._options, settings={**others, **ours})
+                return
+            for name in known.keys() - properties.keys():
+                engine.spark.conf.unset(PREFIX + name)
+            for name, text in properties.items():
+                engine.spark.conf.set(PREFIX + name, text)
+
+    def plan(self, text: str, args: Parameters = None, lease: ReadLease | None = None) -> SparkResult:
+        return _result(self._started().sql(text, args, lease))
+
+    def table(self, name: str, lease: ReadLease | None = None) -> SparkResult:
+        return _result(self._started().table(name, lease))
+
+    def show_stats(self, name: str, lease: ReadLease | None = None) -> SparkResult:
+        return _result(self._started().show_stats(name, lease))
+
+    def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> SparkResult:
+        return _result(self._started().explain(request, lease))
+
+    def block(self, lease: ReadLease) -> AbstractContextManager[None]:
+        """Where Spark runs, its own ``spark.sql`` of this thread, too, reads in the transactions."""
+        return nullcontext() if self._engine is None else self._engine.block(lease)
+
+    def work(self, label: str) -> Work:
+        context = self._started().spark.sparkContext
+        from lakeport.spark.work import SparkWork  # PySpark, which reading Arrow must not need
+
+        return SparkWork(context, label)
+
+    def current_catalog(self) -> str:
+        return self._started().current_catalog()
+
+    def current_schema(self) -> str:
+        return self._started().current_schema()
+
+    def function_names(self) -> list[str]:
+        return self._started().function_names()
+
+    def function_usages(self, names: Iterable[str]) -> list[FunctionUsage]:
+        return self._started().function_usages(names)
 
     def close(self) -> None:
         """Stops Spark where it was started here, also while it still starts, else takes the catalogs out of it."""
@@ -72,6 +143,13 @@ class SparkOnDemand:
         elif engine is not None:
             engine.detach()
 
+    def _started(self) -> SparkEngine:
+        with self._lock:
+            if self._engine is None:
+                self._catalogs.names()  # says so when the session is closed
+                self._engine = self._start()
+            return self._engine
+
     def _engine_of(self, spark: SparkSession) -> SparkEngine:
         # Imported here, since reading Arrow must need neither PySpark nor Java.
         from lakeport.spark.engine import SparkEngine
@@ -85,7 +163,7 @@ class SparkOnDemand:
         try:
             from lakeport.spark.session_factory import local_spark
 
-            local = local_spark(self._options or SparkOptions(), self._starting)
+            local = local_spark(self._options, self._starting)
         finally:
             self._starting = None
         try:
@@ -95,3 +173,9 @@ class SparkOnDemand:
             raise
         self._local = local
         return engine
+
+
+def _result(frame: DataFrame) -> SparkResult:
+    from lakeport.spark.results import SparkResult  # PySpark, which reading Arrow must not need
+
+    return SparkResult(frame)

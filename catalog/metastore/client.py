@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
+from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Partition, Table
 from catalog.metastore.partitions.names import prune_partition_names
 from catalog.metastore.transactions import HeldLock, LockComponent, LockedObject, ValidTransactions, ValidWriteIds
 from connector_spi.errors import NotSupportedError
@@ -141,6 +141,16 @@ class MetastoreWriter(ABC):
     deletes_files: bool = True
     """Whether the metastore deletes the files of what is dropped, where it is asked to."""
 
+    def check_allowed(self, what: str) -> None:
+        """Refuses what would end in writes where there may be none; else nothing.
+
+        Args:
+            what: Is done, as in "cannot ...".
+
+        Raises:
+            NotSupportedError: With code ``READ_ONLY_CATALOG``.
+        """
+
     @abstractmethod
     def create_database(self, database: Database) -> None:
         """Makes a database.
@@ -223,6 +233,15 @@ class MetastoreWriter(ABC):
         Raises:
             TableNotFoundError: There is no such table.
             MetastoreError: One of them is not there; then none is dropped.
+        """
+
+    @abstractmethod
+    def set_partition_parameters(self, database: str, table: str, parameters: Mapping[str, Parameters]) -> None:
+        """Replaces the properties of partitions, by their names, in one call; of nothing else, statistics included.
+
+        Raises:
+            TableNotFoundError: There is no such table.
+            MetastoreError: One of them is not there; then none is changed.
         """
 
     @abstractmethod

@@ -32,6 +32,7 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
+from connector_spi.optional.writing import SupportsInsert
 
 __all__ = [
     "CHANGE_TYPE",
@@ -51,6 +52,7 @@ __all__ = [
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
+    "SupportsInsert",
     "SupportsPartitionDefinition",
     "SupportsReadOptions",
     "SupportsSchemaDefinition",

@@ -33,6 +33,7 @@ class ConformanceBase(ABC):
 
     Attributes:
         missing_behaviours: What the connector cannot do; everything else is checked.
+        refused_in_inserts: Types of columns that the connector reads, and to whose tables it adds no rows.
         empty_system_tables: Kinds of system tables that have no rows for a table just made.
         max_examples: Random predicates for each property.
         seconds_for_splits: Planning the splits of a small table is taken for endless after this.
@@ -42,6 +43,7 @@ class ConformanceBase(ABC):
     """
 
     missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset()
+    refused_in_inserts: ClassVar[frozenset[Behaviour]] = frozenset()
     empty_system_tables: ClassVar[frozenset[str]] = frozenset()
     max_examples: ClassVar[int] = 50
     seconds_for_splits: ClassVar[float] = 60.0

@@ -20,6 +20,7 @@ class Behaviour(Enum):
     EXPRESSION_PUSHDOWN = "apply_filter guarantees expressions that are no domains"
     FILTER_PUSHDOWN = "apply_filter takes something over"
     HIDDEN_COLUMNS = "tables have columns that SELECT * does not show"
+    INSERT = "metadata is SupportsInsert"
     LIMIT = "metadata is SupportsLimit"
     NESTED_PROJECTION = "nested types may be narrowed to the fields used"
     NULL_PARTITION_KEYS = "a partition key may be null"

@@ -22,6 +22,7 @@ from connector_spi.testing.checks.missing import MissingChecks
 from connector_spi.testing.checks.query import QueryChecks
 from connector_spi.testing.checks.streaming import StreamingChecks
 from connector_spi.testing.checks.task import TaskChecks
+from connector_spi.testing.checks.writing import WritingChecks
 
 __all__ = ["ConnectorConformance"]
 
@@ -35,5 +36,6 @@ class ConnectorConformance(
     LifecycleChecks,
     ChangesChecks,
     StreamingChecks,
+    WritingChecks,
 ):
     """All checks; see ConformanceBase for the hooks, and Behaviour for what may be missing."""

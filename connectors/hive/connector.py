@@ -12,6 +12,7 @@ from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, Co
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.optional.procedures import Procedure
+from connector_spi.page_sink import PageSinkProvider
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession
@@ -38,6 +39,7 @@ from connectors.hive.splits import HiveSplitManager
 from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.hive.transactions.heartbeats import Heartbeats
 from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
+from connectors.hive.write.page_sink import HivePageSinkProvider
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import storage_options
 
@@ -94,6 +96,10 @@ class HiveConnector(Connector):
     @property
     def page_source_provider(self) -> PageSourceProvider:
         return self._page_source_provider
+
+    @property
+    def page_sink_provider(self) -> PageSinkProvider:
+        return HivePageSinkProvider(self._files)
 
     @property
     def procedures(self) -> Sequence[Procedure]:

@@ -47,6 +47,7 @@ from connectors.hive.streaming import initial_offset, latest_offset, streamed_ro
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
 from connectors.hive.table_definitions import HiveDefinitions
 from connectors.hive.transaction import HiveTransaction
+from connectors.hive.write.insertion import HiveInsertion
 from connectors.toolkit.read.aggregation import aggregated_columns, is_aggregated_by_footers
 from connectors.toolkit.storage.filesystem import FileSystem
 
@@ -55,7 +56,7 @@ __all__ = ["HiveMetadata"]
 _WITH_FOOTERS = ("parquet", "orc")
 
 
-class HiveMetadata(HiveDefinitions, ConnectorMetadata[HiveTableHandle]):
+class HiveMetadata(HiveDefinitions, HiveInsertion, ConnectorMetadata[HiveTableHandle]):
     """Metadata within one transaction, with statistics, partition listing, redirection to Hudi, views and definitions.
 
     Args:
@@ -68,9 +69,9 @@ class HiveMetadata(HiveDefinitions, ConnectorMetadata[HiveTableHandle]):
     def __init__(
         self, config: PropertyValues, files: FileSystem, transaction: HiveTransaction, metastore: Metastore
     ) -> None:
-        super().__init__(metastore, files)
+        HiveDefinitions.__init__(self, metastore, files)
+        HiveInsertion.__init__(self, metastore, files, transaction)
         self._config = config
-        self._transaction = transaction
 
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
         return self._transaction.client.get_databases()

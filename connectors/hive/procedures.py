@@ -19,7 +19,8 @@ from connector_spi.predicate import Value
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
 from connectors.hive.definitions.storage_classes import storage_of
-from connectors.hive.partitions.definitions import PartitionDefinitions, value_text
+from connectors.hive.partitions.definitions import PartitionDefinitions
+from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.registration.discovery import DiscoveredTable, discover_table
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 

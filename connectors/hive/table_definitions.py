@@ -15,7 +15,8 @@ from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
 from connectors.hive.definitions.columns import make_handle
 from connectors.hive.definitions.table_formats import is_transactional
-from connectors.hive.partitions.definitions import PartitionDefinitions, value_text
+from connectors.hive.partitions.definitions import PartitionDefinitions
+from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.partitions.selection import prune_partitions
 from connectors.hive.procedures import HiveProcedures
 from connectors.hive.registration.creation import external_table

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from catalog.metastore.cache.metastore import CachingMetastore
 from catalog.metastore.calls.statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient
@@ -14,7 +16,17 @@ from connectors.hive.acid.directories.unknown_ids import UnknownIds
 from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
 from connectors.hive.transactions.snapshots import StatementSnapshots
 
-__all__ = ["HiveTransaction", "hive_transaction"]
+__all__ = ["HiveTransaction", "PendingInserts", "hive_transaction"]
+
+
+class PendingInserts(Protocol):
+    """Rows that wait for the end of the transaction."""
+
+    def publish(self) -> None:
+        """Makes them visible."""
+
+    def discard(self) -> None:
+        """Takes them back."""
 
 
 class HiveTransaction(ConnectorTransaction):
@@ -28,6 +40,7 @@ class HiveTransaction(ConnectorTransaction):
     Attributes:
         calls: Counts the calls to the metastore so far, without those for snapshots and locks.
         metadata: The connector's metadata within the transaction, once it was created.
+        inserts: What the transaction publishes when it commits, once something was inserted.
     """
 
     def __init__(
@@ -38,6 +51,7 @@ class HiveTransaction(ConnectorTransaction):
         self.calls = calls or CallStatistics()
         self._client = CachingMetastore(client, self.calls)
         self.metadata: ConnectorMetadata | None = None
+        self.inserts: PendingInserts | None = None
 
     @property
     def client(self) -> MetastoreClient:
@@ -119,11 +133,19 @@ class HiveTransaction(ConnectorTransaction):
 
     def on_commit(self) -> None:
         self._client.close()
-        self._snapshots.end(commit=True)
+        try:
+            if self.inserts is not None:
+                self.inserts.publish()
+        finally:
+            self._snapshots.end(commit=True)
 
     def on_rollback(self) -> None:
         self._client.close()
-        self._snapshots.end(commit=False)
+        try:
+            if self.inserts is not None:
+                self.inserts.discard()
+        finally:
+            self._snapshots.end(commit=False)
 
     def _need_open(self) -> None:
         if self.state is not TransactionState.OPEN:

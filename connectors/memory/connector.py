@@ -12,17 +12,19 @@ from connector_spi.errors import InternalError, InvalidArgumentError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.procedures import Procedure, ProcedureArgument
+from connector_spi.page_sink import PageSinkProvider
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import Value
 from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
-from connectors.memory.chunks import NUMBER, REVISION, Chunk, cut_into_chunks, numbered
+from connectors.memory.chunks import NUMBER, REVISION, Chunk, cut_into_chunks
 from connectors.memory.config import CONFIG_PROPERTIES, MAX_DATA_SIZE
 from connectors.memory.handles import CHUNK_COLUMN, ROW_ID
 from connectors.memory.merge import merged_chunks
 from connectors.memory.metadata import MemoryTransaction
+from connectors.memory.page_sink import MemoryPageSinkProvider
 from connectors.memory.page_source import MemoryPageSourceProvider
 from connectors.memory.splits import MemorySplitManager
 from connectors.memory.store import MemoryStore, Snapshot, TransactionCounts
@@ -41,6 +43,7 @@ class MemoryConnector(Connector):
         self._store = MemoryStore(config.get(MAX_DATA_SIZE))
         self._split_manager = MemorySplitManager()
         self._page_source_provider = MemoryPageSourceProvider()
+        self._page_sink_provider = MemoryPageSinkProvider()
 
     def create_schema(self, schema: str) -> None:
         """Adds a schema, unless it is there."""
@@ -71,7 +74,7 @@ class MemoryConnector(Connector):
             ResourceError: The catalog would hold more than ``memory.max-data-size``.
         """
         table = TableMetadata(name, _columns(data.schema), tuple(partitioned_by), comment)
-        self._store.create_table(table, cut_into_chunks(self._new_rows(data), partitioned_by, chunk_rows))
+        self._store.create_table(table, cut_into_chunks(self._store.new_rows(data), partitioned_by, chunk_rows))
 
     def insert(self, name: SchemaTableName, data: pa.Table, *, chunk_rows: int | None = None) -> int:
         """Adds rows in a new snapshot.
@@ -90,7 +93,7 @@ class MemoryConnector(Connector):
             ResourceError: The catalog would hold more than ``memory.max-data-size``.
         """
         table = self._store.newest(name).table
-        rows = self._new_rows(_same_columns(table, data))
+        rows = self._store.new_rows(_same_columns(table, data))
         chunks = cut_into_chunks(rows, table.partitioned_by, chunk_rows)
         return self._store.add_snapshot(name, "insert", lambda newest: (*newest.chunks, *chunks)).version
 
@@ -114,7 +117,7 @@ class MemoryConnector(Connector):
         given = _same_columns(self._store.newest(name).table, rows)
 
         def chunks(newest: Snapshot) -> Sequence[Chunk]:
-            return merged_chunks(newest.chunks, newest.table, key, self._new_rows(given), deletes)
+            return merged_chunks(newest.chunks, newest.table, key, self._store.new_rows(given), deletes)
 
         return self._store.add_snapshot(name, "merge", chunks).version
 
@@ -156,6 +159,10 @@ class MemoryConnector(Connector):
         return self._page_source_provider
 
     @property
+    def page_sink_provider(self) -> PageSinkProvider:
+        return self._page_sink_provider
+
+    @property
     def procedures(self) -> Sequence[Procedure]:
         return (
             Procedure(
@@ -178,10 +185,6 @@ class MemoryConnector(Connector):
 
     def shutdown(self) -> None:
         self._store.clear()
-
-    def _new_rows(self, data: pa.Table) -> pa.Table:
-        numbers = self._store.row_numbers(data.num_rows)
-        return numbered(data, numbers, numbers)
 
     def _rollback_to_version(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
         name = SchemaTableName(str(arguments["schema_name"]).lower(), str(arguments["table_name"]).lower())

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import pyarrow as pa
+
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import InternalError, InvalidArgumentError
 from connector_spi.handles import ColumnHandle
@@ -19,6 +21,7 @@ from connector_spi.metadata import (
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
 from connector_spi.optional.streaming import StreamStart
+from connector_spi.page_sink import InsertHandle
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
@@ -26,6 +29,7 @@ from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
 from connectors.memory.changes import changes_snapshot
 from connectors.memory.handles import CHUNK_COLUMN, ROW_ID, MemoryTableHandle
+from connectors.memory.page_sink import MemoryFragment, MemoryInsertHandle
 from connectors.memory.snapshots_table import SnapshotsTable
 from connectors.memory.statistics import chunk_statistics, kept_chunks
 from connectors.memory.store import MemoryStore, Snapshot
@@ -35,12 +39,13 @@ __all__ = ["MemoryMetadata", "MemoryTransaction"]
 
 
 class MemoryTransaction(ConnectorTransaction):
-    """Holds the snapshots of its handles, so that they are read though the table was dropped."""
+    """Holds the snapshots of its handles, so that they are read though the table was dropped; and rows to be added."""
 
     def __init__(self, store: MemoryStore) -> None:
         super().__init__()
         self._store = store
         self._by_id: dict[int, Snapshot] = {}
+        self._added: list[tuple[SchemaTableName, pa.Table]] = []
         self.metadata = MemoryMetadata(store, self)
         store.count(begun=1)
 
@@ -62,9 +67,15 @@ class MemoryTransaction(ConnectorTransaction):
             raise InternalError(f"{table} was not made in this transaction")
         return snapshot
 
+    def add(self, name: SchemaTableName, rows: pa.Table) -> None:
+        """Adds rows to a table when the transaction commits."""
+        self._added.append((name, rows))
+
     def on_commit(self) -> None:
+        added, self._added = self._added, []
         self._release()
         self._store.count(committed=1)
+        self._store.insert(added)
 
     def on_rollback(self) -> None:
         self._release()
@@ -72,10 +83,11 @@ class MemoryTransaction(ConnectorTransaction):
 
     def _release(self) -> None:
         self._by_id.clear()
+        self._added.clear()
 
 
 class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
-    """Answers inside of one transaction. Has limit, statistics, time travel, changes, streams and partition listing."""
+    """Answers inside of one transaction; has what metadata may have, but no aggregation, first rows and definitions."""
 
     def __init__(self, store: MemoryStore, transaction: MemoryTransaction) -> None:
         self._store = store
@@ -137,6 +149,20 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
 
     def get_table_metadata(self, session: ConnectorSession, table: MemoryTableHandle) -> TableMetadata:
         return self._transaction.snapshot(table).table
+
+    def begin_insert(self, session: ConnectorSession, table: MemoryTableHandle) -> InsertHandle:
+        columns = self._transaction.snapshot(table).table.visible_columns()
+        schema = pa.schema([(column.name, column.type) for column in columns])
+        return MemoryInsertHandle(table.name, schema)
+
+    def finish_insert(
+        self, session: ConnectorSession, insert: MemoryInsertHandle, fragments: Sequence[MemoryFragment]
+    ) -> None:
+        tables = [pa.ipc.open_stream(one.data).read_all() for one in fragments]
+        self._transaction.add(insert.name, pa.concat_tables([insert.schema.empty_table(), *tables]))
+
+    def abort_insert(self, session: ConnectorSession, insert: MemoryInsertHandle) -> None:
+        """Nothing is left: the rows are in fragments that no one has."""
 
     def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
         snapshots = self._store.snapshots(name.base)

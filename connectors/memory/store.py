@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ import pyarrow as pa
 from connector_spi.errors import InvalidArgumentError, ResourceError, TableNotFoundError
 from connector_spi.names import SchemaTableName
 from connector_spi.schema import TableMetadata
-from connectors.memory.chunks import Chunk
+from connectors.memory.chunks import Chunk, cut_into_chunks, numbered
 
 __all__ = ["MemoryStore", "Snapshot", "TransactionCounts"]
 
@@ -152,6 +153,28 @@ class MemoryStore:
             self._keep(self._tables[name.schema][name.table], made)
             return made
 
+    def insert(self, added: Sequence[tuple[SchemaTableName, pa.Table]]) -> None:
+        """Adds rows to tables, each in a new snapshot; to all of them or none.
+
+        Raises:
+            TableNotFoundError: A table was dropped.
+            ResourceError: The store would hold too much.
+        """
+        with self._lock:
+            found = [
+                (name, cut_into_chunks(self.new_rows(rows), self.newest(name).table.partitioned_by, None))
+                for name, rows in added
+                if rows.num_rows
+            ]
+            self._check_size([chunk for _, chunks in found for chunk in chunks])
+            for name, chunks in found:
+                self.add_snapshot(name, "insert", partial(_with_chunks, chunks))
+
+    def new_rows(self, data: pa.Table) -> pa.Table:
+        """The rows with numbers that no row has yet, as ``cut_into_chunks`` takes them."""
+        numbers = self.row_numbers(data.num_rows)
+        return numbered(data, numbers, numbers)
+
     def expire(self, name: SchemaTableName, keep: int) -> None:
         """Forgets all but the newest ``keep`` snapshots of a table; transactions that met others still read them.
 
@@ -242,6 +265,10 @@ class _HeldChunks:
             if not self._uses[id(chunk)]:
                 del self._uses[id(chunk)]
                 self._bytes -= chunk.size_bytes
+
+
+def _with_chunks(added: Sequence[Chunk], newest: Snapshot) -> Sequence[Chunk]:
+    return (*newest.chunks, *added)
 
 
 def _check_lower_case(name: str) -> None:

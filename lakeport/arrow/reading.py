@@ -11,7 +11,7 @@ import pyarrow as pa
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import ColumnHandle, Split
-from connector_spi.names import CatalogSchemaTableName, parse_name
+from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.changes import ChangeRange
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import Constraint, TupleDomain
@@ -25,6 +25,7 @@ from lakeport.arrow.scan_request import ScanRequest
 from lakeport.arrow.stream import ArrowScan, close_batches
 from lakeport.arrow.view_request import view_request
 from lakeport.error_codes import UNSUPPORTED_VIEW
+from lakeport.planning.names import full_table_name
 from lakeport.planning.redirection import resolve, resolve_with_changes
 from lakeport.planning.scan_plan import ScanPlan, plan_splits
 from lakeport.transactions.statement import CatalogAccess, Statement
@@ -63,13 +64,13 @@ def open_changes(statement: Statement, request: ScanRequest, change_range: Chang
             is close.
         ConnectorError: The catalog or its storage failed.
     """
-    full = _full_name(request.name)
+    full = full_table_name(request.name)
     access, resolved, _ = resolve_with_changes(statement.access(full.catalog), full, change_range)
     return _table(access, resolved, request)
 
 
 def _open(statement: Statement, request: ScanRequest, views: tuple[CatalogSchemaTableName, ...]) -> ArrowScan:
-    full = _full_name(request.name)
+    full = full_table_name(request.name)
     if full in views:
         raise NotSupportedError(f"{full} is a view that reads itself; correct its text", UNSUPPORTED_VIEW)
     view = view_request(statement, full, request)
@@ -188,14 +189,3 @@ def _with_columns(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     if not schema.names:
         return batch.select([])  # made anew, it would forget its number of rows
     return pa.RecordBatch.from_arrays([batch.column(column) for column in schema.names], schema=schema)
-
-
-def _full_name(name: str) -> CatalogSchemaTableName:
-    if not isinstance(name, str):
-        raise InvalidArgumentError(f"the table is {name!r:.80}; expected its name, such as 'hive.sales.orders'")
-    parts = parse_name(name)
-    if len(parts) != 3:
-        raise InvalidArgumentError(
-            f"'{name}' has {len(parts)} parts; expected catalog, schema and table, such as hive.sales.orders"
-        )
-    return CatalogSchemaTableName(parts[0].lower(), parts[1].lower(), parts[2].lower())

@@ -16,7 +16,7 @@ from lakeport.arrow.scan_request import ScanRequest
 from lakeport.arrow.stream import ArrowScan, ArrowStream
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
-from lakeport.transactions.statement import Statement, statement_scope
+from lakeport.transactions.statement import PropertySource, Statement, statement_scope
 
 __all__ = ["ArrowReads"]
 
@@ -26,10 +26,12 @@ class ArrowReads:
 
     Args:
         catalogs: What they read.
+        properties: Gives the session properties that are set for a catalog; ``None``: all have their defaults.
     """
 
-    def __init__(self, catalogs: CatalogRegistry) -> None:
+    def __init__(self, catalogs: CatalogRegistry, properties: PropertySource | None = None) -> None:
         self._catalogs = catalogs
+        self._properties = properties
         self._process = os.getpid()
         self._streams: weakref.WeakSet[ArrowStream] = weakref.WeakSet()
 
@@ -42,7 +44,7 @@ class ArrowReads:
         """
 
         def begin() -> tuple[Statement, ArrowScan]:
-            statement = self._statement(lease)
+            statement = self.statement(lease)
             with statement_scope(statement):
                 return statement, plan(statement)
 
@@ -53,7 +55,7 @@ class ArrowReads:
 
     def schema(self, request: ScanRequest, lease: ReadLease) -> pa.Schema:
         """What a read gives; everything that can be wrong with its names is said."""
-        statement = self._statement(lease)
+        statement = self.statement(lease)
         with statement_scope(statement):
             return open_scan(statement, request).schema
 
@@ -64,7 +66,7 @@ class ArrowReads:
             request: What to read.
             lease: On the transactions of all of them; locks are released when none of them runs.
         """
-        statement = self._statement(lease)
+        statement = self.statement(lease)
         with statement_scope(statement):
             scan = open_scan(statement, request)
         stream = ArrowStream(statement, scan)
@@ -72,17 +74,22 @@ class ArrowReads:
         self._streams.add(stream)
         return pa.RecordBatchReader.from_batches(scan.schema, stream)
 
-    def close(self) -> None:
-        """Ends what is open; whoever reads on gets an error."""
-        with ExitStack() as stack:
-            for stream in list(self._streams):
-                stack.callback(stream.close)
+    def statement(self, lease: ReadLease | None) -> Statement:
+        """A statement of the session.
 
-    def _statement(self, lease: ReadLease | None) -> Statement:
+        Raises:
+            UserError: This process was forked from the session's.
+        """
         if os.getpid() != self._process:
             # Both processes would speak through one connection, and read each other's answers.
             raise UserError(
                 f"the session was opened in process {self._process}, from which this one, {os.getpid()}, was forked; "
                 "open a session of its own here with lakeport.connect()"
             )
-        return plain_statement(self._catalogs, lease)
+        return plain_statement(self._catalogs, lease, self._properties)
+
+    def close(self) -> None:
+        """Ends what is open; whoever reads on gets an error."""
+        with ExitStack() as stack:
+            for stream in list(self._streams):
+                stack.callback(stream.close)

@@ -16,6 +16,7 @@ from connector_spi.errors import InvalidArgumentError
 from connector_spi.optional.procedures import Procedure, ProcedureArgument
 from connector_spi.predicate import Value
 from connector_spi.properties import closest
+from lakeport.duckdb.listings import CurrentNames
 from lakeport.planning.procedures import find_procedure, run_procedure
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
@@ -88,12 +89,12 @@ class Call:
         return {name: _typed(one, given[name]) if name in given else one.default for name, one in known.items()}
 
 
-def call(registry: CatalogRegistry, current: str, text: str, lease: ReadLease | None) -> pa.Table:
+def call(registry: CatalogRegistry, current: CurrentNames, text: str, lease: ReadLease | None) -> pa.Table:
     """Runs the procedure of what follows the word ``CALL``; returns its rows.
 
     Args:
         registry: The catalogs.
-        current: The catalog of names that say none; may be empty.
+        current: The catalog of names that say none.
         text: Name and arguments.
         lease: On transactions that it shares with other statements.
 
@@ -103,10 +104,10 @@ def call(registry: CatalogRegistry, current: str, text: str, lease: ReadLease | 
     """
     written = Call.of(text)
     *catalog, schema, name = ("", "", *written.name)[-max(len(written.name), 2) :]
-    if not schema or len(catalog) > 1 or not (catalog or current):
+    if not schema or len(catalog) > 1 or not (catalog or current.catalog):
         raise InvalidArgumentError(f"'{'.'.join(written.name)}' names no procedure; expected catalog.system.procedure")
-    with statement_scope(plain_statement(registry, lease)) as statement:
-        access = statement.access(catalog[0] if catalog else current)
+    with statement_scope(plain_statement(registry, lease, current.properties)) as statement:
+        access = statement.access(catalog[0] if catalog else current.catalog)
         procedure = find_procedure(access, schema, name)
         rows = run_procedure(access, procedure, written.arguments(procedure))
         statement.commit()

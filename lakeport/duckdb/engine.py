@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import duckdb
 import pyarrow as pa
@@ -11,18 +13,23 @@ from sqlglot import exp
 
 from catalog.registry import CatalogRegistry
 from connector_spi.names import parse_name
+from lakeport.arrow.inserting import check_outside_of_block, resolve_target
 from lakeport.arrow.reads import ArrowReads
 from lakeport.duckdb.calls import call
+from lakeport.duckdb.inserts import Insert
 from lakeport.duckdb.listings import CurrentNames, Listings
 from lakeport.duckdb.macros import create_macros
+from lakeport.duckdb.parameters import parsed_with
 from lakeport.duckdb.planned_query import PlannedQuery
-from lakeport.duckdb.queries import Query, parsed
-from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.queries import Query
+from lakeport.duckdb.refusal import only_spark, refused
 from lakeport.duckdb.result import LocalResult
 from lakeport.duckdb.rules import FUNCTIONS
+from lakeport.duckdb.settings import SETTING_NAMES, Settings
 from lakeport.duckdb.tables import Tables
-from lakeport.engine import Engine, FunctionUsage
-from lakeport.sql.show_stats import show_stats_name, stats_table_name, table_stats
+from lakeport.engine import Engine, FunctionUsage, Parameters, Work
+from lakeport.sql.explain.request import ExplainRequest
+from lakeport.sql.show_stats import stats_table_name, table_stats
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import statement_scope
@@ -31,7 +38,7 @@ __all__ = ["DuckDbEngine"]
 
 _HEAD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?P<word>[A-Za-z]+|\()", re.DOTALL)
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "(")
-_RUN = "USE, SHOW, DESCRIBE, EXPLAIN, CALL and queries are run"
+_RUN = "USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, CALL, INSERT INTO and queries are run"
 _NAME = r"(?P<name>(?:[^\s`;']|`[^`]*`)+)"
 _MOVE = re.compile(rf"(?:USE|SET\s+CATALOG|USE\s+CATALOG|USE\s+SCHEMA)\s+{_NAME}", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:TABLE\s+)?{_NAME}", re.IGNORECASE)
@@ -43,33 +50,64 @@ _USAGES = """
 """
 
 
-class DuckDbEngine(Engine):
+class DuckDbEngine(Engine[LocalResult]):
     """SQL over a registry's catalogs by DuckDB. May be used by several threads.
 
     Args:
         registry: The catalogs.
-        reads: Reads their tables.
+        settings: Of DuckDB: ``memory_limit``, ``threads``, ``temp_directory`` and ``max_temp_directory_size``.
+
+    Raises:
+        InvalidPropertyError: A setting that there is not, or a value that DuckDB does not take.
     """
 
-    def __init__(self, registry: CatalogRegistry, reads: ArrowReads) -> None:
+    name = "duckdb"
+    title = "DuckDB"
+    setting_names = SETTING_NAMES
+
+    def __init__(self, registry: CatalogRegistry, settings: Mapping[str, str] | None = None) -> None:
         self._registry = registry
-        self._current = CurrentNames()
-        self._listings = Listings(registry, self._current)
-        self._tables = Tables(registry, reads, self._current)
         self._database = duckdb.connect()
+        self._settings = Settings(registry, self._database, settings or {})
+        self._reads = ArrowReads(registry, self._settings.of_catalog)
+        self._current = CurrentNames(properties=self._settings.of_catalog)
+        self._listings = Listings(registry, self._current)
+        self._tables = Tables(registry, self._reads, self._current)
         # Footers are read twice: for the types of columns, and for the rows.
         self._database.execute("SET parquet_metadata_cache = true")
         create_macros(self._database)
+
+    @property
+    def is_started(self) -> bool:
+        return True
+
+    def start(self) -> None:
+        """Nothing is to be done."""
+
+    def close(self) -> None:
+        """Closes the database; what runs is interrupted."""
+        self._database.interrupt()
+        self._reads.close()
+        self._database.close()
+        self._settings.remove_folder()
+
+    def facts(self) -> list[str]:
+        return [f"DuckDB: {duckdb.__version__} in this process"]
+
+    def setting(self, name: str) -> str | None:
+        return None
+
+    def session_properties(self) -> dict[str, str]:
+        return dict(self._settings.properties)
+
+    def keep_session_properties(self, properties: Mapping[str, str]) -> None:
+        self._settings.properties = dict(properties)
 
     def current_catalog(self) -> str:
         return self._current.catalog
 
     def current_schema(self) -> str:
         return self._current.schema
-
-    def current_names(self) -> tuple[str, str]:
-        """The current catalog and schema; empty before ``USE``."""
-        return self._current.catalog, self._current.schema
 
     def function_names(self) -> list[str]:
         return list(FUNCTIONS)
@@ -80,20 +118,8 @@ class DuckDbEngine(Engine):
         known = {name: (", ".join(parameters), description or "") for name, parameters, description in rows}
         return [FunctionUsage(name, *known.get(name, ("", ""))) for name in names]
 
-    def sql(self, text: str, lease: ReadLease | None = None) -> LocalResult:
-        """Runs one statement; a query runs when its rows are asked for. All its tables share one transaction.
-
-        Args:
-            text: Spark's SQL.
-            lease: On transactions that it shares with other statements.
-
-        Raises:
-            NotSupportedError: Only Spark runs it, or DuckDB may mean something else by it.
-            ConnectorError: A name is not there, or a catalog refused.
-        """
-        asked = show_stats_name(text)
-        if asked is not None:
-            return self._stats(asked, lease)
+    def plan(self, text: str, args: Parameters = None, lease: ReadLease | None = None) -> LocalResult:
+        """Plans a statement; raises ``NotSupportedError`` for what only Spark runs, or may mean something else here."""
         head = _HEAD.match(text)
         word, rest = ("", text) if head is None else (head["word"].upper(), text[head.end() :].rstrip("; \n"))
         if word == "SHOW":
@@ -103,24 +129,66 @@ class DuckDbEngine(Engine):
             return LocalResult.of(pa.table({}))
         if word in ("DESCRIBE", "DESC") and (described := _DESCRIBED.fullmatch(rest.strip())) is not None:
             return LocalResult.of(self._listings.describe(parse_name(described["name"]), lease))
+        if word == "SET":
+            return LocalResult.of(self._settings.set(rest))
+        if word == "RESET":
+            self._settings.reset(rest)
+            return LocalResult.of(pa.table({}))
         if word == "CALL":
-            return LocalResult.of(call(self._registry, self._current.catalog, rest.strip(), lease))
-        if word == "EXPLAIN":
-            return self._explained(rest, lease)
-        return self._lazy(self._planned(text, lease))
+            return LocalResult.of(call(self._registry, self._current, rest.strip(), lease))
+        if word == "INSERT":
+            self._insert(text, lease, args)
+            return LocalResult.of(pa.table({}))
+        return self._lazy(self._planned(text, lease, args))
 
-    def close(self) -> None:
-        """Closes the database; what runs is interrupted."""
-        self._database.interrupt()
-        self._database.close()
+    def table(self, name: str, lease: ReadLease | None = None) -> LocalResult:
+        raise only_spark("table(), which gives a DataFrame; scan() gives a table for other libraries")
 
-    def _planned(self, text: str, lease: ReadLease | None) -> PlannedQuery:
+    def show_stats(self, name: str, lease: ReadLease | None = None) -> LocalResult:
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
+            full = stats_table_name(name, self._current.catalog, self._current.schema)
+            found = table_stats(statement, full)
+            statement.commit()
+        return LocalResult.of(found)
+
+    def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> LocalResult:
+        if request.analyze or request.json or request.kind != "DISTRIBUTED":
+            raise only_spark("EXPLAIN ANALYZE and no options of EXPLAIN")
+        planned = self._planned(request.query, lease)
+        return LocalResult.of(pa.table({"plan": [planned.relation().explain()]}))
+
+    def block(self, lease: ReadLease) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def work(self, label: str) -> Work:
+        return Work()
+
+    def _insert(self, text: str, lease: ReadLease | None, args: Parameters) -> None:
+        written = parsed_with(text, args)
+        if not isinstance(written, exp.Insert):
+            raise refused(written, _RUN)
+        check_outside_of_block(lease)
+        insert = Insert.of(written)
+        try:
+            with statement_scope(self._reads.statement(None)) as statement:
+                target = resolve_target(statement, self._current.full(insert.table))
+                insert.run(target, lambda query: self._planned_query(query, None).reader())
+                statement.commit()
+        except BaseException as error:
+            # Whoever keeps the error would keep DuckDB's connection, and DuckDB complains of it when Python ends.
+            traceback.clear_frames(error.__traceback__)
+            raise
+
+    def _planned(self, text: str, lease: ReadLease | None, args: Parameters = None) -> PlannedQuery:
         head = _HEAD.match(text)
         if head is None or head["word"].upper() not in _QUERIES:
             raise refused(text.strip(), _RUN)
-        statement = parsed(text)
+        statement = parsed_with(text, args)
         if not isinstance(statement, exp.Query):
             raise refused(statement, _RUN)
+        return self._planned_query(statement, lease)
+
+    def _planned_query(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
         query = Query.of(statement)
         shared = lease or ReadLease(self._registry)
         scans = self._tables.scans(query, shared)
@@ -136,14 +204,3 @@ class DuckDbEngine(Engine):
 
     def _lazy(self, planned: PlannedQuery) -> LocalResult:
         return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt)
-
-    def _explained(self, text: str, lease: ReadLease | None) -> LocalResult:
-        planned = self._planned(text, lease)
-        return LocalResult.of(pa.table({"plan": [planned.relation().explain()]}))
-
-    def _stats(self, name: str, lease: ReadLease | None) -> LocalResult:
-        with statement_scope(plain_statement(self._registry, lease)) as statement:
-            full = stats_table_name(name, self._current.catalog, self._current.schema)
-            found = table_stats(statement, full)
-            statement.commit()
-        return LocalResult.of(found)

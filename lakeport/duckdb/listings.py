@@ -13,13 +13,15 @@ from catalog.resolver import ResolvedSystemTable
 from connector_spi.errors import InvalidArgumentError, SchemaNotFoundError
 from connector_spi.names import CatalogSchemaTableName, parse_name
 from connector_spi.properties import closest
-from connector_spi.schema import ColumnMetadata
+from connector_spi.schema import ColumnMetadata, TableMetadata
 from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules import FUNCTIONS
 from lakeport.information_schema.listing import CatalogListing
 from lakeport.planning.redirection import list_catalog, resolve
+from lakeport.sql.create_table import create_table_text
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
-from lakeport.transactions.statement import statement_scope
+from lakeport.transactions.statement import PropertySource, statement_scope
 from lakeport.type_names import type_name
 
 __all__ = ["CurrentNames", "Listings"]
@@ -29,14 +31,28 @@ _SHOW = re.compile(
     r"(?:\s+(?:LIKE\s+)?'(?P<pattern>[^']*)')?",
     re.IGNORECASE,
 )
+_SHOWN = "CATALOGS, SCHEMAS, TABLES, COLUMNS, CREATE TABLE, FUNCTIONS and STATS are shown"
+_CREATE = re.compile(r"CREATE\s+TABLE\s+(?P<name>(?:[^\s`;']|`[^`]*`)+)", re.IGNORECASE)
+_FUNCTIONS = re.compile(
+    r"(?:(?P<whose>USER|SYSTEM|ALL)\s+)?FUNCTIONS(?:\s+(?:IN|FROM)\s+[^'\s]+)?"
+    r"(?:\s+(?:LIKE\s+)?(?:'(?P<pattern>[^']*)'|(?P<name>[\w.]+)))?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)
 class CurrentNames:
-    """The catalog and schema of names that say none; empty before ``USE``."""
+    """The catalog and schema of names that say none; empty before ``USE``.
+
+    Attributes:
+        catalog: The catalog.
+        schema: The schema.
+        properties: Gives the session properties that are set for a catalog.
+    """
 
     catalog: str = ""
     schema: str = ""
+    properties: PropertySource | None = None
 
     def full(self, parts: Sequence[str]) -> CatalogSchemaTableName:
         """A table's full name, in lower case.
@@ -72,9 +88,15 @@ class Listings:
             NotSupportedError: Spark alone shows it.
             ConnectorError: There is no such catalog, schema or table.
         """
+        if (functions := _FUNCTIONS.fullmatch(text.strip())) is not None:
+            kept = _pattern(functions["pattern"] or functions["name"])
+            found = [] if (functions["whose"] or "").upper() == "USER" else FUNCTIONS
+            return pa.table({"function": pa.array([one for one in sorted(found) if kept(one)], pa.string())})
+        if (created := _CREATE.fullmatch(text.strip())) is not None:
+            return self._create_table(parse_name(created["name"]), lease)
         asked = _SHOW.fullmatch(text.strip())
         if asked is None:
-            raise refused(f"SHOW {text.strip()}", "CATALOGS, SCHEMAS, TABLES, COLUMNS and STATS are shown")
+            raise refused(f"SHOW {text.strip()}", _SHOWN)
         what, name = asked["what"].upper(), parse_name(asked["name"]) if asked["name"] else ()
         if what == "COLUMNS":
             return pa.table({"col_name": [column.name for column in self._columns(name, lease)]})
@@ -116,7 +138,7 @@ class Listings:
             self._current.catalog, self._current.schema = parts[0].lower(), "default"
             return
         catalog, schema = self.schema_of(parts)
-        with statement_scope(plain_statement(self._registry, lease)) as statement:
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
             listing = list_catalog(statement.access(catalog))
             if not listing.has_schema(schema):
                 near = closest(schema, listing.schemas())
@@ -138,18 +160,24 @@ class Listings:
             )
         return found[0], found[1]
 
-    def _columns(self, parts: Sequence[str], lease: ReadLease | None) -> Sequence[ColumnMetadata]:
+    def _create_table(self, parts: Sequence[str], lease: ReadLease | None) -> pa.Table:
         full = self._current.full(parts)
-        with statement_scope(plain_statement(self._registry, lease)) as statement:
+        text = create_table_text(full, self._table(full, lease))
+        return pa.table({"createtab_stmt": pa.array([text], pa.string())})
+
+    def _columns(self, parts: Sequence[str], lease: ReadLease | None) -> Sequence[ColumnMetadata]:
+        return self._table(self._current.full(parts), lease).visible_columns()
+
+    def _table(self, full: CatalogSchemaTableName, lease: ReadLease | None) -> TableMetadata:
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
             _, resolved = resolve(statement.access(full.catalog), full, None)
             statement.commit()
-        table = resolved.system_table.metadata if isinstance(resolved, ResolvedSystemTable) else resolved.table
-        return table.visible_columns()
+        return resolved.system_table.metadata if isinstance(resolved, ResolvedSystemTable) else resolved.table
 
     def _listed(self, catalog: str, lease: ReadLease | None, schema: str | None) -> list[str]:
         if not catalog:
             raise InvalidArgumentError("no catalog is selected; name one as in SHOW SCHEMAS IN hive, or USE one first")
-        with statement_scope(plain_statement(self._registry, lease)) as statement:
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
             listing: CatalogListing = list_catalog(statement.access(catalog.lower()))
             found = listing.schemas() if schema is None else listing.table_names(schema)
             statement.commit()

@@ -7,7 +7,7 @@ from sqlglot.expressions import Expr
 from connector_spi.errors import NotSupportedError
 from lakeport.error_codes import UNSUPPORTED_LOCAL_SQL
 
-__all__ = ["refused"]
+__all__ = ["only_spark", "refused"]
 
 _SHOWN = 100
 
@@ -20,3 +20,8 @@ def refused(node: Expr | str, reason: str) -> NotSupportedError:
         "engine spark for it",
         UNSUPPORTED_LOCAL_SQL,
     )
+
+
+def only_spark(what: str) -> NotSupportedError:
+    """The error for what the engine has not got."""
+    return NotSupportedError(f"the engine duckdb has no {what}; use the engine spark for it", UNSUPPORTED_LOCAL_SQL)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
+
+from lakeport.engine import LazyResult, ResultRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +19,7 @@ __all__ = ["LocalResult"]
 _SHOWN_ROWS = 20
 
 
-class LocalResult:
+class LocalResult(LazyResult):
     """What a statement gives. Each use of it reads the tables again, of the snapshot that the statement saw.
 
     Args:
@@ -47,6 +49,25 @@ class LocalResult:
     def columns(self) -> list[str]:
         """Names of the columns."""
         return list(self._schema.names)
+
+    @property
+    def native(self) -> LocalResult:
+        """This itself."""
+        return self
+
+    def rows(self) -> ResultRows:
+        """Runs it."""
+        return ResultRows(self._schema, _batches(self._open_reader()))
+
+    def first(self, count: int) -> pa.Table:
+        """Its first rows."""
+        found: list[pa.RecordBatch] = []
+        missing = count
+        with self._open_reader() as reader:
+            while missing > 0 and (batch := next(reader, None)) is not None:
+                found.append(batch.slice(0, missing))
+                missing -= found[-1].num_rows
+        return pa.Table.from_batches(found, self._schema)
 
     def to_reader(self) -> pa.RecordBatchReader:
         """The rows as a stream."""
@@ -92,3 +113,8 @@ class LocalResult:
 
     def __repr__(self) -> str:
         return f"LocalResult({self.columns})"
+
+
+def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    with reader:
+        yield from reader

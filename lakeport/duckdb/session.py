@@ -3,57 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, NoReturn
 
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import NotSupportedError
+from lakeport.catalog_session import CatalogSession
 from lakeport.duckdb.result import LocalResult
 from lakeport.error_codes import LIBRARY_NOT_INSTALLED, UNSUPPORTED_LOCAL_SQL
-from lakeport.session import Session
-from lakeport.sql.dialects import check_dialect, to_spark_sql
-from lakeport.sql.table_columns import table_columns
 
 if TYPE_CHECKING:
     from lakeport.duckdb.engine import DuckDbEngine
 
-__all__ = ["LocalSession"]
+__all__ = ["LocalSession", "duckdb_engine"]
 
 
-def _no_setting(key: str) -> None:
-    return None
-
-
-class LocalSession(Session):
+class LocalSession(CatalogSession[LocalResult]):
     """Catalogs, and SQL and Arrow over them, with no Java. May be used by several threads.
 
     Args:
         catalogs: Shut down with the session.
+        settings: Of DuckDB; see ``connect``.
 
     Raises:
         NotSupportedError: DuckDB or sqlglot is not installed.
+        InvalidPropertyError: A setting that there is not, or a value that DuckDB does not take.
     """
 
-    def __init__(self, catalogs: CatalogRegistry) -> None:
-        try:
-            # Extras, and slow to import.
-            from lakeport.duckdb.engine import DuckDbEngine
-        except ImportError as error:
-            raise NotSupportedError(
-                f"the engine duckdb needs {error.name}: pip install 'lakeport[duckdb]'", LIBRARY_NOT_INSTALLED
-            ) from error
-        super().__init__(catalogs)
-        self._local = DuckDbEngine(catalogs, self._reads)
-
-    @property
-    def engine(self) -> DuckDbEngine:  # type: ignore[override]  # of a session of Spark it is Spark's
-        """Statements through DuckDB."""
-        return self._local
-
-    @property
-    def is_started(self) -> bool:
-        """Whether statements can run at once: always."""
-        return True
+    def __init__(self, catalogs: CatalogRegistry, settings: Mapping[str, str] | None = None) -> None:
+        super().__init__(catalogs, duckdb_engine(catalogs, settings))
 
     @property
     def spark(self) -> NoReturn:
@@ -62,9 +39,11 @@ class LocalSession(Session):
         Raises:
             NotSupportedError: Always.
         """
-        raise _only_spark("Spark session")
+        raise NotSupportedError(
+            "the engine duckdb has no Spark session; use the engine spark for it", UNSUPPORTED_LOCAL_SQL
+        )
 
-    def sql(  # type: ignore[override]  # of a session of Spark it is a DataFrame
+    def sql(
         self,
         text: str,
         args: Mapping[str, object] | Sequence[object] | None = None,
@@ -74,8 +53,8 @@ class LocalSession(Session):
         """Runs one SQL statement; a query runs when its rows are asked for.
 
         Args:
-            text: Queries, ``USE``, ``SHOW``, ``DESCRIBE``, ``EXPLAIN`` and ``CALL``.
-            args: Not supported yet.
+            text: Queries, ``USE``, ``SET``, ``RESET``, ``SHOW``, ``DESCRIBE``, ``EXPLAIN`` and ``CALL``.
+            args: Values of ``:name`` or ``?`` parameters in a query.
             dialect: As of ``Session.sql``.
 
         Raises:
@@ -86,22 +65,16 @@ class LocalSession(Session):
             >>> with lakeport.connect(engine="duckdb") as local:  # doctest: +SKIP
             ...     local.sql("SELECT region, sum(amount) FROM hudi.sales.trips GROUP BY region").show()
         """
-        if args:
-            raise _only_spark("parameters of statements")
-        columns_of = table_columns(self.catalogs, self.read_lease, self._local.current_names)
-        text = to_spark_sql(text, self.dialect if dialect is None else check_dialect(dialect), columns_of, _no_setting)
-        return self._local.sql(text, self.read_lease)
-
-    def table(self, name: str) -> NoReturn:
-        """Refused: ``scan`` gives a table that is read with no Spark."""
-        raise _only_spark("table(), which gives a DataFrame; scan() gives a table for other libraries")
-
-    def close(self) -> None:
-        """Ends open reads and shuts the catalogs down; raises as ``Session.close``."""
-        with ExitStack() as stack:
-            stack.callback(super().close)
-            stack.callback(self._local.close)
+        return self.plan(text, args, dialect=dialect)
 
 
-def _only_spark(what: str) -> NotSupportedError:
-    return NotSupportedError(f"the engine duckdb has no {what}; use the engine spark for it", UNSUPPORTED_LOCAL_SQL)
+def duckdb_engine(catalogs: CatalogRegistry, settings: Mapping[str, str] | None = None) -> DuckDbEngine:
+    """The engine, whose libraries are imported here; raises as ``LocalSession``."""
+    try:
+        # Extras, and slow to import.
+        from lakeport.duckdb.engine import DuckDbEngine
+    except ImportError as error:
+        raise NotSupportedError(
+            f"the engine duckdb needs {error.name}: pip install 'lakeport[duckdb]'", LIBRARY_NOT_INSTALLED
+        ) from error
+    return DuckDbEngine(catalogs, settings)

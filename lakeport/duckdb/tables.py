@@ -65,12 +65,12 @@ class Tables:
     ) -> str | None:
         """The query of DuckDB that reads the table's files itself; ``None`` where rows have to come from here."""
         full = self._current.full(named.parts)
-        with statement_scope(plain_statement(self._registry, lease)) as statement:
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
             access = statement.access(full.catalog)
             if access.tables.view(access.begun, access.session, full.schema_table) is not None:
                 return None
             access, resolved = resolve(access, full, named.version)
-            if isinstance(resolved, ResolvedSystemTable):
+            if isinstance(resolved, ResolvedSystemTable) or not access.engine.native_reader:
                 return None
             names = {name.lower(): name for name in resolved.columns}
             columns = [names[name] for name in use.columns] or [next(iter(resolved.columns))]

@@ -12,8 +12,8 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from connector_spi.errors import ConnectorError
+from lakeport.catalog_session import AnySession
 from lakeport.notebook.magic_line import FORMATS, OPTIONS, read_options
-from lakeport.session import Session
 from lakeport.shell.completion.completer import SqlCompleter
 from lakeport.shell.completion.names import NameCache
 
@@ -51,10 +51,10 @@ class MagicCompleter:
             is none.
     """
 
-    def __init__(self, session_of: Callable[[str | None], Session | None]) -> None:
+    def __init__(self, session_of: Callable[[str | None], AnySession | None]) -> None:
         self._session_of = session_of
         self._names: NameCache | None = None
-        self._session: Session | None = None
+        self._session: AnySession | None = None
 
     def suggestions(self, text: str, cursor: int) -> list[Suggestion]:
         """The completions at the cursor; none outside Lakeport's magics.
@@ -138,8 +138,8 @@ def _beginning(word: str, known: Iterable[str], kind: str) -> list[Suggestion]:
     return [Suggestion(one, kind, len(word)) for one in known if one.startswith(word)]
 
 
-def _current(session: Session) -> tuple[str | None, str | None]:
-    """The current catalog and schema; this does not start Spark."""
+def _current(session: AnySession) -> tuple[str | None, str | None]:
+    """The current catalog and schema; this does not start the engine."""
     if not session.is_started:
         return None, None
-    return session.engine.current_catalog(), session.engine.current_schema()
+    return session.engine.current_catalog() or None, session.engine.current_schema() or None

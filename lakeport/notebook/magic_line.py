@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.properties import closest
+from lakeport.engine import ENGINES
 
 __all__ = ["FORMATS", "OPTIONS", "MagicLine", "parse_magic", "read_options"]
 
-FORMATS = ("table", "arrow", "pandas", "polars", "spark")
-"""Result formats of a query; the first is shown, the others are objects of these libraries."""
+FORMATS = ("table", "arrow", "pandas", "polars", *ENGINES)
+"""Result formats of a query; the first is shown, the others are objects of these libraries and engines."""
 
 _WORD = re.compile(r"""\s*(--?[A-Za-z][A-Za-z-]*)(?:=|\s+|$)""")
 _VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")

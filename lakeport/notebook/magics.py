@@ -12,13 +12,14 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.display import HTML, display
 
 from connector_spi.errors import InvalidArgumentError
+from lakeport.catalog_session import AnySession, CatalogSession
 from lakeport.connection import connect
+from lakeport.engine import ENGINES, Work
 from lakeport.notebook.completing import MagicCompleter, offer_in
 from lakeport.notebook.magic_line import MagicLine, parse_magic
 from lakeport.notebook.progress_bar import Bar, run_with_progress
 from lakeport.notebook.query_result import QueryResult, all_rows
-from lakeport.notebook.statements import ERRORS, cell_statements, shown_briefly
-from lakeport.session import Session
+from lakeport.notebook.statements import cell_statements, shown_briefly, statement_errors
 from lakeport.shell.sql.source_text import SourceText
 
 __all__ = ["LakeportMagics", "load_ipython_extension"]
@@ -34,8 +35,8 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
-        self._session: Session | None = None
-        self._own: list[Session] = []
+        self._session: AnySession | None = None
+        self._own: list[AnySession] = []
         self.completer = MagicCompleter(self._look_up)
         atexit.register(self.close)
 
@@ -46,7 +47,7 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
         ``rows = %lakeport SELECT ...`` assigns the result of the last one. Options, before the SQL:
 
         -o VAR               puts the result into a variable instead of showing it
-        --format FORMAT      table (shown, the default), arrow, pandas, polars or spark
+        --format FORMAT      table (shown, the default), arrow, pandas, polars; spark and duckdb: the engine's own
         --rows N             how many rows are shown: 20
         --catalogs DIR       connects to the catalog files of a directory, instead of ./etc/catalog
         --session VAR        uses a session that a variable holds
@@ -55,7 +56,7 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
         try:
             asked = parse_magic(line, cell)
             session = self._choose(asked)
-        except ERRORS as error:
+        except statement_errors() as error:
             raise shown_briefly(error, SourceText.of("")) from None
         sources = cell_statements(asked.sql)
         if not sources:
@@ -77,15 +78,15 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
         while self._own:
             self._own.pop().close()
 
-    def _look_up(self, name: str | None) -> Session | None:
+    def _look_up(self, name: str | None) -> AnySession | None:
         """The session that a magic would use, without connecting one."""
         found = self._session if name is None else self.shell.user_ns.get(name)
-        return found if isinstance(found, Session) else None
+        return found if isinstance(found, CatalogSession) else None
 
-    def _choose(self, asked: MagicLine) -> Session:
+    def _choose(self, asked: MagicLine) -> AnySession:
         if asked.session is not None:
             given = self.shell.user_ns.get(asked.session)
-            if not isinstance(given, Session):
+            if not isinstance(given, CatalogSession):
                 raise InvalidArgumentError(
                     f"the variable {asked.session} is not a session: {asked.session} = lakeport.connect(...)"
                 )
@@ -95,18 +96,22 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
             self._own.append(self._session)
         return self._session
 
-    def _run(self, session: Session, source: SourceText, asked: MagicLine) -> object:
+    def _run(self, session: AnySession, source: SourceText, asked: MagicLine) -> object:
         """The result of a statement; ``None`` for one that has none, such as ``USE``."""
 
-        def work() -> object:
-            frame = session.sql(source.statement)
-            if asked.format == "spark":
-                return frame
-            if not frame.columns:
+        if asked.format in ENGINES and asked.format != session.engine.name:
+            raise shown_briefly(_no_native(asked.format, session), source) from None
+
+        def action(work: Work) -> object:
+            result = session.plan(source.statement)
+            work.watch(result)
+            if asked.format == session.engine.name:
+                return result.native
+            if not result.columns:
                 return None
             if asked.format in (None, "table"):
-                return QueryResult(frame, asked.rows)
-            rows = all_rows(frame)
+                return QueryResult(result, asked.rows)
+            rows = all_rows(result)
             if asked.format == "pandas":
                 return rows.to_pandas()
             if asked.format == "polars":
@@ -117,9 +122,14 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
 
         bar = _NotebookBar() if asked.progress and getattr(self.shell, "kernel", None) is not None else None
         try:
-            return run_with_progress(session.spark.sparkContext, work, bar)
-        except ERRORS as error:
+            return run_with_progress(session.engine, action, bar)
+        except statement_errors() as error:
             raise shown_briefly(error, source) from None
+
+
+def _no_native(asked: str, session: AnySession) -> InvalidArgumentError:
+    name = session.engine.name
+    return InvalidArgumentError(f"--format {asked} is a result of the engine {asked}; this session's is {name}")
 
 
 class _NotebookBar(Bar):

@@ -1,26 +1,21 @@
-"""Runs a query with a progress bar of its tasks."""
+"""Runs a statement with a progress bar of its tasks."""
 
 from __future__ import annotations
 
 import contextvars
-import itertools
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Protocol, TypeVar
 
-from pyspark import SparkContext
-
+from lakeport.engine import Engine, LazyResult, Work
 from lakeport.scan_facts import JobCounts
-from lakeport.spark.job_progress import JobProgress
 
 __all__ = ["Bar", "bar_html", "run_with_progress"]
 
 T = TypeVar("T")
 
 _SECONDS = 0.2
-_numbers = itertools.count(1)
 
 
 class Bar(Protocol):
@@ -30,39 +25,40 @@ class Bar(Protocol):
         """Replaces the shown HTML; an empty text removes it."""
 
 
-def run_with_progress(context: SparkContext, work: Callable[[], T], bar: Bar | None) -> T:
-    """Runs a query in its own thread while this thread shows the progress.
+def run_with_progress(engine: Engine[LazyResult], action: Callable[[Work], T], bar: Bar | None) -> T:
+    """Runs a statement in its own thread while this thread shows the progress.
 
-    An interrupt of this thread, such as the notebook's stop button, cancels the query's jobs.
+    An interrupt of this thread, such as the notebook's stop button, cancels it.
 
     Args:
-        context: Spark's context.
-        work: Runs the query; this function returns its result and raises its error.
+        engine: What runs it.
+        action: Runs it; this function returns its result and raises its error.
         bar: Shows the progress; ``None`` for none.
     """
-    group = f"lakeport-notebook-{os.getpid()}-{next(_numbers)}"
+    engine.start()  # here, where an interrupt ends it
     future: Future[T] = Future()
+    begun: Future[Work] = Future()
     variables = contextvars.copy_context()  # such as this thread's open transaction block
 
     def run() -> None:
         try:
-            context.setJobGroup(group, "notebook", interruptOnCancel=True)
-            future.set_result(variables.run(work))
+            begun.set_result(engine.work("notebook"))
+            future.set_result(variables.run(action, begun.result()))
         except BaseException as error:
             future.set_exception(error)
 
-    thread = threading.Thread(target=run, name=group, daemon=True)
+    thread = threading.Thread(target=run, name="lakeport-notebook", daemon=True)
     thread.start()
-    progress = JobProgress(context, group)
     shown = False
     try:
         while thread.is_alive():
             thread.join(_SECONDS)
-            if bar is not None and thread.is_alive():
-                bar.show(bar_html(progress.read()))
+            if bar is not None and thread.is_alive() and begun.done():
+                bar.show(bar_html(begun.result().counts()))
                 shown = True
     except BaseException:
-        context.cancelJobGroup(group)
+        if begun.done():
+            begun.result().cancel()
         thread.join()
         raise
     finally:

@@ -7,11 +7,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 
+from lakeport.engine import LazyResult
 from lakeport.html_table import html_table
 from lakeport.shell.output.tables import is_one_text, write_aligned
-from lakeport.spark.results import arrow_result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,21 +23,23 @@ class QueryResult:
     """A query whose first rows have been read.
 
     Args:
-        frame: The query; it runs again for all rows.
+        result: The query; it runs again for all rows.
         shown: Number of rows to show.
-
-    Attributes:
-        spark: The query as Spark's DataFrame.
     """
 
-    def __init__(self, frame: DataFrame, shown: int) -> None:
-        self.spark = frame
+    def __init__(self, result: LazyResult, shown: int) -> None:
+        self._result = result
         self._shown = shown
-        self._first = all_rows(frame.limit(shown + 1))
+        self._first = result.first(shown + 1)
+
+    @property
+    def spark(self) -> object:
+        """The query as Spark's DataFrame; with another engine as what it gives."""
+        return self._result.native
 
     def to_arrow(self) -> pa.Table:
-        """All rows; raises Spark's errors."""
-        return all_rows(self.spark)
+        """All rows; raises the engine's errors."""
+        return all_rows(self._result)
 
     def to_pandas(self) -> pd.DataFrame:
         """All rows."""
@@ -51,7 +52,7 @@ class QueryResult:
         return polars.DataFrame(self.to_arrow())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        found = arrow_result(self.spark)
+        found = self._result.rows()
         reader = pa.RecordBatchReader.from_batches(found.schema, found.batches)
         return reader.__arrow_c_stream__(requested_schema)
 
@@ -76,7 +77,7 @@ class QueryResult:
         return len(self._first) > self._shown
 
 
-def all_rows(frame: DataFrame) -> pa.Table:
-    """The rows of a DataFrame."""
-    found = arrow_result(frame)
+def all_rows(result: LazyResult) -> pa.Table:
+    """The rows of a query."""
+    found = result.rows()
     return pa.Table.from_batches(found.batches, found.schema)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
+import sys
 
 from connector_spi.errors import ConnectorError
 from lakeport.shell.diagnosis import diagnose
@@ -11,10 +10,7 @@ from lakeport.shell.problems import render
 from lakeport.shell.sql.source_text import SourceText
 from lakeport.shell.sql.statements import split_statements
 
-__all__ = ["ERRORS", "cell_statements", "shown_briefly"]
-
-ERRORS = (ConnectorError, PySparkException, Py4JError)
-"""What a statement fails with."""
+__all__ = ["cell_statements", "shown_briefly", "statement_errors"]
 
 # IPython shows what this method of an error returns in place of a traceback.
 _RENDER = "_render_traceback_"
@@ -30,6 +26,16 @@ def cell_statements(text: str) -> list[SourceText]:
         position = start + len(statement)
         found.append(SourceText(text, start, statement))
     return found
+
+
+def statement_errors() -> tuple[type[Exception], ...]:
+    """What a statement fails with; those of PySpark are known once it is imported."""
+    if "pyspark" not in sys.modules:
+        return (ConnectorError,)
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return ConnectorError, PySparkException, Py4JError
 
 
 def shown_briefly(error: Exception, source: SourceText) -> Exception:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import InvalidArgumentError
-from connector_spi.names import parse_name, quote_identifier
+from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
 from lakeport.information_schema.listing import CatalogListing
 from lakeport.planning.redirection import list_catalog
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import statement_scope
 
-__all__ = ["list_schemas", "list_tables"]
+__all__ = ["full_table_name", "list_schemas", "list_tables"]
 
 
 def list_schemas(registry: CatalogRegistry, lease: ReadLease | None, catalog: str | None) -> list[str]:
@@ -53,6 +53,22 @@ def list_tables(registry: CatalogRegistry, lease: ReadLease | None, name: str | 
         for schema in (names[1:] or listing.own_schemas())
         for table in listing.table_names(schema)
     ]
+
+
+def full_table_name(name: str) -> CatalogSchemaTableName:
+    """A table's name in full, in lower case.
+
+    Raises:
+        InvalidArgumentError: It is no name of three parts.
+    """
+    if not isinstance(name, str):
+        raise InvalidArgumentError(f"the table is {name!r:.80}; expected its name, such as 'hive.sales.orders'")
+    parts = parse_name(name)
+    if len(parts) != 3:
+        raise InvalidArgumentError(
+            f"'{name}' has {len(parts)} parts; expected catalog, schema and table, such as hive.sales.orders"
+        )
+    return CatalogSchemaTableName(parts[0].lower(), parts[1].lower(), parts[2].lower())
 
 
 def _listings(registry: CatalogRegistry, lease: ReadLease | None, names: Sequence[str]) -> Iterator[CatalogListing]:

@@ -42,7 +42,7 @@ def add_name_options(command: Parser) -> None:
         "--session",
         metavar="C.P=VALUE",
         action="append",
-        help=f"a session property of a catalog, such as {EXAMPLE}, or a setting of Spark; may be repeated",
+        help=f"a session property of a catalog, such as {EXAMPLE}, or a setting of the engine; may be repeated",
     )
     command.add_argument(
         "--engine",

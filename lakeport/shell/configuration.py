@@ -9,6 +9,7 @@ The file is ``$XDG_CONFIG_HOME/lakeport/config.toml``, by default ``~/.config/la
     catalog = "hive"
     session = { "hive.max_delete_memory" = "1GB" }
     spark = { "spark.driver.memory" = "8g" }
+    duckdb = { memory_limit = "4GB" }
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import argparse
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from connector_spi.errors import InvalidPropertyError
@@ -34,7 +35,7 @@ EXAMPLE = "hive.native_reader=false"
 TEXT_KEYS = ("catalogs", "catalog", "schema", "output-format", "engine", "dialect", "theme")
 """Keys with text values; each has an environment variable, such as ``LAKEPORT_OUTPUT_FORMAT``."""
 
-_TABLE_KEYS = ("session", "spark")
+_TABLE_KEYS = ("session", *ENGINES)
 _TOP_KEYS = (*TEXT_KEYS, *_TABLE_KEYS, "profile", "profiles")
 _PROFILE_KEYS = (*TEXT_KEYS, *_TABLE_KEYS)
 _DEFAULTS = {"output-format": "aligned", "dialect": "spark", "theme": "terminal"}
@@ -43,7 +44,7 @@ _CHOICES = {"output-format": tuple(FORMATS), "engine": ENGINES, "dialect": DIALE
 
 @dataclass(frozen=True, slots=True)
 class GivenSetting:
-    """A session property or a setting of Spark, and where it was given; its text may be a secret.
+    """A session property or a setting of an engine, and where it was given; its text may be a secret.
 
     Attributes:
         name: The name as written.
@@ -62,7 +63,7 @@ class _Layer:
 
     texts: Mapping[str, tuple[str, str]]
     session: Mapping[str, GivenSetting]
-    spark: Mapping[str, GivenSetting]
+    engines: Mapping[str, GivenSetting]
 
 
 def config_file() -> Path:
@@ -76,7 +77,7 @@ def apply_configuration(arguments: argparse.Namespace) -> None:
 
     Args:
         arguments: Arguments of a command that takes ``--catalogs``; others do not change. Those of ``TEXT_KEYS`` that
-            are ``None`` are set; ``session_properties`` and ``spark`` become tuples of ``GivenSetting``.
+            are ``None`` are set; ``session_properties`` and ``engine_settings`` become tuples of ``GivenSetting``.
 
     Raises:
         InvalidPropertyError: The file cannot be read, has an unknown key or an invalid value, or lacks the profile.
@@ -90,7 +91,7 @@ def apply_configuration(arguments: argparse.Namespace) -> None:
             setattr(arguments, name, _text(key, layers))
     flags = {one.name: one for one in map(_session_flag, getattr(arguments, "session", None) or ())}
     arguments.session_properties = tuple(_merged([*(layer.session for layer in layers), flags]).values())
-    arguments.spark = tuple(_merged([layer.spark for layer in layers]).values())
+    arguments.engine_settings = tuple(_merged([layer.engines for layer in layers]).values())
 
 
 def _text(key: str, layers: list[_Layer]) -> str | None:
@@ -172,11 +173,18 @@ def _layer(content: Mapping[str, object], path: Path, where: str) -> _Layer:
             # A relative directory is relative to the file, not to the current directory.
             text = str(path.parent / Path(value).expanduser()) if key == "catalogs" else value
             texts[key] = (text, f"{where}: {key}")
-    tables: list[dict[str, GivenSetting]] = []
-    for key in _TABLE_KEYS:
-        flat = _flat(_table_of(content, key, where), f"{where}: {key}")
-        tables.append({name: GivenSetting(name, text, f"{where}: {key}") for name, text in flat})
-    return _Layer(texts, tables[0], tables[1])
+    engines: dict[str, GivenSetting] = {}
+    for key in ENGINES:
+        for one in _given(content, key, where).values():
+            # The names of Spark's settings begin with its own anyway.
+            name = f"{key}.{one.name.removeprefix(f'{key}.')}"
+            engines[name] = replace(one, name=name)
+    return _Layer(texts, _given(content, "session", where), engines)
+
+
+def _given(content: Mapping[str, object], key: str, where: str) -> dict[str, GivenSetting]:
+    flat = _flat(_table_of(content, key, where), f"{where}: {key}")
+    return {name: GivenSetting(name, text, f"{where}: {key}") for name, text in flat}
 
 
 def _text_of(content: Mapping[str, object], key: str, where: str) -> str | None:

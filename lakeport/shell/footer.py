@@ -8,7 +8,7 @@ from lakeport.units import amount, count_text, seconds_text, size_text
 
 __all__ = ["footer", "progress_text"]
 
-_PHASES = {"starting Spark": "starting Spark", "analysing": "planning", "reading": "running", "writing": "running"}
+_PHASES = {"starting": "starting {}", "analysing": "planning", "reading": "running", "writing": "running"}
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -44,7 +44,7 @@ def progress_text(state: RunState, tick: int) -> str:
         state: The statement's state.
         tick: A growing number, for the spinner.
     """
-    parts = [f"{_SPINNER[tick % len(_SPINNER)]} {_PHASES[state.phase]} {state.seconds:.0f} s"]
+    parts = [f"{_SPINNER[tick % len(_SPINNER)]} {_PHASES[state.phase].format(state.engine)} {state.seconds:.0f} s"]
     counts = state.counts
     if state.phase in ("reading", "writing") and counts.tasks:
         parts.append(f"{counts.tasks_done} of {counts.tasks} tasks")

@@ -1,4 +1,4 @@
-"""The interactive shell: its prompt, its keys, and Spark starting in the background."""
+"""The interactive shell: its prompt, its keys, and the engine starting in the background."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.styles import DynamicStyle
 from pygments.lexers.sql import SqlLexer
 
-from lakeport.session import Session
+from lakeport.catalog_session import AnySession
+from lakeport.engine import ENGINES
 from lakeport.shell.commands.registry import arguments_of_commands, run_command
 from lakeport.shell.completion.completer import Argument, ShellCompleter, SqlCompleter
 from lakeport.shell.completion.names import NameCache
@@ -44,14 +45,14 @@ def run_shell(arguments: argparse.Namespace) -> int:
         arguments.catalogs,
         debug=arguments.debug,
         session_properties=arguments.session_properties,
-        spark=arguments.spark,
+        engine_settings=arguments.engine_settings,
         dialect=arguments.dialect,
         engine=arguments.engine,
     ) as session:
         shell = _Shell(session, debug=arguments.debug)
         try:
             shell.begin(arguments)
-            print(f"Lakeport {VERSION}. \\? for help, \\q to leave.")
+            print(f"Lakeport {VERSION} on {session.engine.title}. \\? for help, \\q to leave.")
             shell.loop()
         finally:
             shell.close()
@@ -59,7 +60,7 @@ def run_shell(arguments: argparse.Namespace) -> int:
 
 
 class _Shell:
-    def __init__(self, session: Session, *, debug: bool) -> None:
+    def __init__(self, session: AnySession, *, debug: bool) -> None:
         self._session = session
         self._display = Display(sys.stdout.buffer)
         self._names = NameCache(session, self._names_arrived)
@@ -67,6 +68,7 @@ class _Shell:
         self._is_warming_up = False
         values = {
             Argument.FORMAT: FORMATS,
+            Argument.ENGINE: ENGINES,
             Argument.SETTING: [name for name, _ in ShellSettings().items()],
             Argument.SWITCH: ("on", "off", "auto"),
         }
@@ -86,7 +88,7 @@ class _Shell:
             key_bindings=_keys(),
             prompt_continuation=lambda width, line, wrapped: "." * (width - 1) + " ",
         )
-        # Spark starts while the user types, after the first prompt is drawn.
+        # The engine starts while the user types, after the first prompt is drawn.
         self._prompt.app.after_render += lambda app: self._warm_up()
 
     def begin(self, arguments: argparse.Namespace) -> None:
@@ -130,7 +132,7 @@ class _Shell:
             if schema is not None:
                 self._names.tables(catalog, schema)
         # The first statement retries, and reports a failure.
-        threading.Thread(target=_start_spark, args=(self._session,), name="lakeport-start", daemon=True).start()
+        threading.Thread(target=_start_engine, args=(self._session,), name="lakeport-start", daemon=True).start()
 
     def _names_arrived(self) -> None:
         """Refreshes the menu when late names arrive; called in another thread."""
@@ -193,6 +195,6 @@ def _enter(event: KeyPressEvent) -> None:
         buffer.newline()
 
 
-def _start_spark(session: Session) -> None:
+def _start_engine(session: AnySession) -> None:
     with contextlib.suppress(Exception):
-        _ = session.engine
+        session.engine.start()

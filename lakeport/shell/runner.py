@@ -1,36 +1,30 @@
-"""Runs statements so that Ctrl-C cancels the Spark jobs and the program continues."""
+"""Runs statements so that Ctrl-C cancels them and the program continues."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 import pyarrow as pa
 
-from lakeport.duckdb.session import LocalSession
+from lakeport.catalog_session import AnySession
+from lakeport.engine import Work
 from lakeport.scan_facts import JobCounts, ScanTotals, scan_totals
-from lakeport.session import Session
 from lakeport.shell.output.formats import ResultFormat
 from lakeport.transactions.lease import ReadLease
 
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-
 __all__ = ["RunState", "RunWatch", "Runner"]
 
-_groups = itertools.count(1)
 _PATIENCE = 5.0
 """Seconds to wait for a cancelled statement to end; then it is abandoned."""
-_STARTING = "starting Spark"
+_STARTING = "starting"
 _LOOK_SECONDS = 0.2
-"""Seconds between two looks at the jobs."""
+"""Seconds between two looks at how far a statement is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +32,12 @@ class RunState:
     """The progress of a statement.
 
     Attributes:
-        phase: ``starting Spark``, ``analysing``, ``reading`` or ``writing``.
+        phase: ``starting`` the engine, ``analysing``, ``reading`` or ``writing``.
         seconds: Seconds since it began.
-        counts: Tasks, rows and bytes of its jobs.
+        counts: Tasks, rows and bytes, as far as the engine counts them.
         rows: Rows of the result; ``None`` for a statement without a result, or one that is still running.
         scans: Totals of its scans, once they are planned.
+        engine: What runs it, as people write it.
     """
 
     phase: str
@@ -50,6 +45,7 @@ class RunState:
     counts: JobCounts
     rows: int | None = None
     scans: ScanTotals | None = None
+    engine: str = ""
 
 
 class RunWatch(Protocol):
@@ -66,11 +62,11 @@ class Runner:
     """Runs one statement at a time.
 
     Args:
-        session: The session; the first statement starts Spark if necessary.
+        session: The session; the first statement starts its engine if necessary.
         out: Receives the results.
     """
 
-    def __init__(self, session: Session, out: BinaryIO) -> None:
+    def __init__(self, session: AnySession, out: BinaryIO) -> None:
         self._session = session
         self._out = out
         self.last = RunState("analysing", 0.0, JobCounts())
@@ -84,19 +80,18 @@ class Runner:
         Args:
             statement: SQL without a semicolon at its end.
             write: Writes the result; ``None`` does not read the rows, so that a query does not run.
-            watch: Receives the progress; without one Spark is not polled.
+            watch: Receives the progress; without one nothing is counted.
             out: Receives the result instead of the runner's own output.
 
         Returns:
             The number of rows; ``None`` for a statement without a result.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C; the Spark jobs are cancelled.
-            BrokenPipeError: The reader of the result has closed it; the jobs are cancelled.
+            KeyboardInterrupt: Ctrl-C; the statement is cancelled.
+            BrokenPipeError: The reader of the result has closed it; the statement is cancelled.
             ConnectorError, PySparkException: The statement failed.
         """
-        kind = _LocalWork if isinstance(self._session, LocalSession) else _Work
-        work = kind(self._session, statement, write, out or self._out, counts_jobs=watch is not None)
+        work = _Statement(self._session, statement, write, out or self._out, is_counted=watch is not None)
         worker = threading.Thread(target=work, name="lakeport-statement", daemon=True)
         worker.start()
         try:
@@ -116,14 +111,14 @@ class Runner:
         return work.rows
 
 
-def _cancel(work: _Work, worker: threading.Thread, watch: RunWatch | None) -> None:
+def _cancel(work: _Statement, worker: threading.Thread, watch: RunWatch | None) -> None:
     # In its own thread: another Ctrl-C must not interrupt a call into Java.
     canceller = threading.Thread(target=work.cancel, name="lakeport-cancel", daemon=True)
     canceller.start()
     end = time.monotonic() + _PATIENCE
-    # Whoever goes on at once might stop Spark before the jobs are cancelled. Spark that still starts has none.
+    # Whoever goes on at once might stop Spark before its jobs are cancelled. An engine that still starts has none.
     while (
-        not work.starts_spark
+        not work.is_starting
         and (worker.is_alive() or canceller.is_alive())
         and (time.monotonic() < end or (watch is not None and watch.keeps_waiting()))
     ):
@@ -134,11 +129,17 @@ def _cancel(work: _Work, worker: threading.Thread, watch: RunWatch | None) -> No
             end = 0.0
 
 
-class _Work:
+class _Statement:
     """The work of the worker thread; its results are read when it has ended."""
 
     def __init__(
-        self, session: Session, statement: str, write: ResultFormat | None, out: BinaryIO, *, counts_jobs: bool
+        self,
+        session: AnySession,
+        statement: str,
+        write: ResultFormat | None,
+        out: BinaryIO,
+        *,
+        is_counted: bool,
     ) -> None:
         self.error: BaseException | None = None
         self.rows: int | None = None
@@ -147,18 +148,17 @@ class _Work:
         self._statement = statement
         self._write = write
         self._out = out
-        self._counts_jobs = counts_jobs
+        self._is_counted = is_counted
         self._counts = JobCounts()
-        self._progress = "analysing" if session.is_started else _STARTING
+        self._progress = "analysing" if session.engine.is_started else _STARTING
         self._lease: ReadLease | None = None
         self._cancelled = threading.Event()
         self._ended = threading.Event()
-        self._group = f"lakeport-{os.getpid()}-{next(_groups)}"
-        self._cancel_jobs: Callable[[], object] | None = None
+        self._work: Work | None = None
 
     @property
-    def starts_spark(self) -> bool:
-        """Whether it still waits for Spark to start."""
+    def is_starting(self) -> bool:
+        """Whether it still waits for the engine to start."""
         return self._progress == _STARTING
 
     def __call__(self) -> None:
@@ -173,69 +173,58 @@ class _Work:
         """The current progress."""
         lease = self._lease
         scans = scan_totals(lease.scans) if lease is not None else None
-        return RunState(self._progress, time.monotonic() - self._begun, self._counts, self.rows, scans)
+        seconds = time.monotonic() - self._begun
+        return RunState(self._progress, seconds, self._counts, self.rows, scans, self._session.engine.title)
 
     def cancel(self) -> None:
-        """Cancels the running jobs and those that would follow."""
+        """Cancels what runs and what would follow."""
         self._cancelled.set()
-        if self._cancel_jobs is not None:
-            # Spark may have been stopped meanwhile; its jobs have ended then.
-            with contextlib.suppress(Exception):
-                self._cancel_jobs()
+        if self._work is not None:
+            self._work.cancel()
         if self._lease is not None:
             self._lease.cancel()
 
     def _run(self) -> None:
-        # Spark may start here for the first time: with it PySpark is imported.
-        engine = self._session.engine
+        work = self._session.engine.work(self._statement[:200])
         self._progress = "analysing"
-        from lakeport.spark.bridge.errors import is_file_missing
-
-        context = engine.spark.sparkContext
-        context.setJobGroup(self._group, self._statement[:200], interruptOnCancel=True)
-        self._cancel_jobs = lambda: context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
+        self._work = work
         if self._cancelled.is_set():
             return
-        follower = self._follow(context) if self._counts_jobs else None
+        follower = self._follow(work) if self._is_counted else None
         try:
-            self._answer()
+            self._answer(work)
         except Exception as error:
-            # Files of the snapshot were removed. Nothing was written yet, so a new snapshot gives the whole result.
-            if self._progress != "reading" or not is_file_missing(error):
+            # Nothing was written yet, so a new snapshot gives the whole result.
+            if self._progress != "reading" or not work.may_plan_again(error):
                 raise
-            self._answer()
+            self._answer(work)
         self._ended.set()
         if follower is not None and self.rows is not None:
             follower.join()  # it reads the final counts
 
-    def _follow(self, context: SparkContext) -> threading.Thread:
-        from lakeport.spark.job_progress import JobProgress
-
-        progress = JobProgress(context, self._group)
-
+    def _follow(self, work: Work) -> threading.Thread:
         def follow() -> None:
-            # Spark may have stopped; the statement itself reports it.
+            # The engine may have stopped; the statement itself reports it.
             with contextlib.suppress(Exception):
                 while not self._ended.wait(_LOOK_SECONDS):
-                    self._counts = progress.read()
-                self._counts = progress.read_last()
+                    self._counts = work.counts()
+                self._counts = work.last_counts()
 
         follower = threading.Thread(target=follow, name="lakeport-progress", daemon=True)
         follower.start()
         return follower
 
-    def _answer(self) -> None:
-        from lakeport.spark.results import arrow_result
-
+    def _answer(self, work: Work) -> None:
         # Releases locks with the last row, not when Java collects garbage.
-        with self._session.transaction():
+        with self._session.statement_block():
             self._lease = self._session.read_lease
-            frame = self._session.sql(self._statement)
-            if not frame.columns or self._write is None:
+            result = self._session.plan(self._statement)
+            work.watch(result)
+            if not result.columns or self._write is None or self._cancelled.is_set():
                 return
             self._progress = "reading"
-            result = arrow_result(frame)
-            self._write_rows(self._write, result.schema, result.batches)
+            rows = result.rows()
+            self._write_rows(self._write, rows.schema, rows.batches)
 
     def _write_rows(self, write: ResultFormat, schema: pa.Schema, rows: Iterator[pa.RecordBatch]) -> None:
         batches = self._until_cancelled(rows)
@@ -249,19 +238,3 @@ class _Work:
             if self._cancelled.is_set():
                 raise KeyboardInterrupt
             yield batch
-
-
-class _LocalWork(_Work):
-    """A statement of a session without Spark."""
-
-    def _run(self) -> None:
-        assert isinstance(self._session, LocalSession)
-        with self._session.transaction():
-            self._lease = self._session.read_lease
-            result = self._session.sql(self._statement)
-            self._cancel_jobs = result.cancel
-            if not result.columns or self._write is None or self._cancelled.is_set():
-                return
-            self._progress = "reading"
-            with result.to_reader() as rows:
-                self._write_rows(self._write, result.schema, iter(rows))

@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import NotSupportedError
 from connector_spi.names import quote_identifier
 from lakeport.default_catalogs import load_catalogs
-from lakeport.duckdb.session import LocalSession
-from lakeport.engine import default_engine
-from lakeport.session import Session
+from lakeport.engine import ENGINES, default_engine
 from lakeport.shell.configuration import GivenSetting
+from lakeport.shell.engines import EngineChoice, engine_makers
 from lakeport.shell.runner import Runner
-from lakeport.shell.session_settings import spark_settings
+from lakeport.shell.session_settings import session_settings
 from lakeport.shell.state import spark_log
 from lakeport.spark.bridge.options import SparkOptions
 
@@ -28,62 +26,51 @@ def open_session(
     *,
     debug: bool,
     session_properties: Sequence[GivenSetting] = (),
-    spark: Sequence[GivenSetting] = (),
+    engine_settings: Sequence[GivenSetting] = (),
     dialect: str = "spark",
     engine: str | None = None,
-) -> Iterator[Session]:
+) -> Iterator[EngineChoice]:
     """A session whose Spark logs to a file, which is kept only if Spark does not start.
 
     Args:
         directory: Directory of the catalogs; see ``connect``.
         debug: Spark logs to the standard error.
         session_properties: Session properties from the command line and the configuration file.
-        spark: Settings of Spark.
+        engine_settings: Settings of the engines from the configuration file.
         dialect: Dialect of the statements; one of ``DIALECTS``.
         engine: What runs the statements; one of ``ENGINES``, or ``None`` for the one that can run here.
 
     Raises:
-        NotSupportedError: Session properties, or a dialect, that the engine has not got.
-        InvalidPropertyError: The directory does not exist, or a session property is unknown or invalid.
+        NotSupportedError: The engine is not installed, or a setting is one of another engine.
+        InvalidPropertyError: The directory does not exist, or a setting is unknown or invalid.
     """
-    if engine is None and (engine := default_engine()) != "spark":
-        print(f"no Java is found: the engine {engine} runs the statements; see docs/local-engine.md", file=sys.stderr)
+    chosen = engine or default_engine()
+    if engine is None and chosen != ENGINES[0]:
+        print(f"no Java is found: the engine {chosen} runs the statements; see docs/local-engine.md", file=sys.stderr)
     catalogs = load_catalogs(directory)
-    if engine == "duckdb":
-        with _local_session(catalogs, session_properties, dialect) as local:
-            yield local
-        return
-    log = None if debug else spark_log()
     try:
-        settings = spark_settings(catalogs, session_properties, spark)
-    except BaseException:
-        catalogs.shutdown()
-        raise
-    session = Session(catalogs, options=SparkOptions(settings=settings, log=log))
-    session.dialect = dialect
-    try:
-        yield session
-    finally:
-        session.close()
-
-
-@contextmanager
-def _local_session(
-    catalogs: CatalogRegistry, session_properties: Sequence[GivenSetting], dialect: str
-) -> Iterator[Session]:
-    try:
-        if session_properties:
-            raise NotSupportedError(
-                f"{session_properties[0].where}: the engine duckdb has no session properties yet; leave it out, or use "
-                "the engine spark"
-            )
-        session = LocalSession(catalogs)
+        session = _session(catalogs, chosen, session_properties, engine_settings, debug=debug)
     except BaseException:
         catalogs.shutdown()
         raise
     with session:
         session.dialect = dialect
         yield session
+
+
+def _session(
+    catalogs: CatalogRegistry,
+    engine: str,
+    session_properties: Sequence[GivenSetting],
+    engine_settings: Sequence[GivenSetting],
+    *,
+    debug: bool,
+) -> EngineChoice:
+    found = session_settings(catalogs, engine, session_properties, engine_settings)
+    options = SparkOptions(settings=found.engines["spark"], log=None if debug else spark_log())
+    session = EngineChoice(catalogs, engine_makers(catalogs, options, found.engines["duckdb"]), engine)
+    session.engine.keep_session_properties(found.properties)
+    return session
 
 
 def use_statement(catalog: str | None, schema: str | None) -> str | None:

@@ -8,9 +8,11 @@ from collections.abc import Callable
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.names import parse_name
-from lakeport.session import Session
+from lakeport.catalog_session import AnySession
+from lakeport.engine import check_engine
 from lakeport.shell.completion.names import NameCache
 from lakeport.shell.display import Display
+from lakeport.shell.engines import EngineChoice
 from lakeport.shell.problems import report
 from lakeport.shell.runner import Runner
 from lakeport.shell.running import use_statement
@@ -48,7 +50,7 @@ class ShellSession:
 
     def __init__(
         self,
-        session: Session,
+        session: AnySession,
         display: Display,
         names: NameCache,
         run_command: Callable[[ShellSession, str], None],
@@ -77,15 +79,35 @@ class ShellSession:
         return self._catalog, self._schema
 
     def begin_in(self, catalog: str | None, schema: str | None) -> None:
-        """Selects catalog and schema without waiting for Spark; the first statement checks that the schema exists.
+        """Selects catalog and schema without waiting for the engine; the first statement checks that the schema exists.
 
         Raises:
             CatalogNotFoundError: The catalog does not exist.
         """
         self._pending = use_statement(catalog, schema)
-        if catalog not in (None, "spark_catalog"):
-            self.session.catalogs.connector_name(str(catalog))
+        if catalog is not None and catalog not in self.session.engine.own_catalogs:
+            self.session.catalogs.connector_name(catalog)
         self._catalog, self._schema = catalog, schema or ("default" if catalog is not None else None)
+
+    def choose_engine(self, name: str) -> None:
+        """Has another engine run what follows; catalog, schema and session properties stay.
+
+        Raises:
+            InvalidArgumentError: There is no such engine, or the session has one alone.
+            NotSupportedError: The engine is not installed.
+        """
+        session = self.session
+        if session.engine.name == check_engine(name):
+            return
+        if not isinstance(session, EngineChoice):
+            raise InvalidArgumentError(f"this session has the engine {session.engine.name} alone")
+        self.look_where()
+        catalog, schema = self.current
+        own = session.engine.own_catalogs
+        session.choose(name)
+        self.names.forget()
+        self.begin_in(*((None, None) if catalog in own else (catalog, schema)))
+        self.look_where()
 
     def run_input(self, text: str, name: str | None = None) -> bool:
         """Runs statements and commands until one fails; returns whether all succeeded.
@@ -138,12 +160,12 @@ class ShellSession:
         return tuple(str(part) for part in given) + parts
 
     def look_where(self) -> None:
-        """Takes over the catalog and schema that Spark is in, if it runs: statements may have moved it."""
+        """Takes over the catalog and schema that the engine is in, if it runs: statements may have moved it."""
         if self.session.is_started and self._pending is None:
             self._move()
 
     def settle(self) -> None:
-        """Makes the selected catalog and schema Spark's current ones; this starts Spark.
+        """Makes the selected catalog and schema the engine's current ones; this starts it.
 
         Raises:
             ConnectorError, PySparkException: They do not exist.
@@ -166,7 +188,7 @@ class ShellSession:
 
     def _move(self) -> None:
         engine = self.session.engine
-        self._catalog, self._schema = engine.current_catalog(), engine.current_schema()
+        self._catalog, self._schema = engine.current_catalog() or None, engine.current_schema() or None
 
     def _succeeds(self, part: InputPart, source: SourceText) -> bool:
         """Runs a part and reports its error; returns whether there was none."""

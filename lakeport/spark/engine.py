@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
-from lakeport.engine import Engine, FunctionUsage
+from lakeport.engine import FunctionUsage, Parameters
 from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain, refused
 from lakeport.spark.explain.observer import QueryObserver
@@ -33,7 +33,7 @@ from lakeport.transactions.statement import Statement, statement_scope
 __all__ = ["SparkEngine"]
 
 
-class SparkEngine(Engine):
+class SparkEngine:
     """A Spark session that sees the catalogs of a registry.
 
     Args:
@@ -54,7 +54,7 @@ class SparkEngine(Engine):
     def sql(
         self,
         text: str,
-        args: Mapping[str, object] | Sequence[object] | None = None,
+        args: Parameters = None,
         lease: ReadLease | None = None,
     ) -> DataFrame:
         """Runs one statement; all its tables of a catalog share one transaction.

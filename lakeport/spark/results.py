@@ -7,7 +7,6 @@ Here a few partitions at a time run as one job, so that all cores work, and only
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
@@ -19,29 +18,43 @@ from pyspark.sql.types import DataType
 from pyspark.util import local_connect_and_auth
 
 from connector_spi.errors import InvalidPropertyError, NotSupportedError
+from lakeport.engine import LazyResult, ResultRows
 from lakeport.spark.bridge.types import arrow_schema, arrow_type, task_schema
 
-__all__ = ["ArrowResult", "arrow_result"]
+__all__ = ["SparkResult", "arrow_result"]
 
 _LARGE_TYPES = "spark.sql.execution.arrow.useLargeVarTypes"
 _WINDOW_BYTES = 64 << 20
 """Approximate bytes of rows of the partitions that run together."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrowResult:
-    """A stream of result rows.
+class SparkResult(LazyResult):
+    """A statement that Spark has planned.
 
-    Attributes:
-        schema: Schema of every batch; names may be duplicate. Instants have the session's time zone.
-        batches: The batches; the query runs while they are read, and Spark's errors are raised.
+    Args:
+        frame: The DataFrame, which is the native result.
     """
 
-    schema: pa.Schema
-    batches: Iterator[pa.RecordBatch]
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+
+    @property
+    def columns(self) -> list[str]:
+        return self._frame.columns
+
+    @property
+    def native(self) -> DataFrame:
+        return self._frame
+
+    def rows(self) -> ResultRows:
+        return arrow_result(self._frame)
+
+    def first(self, count: int) -> pa.Table:
+        found = arrow_result(self._frame.limit(count))
+        return pa.Table.from_batches(found.batches, found.schema)
 
 
-def arrow_result(frame: DataFrame) -> ArrowResult:
+def arrow_result(frame: DataFrame) -> ResultRows:
     """Streams a DataFrame. Types that Arrow does not have become text.
 
     Raises:
@@ -61,7 +74,7 @@ def arrow_result(frame: DataFrame) -> ArrowResult:
     plain = task_schema(arrow_schema(frame.schema.json()))
     zone = spark.conf.get("spark.sql.session.timeZone", "UTC") or "UTC"
     shown = pa.schema([(name, _in_zone(field.type, zone)) for name, field in zip(names, plain, strict=True)])
-    return ArrowResult(shown, _batches(frame, plain, shown))
+    return ResultRows(shown, _batches(frame, plain, shown))
 
 
 def _batches(frame: DataFrame, plain: pa.Schema, shown: pa.Schema) -> Iterator[pa.RecordBatch]:

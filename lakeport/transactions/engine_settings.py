@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from connector_spi.properties import boolean_property
 
-__all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "EngineSettings"]
+__all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "SPARK_PROPERTIES", "EngineSettings"]
 
 NATIVE_READER = boolean_property(
     "native_reader",
-    "Let Spark's own Parquet and ORC readers read the files that they can; false forces Python tasks.",
+    "Let the engine's own readers of files read those that they can; false forces Python, in Spark its tasks.",
     True,
 )
 COLUMNAR_READER = boolean_property(
@@ -31,6 +31,8 @@ TASK_READ_AHEAD = boolean_property(
 )
 ENGINE_PROPERTIES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
 """The engine's own session properties, of every catalog."""
+SPARK_PROPERTIES = frozenset(one.name for one in (COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD))
+"""Those that say what Spark does, and mean nothing to other engines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from catalog.metastore.process_user import process_user
 from catalog.registry import CatalogRegistry
 from lakeport.transactions.lease import ReadLease
-from lakeport.transactions.statement import Statement
+from lakeport.transactions.statement import PropertySource, Statement
 
 __all__ = ["plain_statement"]
 
 
-def plain_statement(registry: CatalogRegistry, lease: ReadLease | None = None) -> Statement:
-    """A statement of the process's user, in UTC, with every session property at its default.
+def plain_statement(
+    registry: CatalogRegistry, lease: ReadLease | None = None, properties: PropertySource | None = None
+) -> Statement:
+    """A statement of the process's user, in UTC.
 
     Args:
         registry: The catalogs.
         lease: On transactions to read in; ``None`` for one of its own.
+        properties: Gives the session properties that are set for a catalog; ``None``: all have their defaults.
     """
-    return Statement(registry, process_user(), "UTC", lambda catalog: {}, lease)
+    return Statement(registry, process_user(), "UTC", properties or (lambda catalog: {}), lease)

@@ -27,6 +27,7 @@ from lakeport.transactions.metadata_lock import MetadataLock
 
 __all__ = [
     "CatalogAccess",
+    "PropertySource",
     "Statement",
     "statement_scope",
 ]

@@ -56,6 +56,31 @@ def test_a_name_is_taken_once_in_a_fixed_order() -> None:
     assert "'counting' is taken" in found.failures[0].reason
 
 
+def test_a_plugin_of_the_connector_s_name_is_found_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading the others is slow, and one that is first in the order does not take the name."""
+    found = discover_plugins(
+        [
+            point("a", f"{HERE}:CountingPlugin"),
+            point("counting", f"{HERE}:CountingPlugin"),
+            point("gone", "no_such_package.plugin:Plugin"),
+        ]
+    )
+    loaded: list[str] = []
+    load = EntryPoint.load
+
+    def noted(self: EntryPoint) -> object:
+        loaded.append(self.name)
+        return load(self)
+
+    monkeypatch.setattr(EntryPoint, "load", noted)
+    chosen = found.factory("counting", "x")
+    assert loaded == ["counting"]
+    assert found.factories["counting"] is chosen
+    assert found.factory("counting-hadoop2", "x") is chosen
+    assert loaded == ["counting", "a", "gone"]
+    assert [failure.plugin for failure in found.failures] == ["a", "gone"]
+
+
 def test_the_same_package_twice_on_the_path_is_one_plugin() -> None:
     found = discover_plugins([point("a", f"{HERE}:CountingPlugin"), point("a", f"{HERE}:CountingPlugin")])
     assert not found.failures

@@ -21,7 +21,7 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport import TSocket, TTransport
 
 import lakeport
-from catalog.metastore.model import ColumnStatistics
+from catalog.metastore.model import ColumnStatistics, Parameters
 from catalog.metastore.testing.objects import STORAGE, add_partitions, new_table
 from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from catalog.metastore.wrappers.availability import Availability
@@ -166,12 +166,14 @@ def test_a_catalog_of_the_metastore_is_apart(
         statistics = [ColumnStatistics("id", "bigint", 1, 2, 3, 4)]
         inside.writes.set_table_statistics(made.database, "t", statistics)
         inside.writes.set_partition_statistics(made.database, "t", {"ds=c": statistics})
+        inside.writes.set_partition_parameters(made.database, "t", {"ds=c": Parameters.of({"k": "v"})})
         assert inside.reads.get_databases() == sorted(["default", made.database])
         assert inside.reads.get_table_names(made.database) == ["t"]
         names = inside.reads.get_partition_names(made.database, "t")
         assert names == ["ds=a%2Fb", "ds=c"]
         found = inside.reads.get_partitions_by_names(made.database, "t", names)
         assert [one.values for one in found] == [("a/b",), ("c",)]
+        assert ("k" in found[0].parameters, found[1].parameters.get("k")) == (False, "v")
         assert inside.reads.get_table_statistics(made.database, "t", ["id"]) == statistics
         per_partition = inside.reads.get_partition_statistics(made.database, "t", names, ["id"])
         assert dict(per_partition) == {"ds=c": statistics}
@@ -181,6 +183,29 @@ def test_a_catalog_of_the_metastore_is_apart(
         inside.writes.drop_table(made.database, "t")
         inside.writes.drop_database(made.database)
         assert inside.reads.get_databases() == ["default"]
+
+
+def test_inserted_rows_are_counted_for_another_client(
+    session: Session, other_client: ThriftHiveMetastore.Client, tmp_path: Path
+) -> None:
+    schema = write_with(other_client, tmp_path)
+    [partition] = other_client.get_partitions_by_names(schema, "orders", ["region=eu"])
+    partition.parameters = {"numRows": "3", "COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}', "k": "v"}
+    other_client.alter_partitions_with_environment_context(
+        schema, "orders", [partition], ttypes.EnvironmentContext({"DO_NOT_UPDATE_STATS": "true"})
+    )
+    added = pa.table({"id": pa.array([7, 8], pa.int64()), "region": ["eu", "asia"]})
+    assert session.insert(f"hive.{schema}.orders", added) == 2
+    met = session.arrow(f"hive.{schema}.orders", ["id", "region"]).read_all().to_pylist()
+    expected = {(number, region) for region, ids in ORDERS.items() for number in ids} | {(7, "eu"), (8, "asia")}
+    assert {(row["id"], row["region"]) for row in met} == expected
+    assert len(met) == len(expected)
+    there, new = other_client.get_partitions_by_names(schema, "orders", ["region=eu", "region=asia"])
+    there, new = sorted((there, new), key=lambda one: one.values, reverse=True)
+    assert (there.values, there.sd.location) == (["eu"], partition.sd.location)
+    assert (there.parameters["numRows"], there.parameters["k"]) == ("4", "v")
+    assert "COLUMN_STATS_ACCURATE" not in there.parameters
+    assert (new.values, new.parameters["numRows"]) == (["asia"], "1")
 
 
 def test_sql_over_tables_that_another_client_made(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from catalog.metastore import error_codes
 from catalog.metastore.client import MetastoreClient, MetastoreWriter
 from catalog.metastore.factory import MetastoreClients, MetastoreFactory
-from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
+from catalog.metastore.model import ColumnStatistics, Database, Parameters, Partition, Table
 from catalog.metastore.partitions.names import make_partition_name
 from connector_spi.errors import ErrorCode, MetastoreError, SchemaNotFoundError, TableNotFoundError
 from connector_spi.properties import PropertyValues, string_property
@@ -125,6 +125,13 @@ class DictMetastore(MetastoreClient, MetastoreWriter):
                 storage = replace(one.storage, location=one.storage.location or f"{owner.storage.location}/{name}")
                 made[name] = replace(one, storage=storage, create_time=one.create_time or int(time.time()))
             known.update(made)
+
+    def set_partition_parameters(self, database: str, table: str, parameters: Mapping[str, Parameters]) -> None:
+        with self._lock:
+            known = self._partitions[self._need_table(database, table)]
+            for name in parameters:
+                _refuse(name not in known, f"no partition {name}", error_codes.REFUSED_REQUEST)
+            known.update({name: replace(known[name], parameters=entries) for name, entries in parameters.items()})
 
     def drop_partitions(self, database: str, table: str, names: Sequence[str]) -> None:
         with self._lock:

@@ -77,6 +77,7 @@ class TestArrowFilesConformance(ConnectorConformance):
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.FILTER_PUSHDOWN,
             Behaviour.HIDDEN_COLUMNS,
+            Behaviour.INSERT,
             Behaviour.LIMIT,
             Behaviour.PARTITIONED_TABLES,
             Behaviour.PARTITION_LISTING,

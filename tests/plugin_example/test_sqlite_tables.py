@@ -37,6 +37,7 @@ class TestSqliteConformance(ConnectorConformance):
             Behaviour.CHANGES,
             Behaviour.COLUMN_STATISTICS,
             Behaviour.HIDDEN_COLUMNS,
+            Behaviour.INSERT,
             Behaviour.NESTED_PROJECTION,
             Behaviour.NULL_PARTITION_KEYS,
             Behaviour.PARTITIONED_TABLES,

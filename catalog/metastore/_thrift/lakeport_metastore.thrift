@@ -331,6 +331,17 @@ struct CreateTableRequest {
   10: optional string processorIdentifier
 }
 
+struct AlterPartitionsRequest {
+  1: optional string catName
+  2: required string dbName
+  3: required string tableName
+  4: required list<Partition> partitions
+  5: optional EnvironmentContext environmentContext
+}
+
+struct AlterPartitionsResponse {
+}
+
 struct AddPartitionsRequest {
   1: required string dbName
   2: required string tblName
@@ -630,6 +641,11 @@ service ThriftHiveMetastore {
     throws (1: InvalidOperationException o1, 2: MetaException o2)
   DropPartitionsResult drop_partitions_req(1: DropPartitionsRequest req)
     throws (1: NoSuchObjectException o1, 2: MetaException o2)
+  void alter_partitions_with_environment_context(
+    1: string db_name, 2: string tbl_name, 3: list<Partition> new_parts, 4: EnvironmentContext environment_context)
+    throws (1: InvalidOperationException o1, 2: MetaException o2)
+  AlterPartitionsResponse alter_partitions_req(1: AlterPartitionsRequest req)
+    throws (1: InvalidOperationException o1, 2: MetaException o2)
   i32 add_partitions(1: list<Partition> new_parts)
     throws (1: InvalidObjectException o1, 2: AlreadyExistsException o2, 3: MetaException o3)
   AddPartitionsResult add_partitions_req(1: AddPartitionsRequest request)

@@ -24,12 +24,21 @@ from catalog.metastore.embedded.rows import (
     need_database,
     need_table,
     normalise_table,
+    put_parameters,
     put_statistics,
     remove_partitions,
     rename_table,
 )
 from catalog.metastore.embedded.sqlite_store import SqliteStore
-from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, StorageDescriptor, Table
+from catalog.metastore.model import (
+    ColumnStatistics,
+    Database,
+    FieldSchema,
+    Parameters,
+    Partition,
+    StorageDescriptor,
+    Table,
+)
 from catalog.metastore.partitions.names import in_batches, prune_partition_names
 from connector_spi.errors import MetastoreError
 from connector_spi.serializable import to_json
@@ -198,6 +207,15 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
                     f"table {database}.{table} has no partition {min(unknown)}", error_codes.REFUSED_REQUEST
                 )
             remove_partitions(connection, database.lower(), table.lower(), names)
+
+    def set_partition_parameters(self, database: str, table: str, parameters: Mapping[str, Parameters]) -> None:
+        with self._store.write("set_partition_parameters") as connection:
+            unknown = set(parameters).difference(list_partition_names(connection, database, table))
+            if unknown:
+                raise MetastoreError(
+                    f"table {database}.{table} has no partition {min(unknown)}", error_codes.REFUSED_REQUEST
+                )
+            put_parameters(connection, database.lower(), table.lower(), parameters)
 
     def set_table_statistics(self, database: str, table: str, statistics: Sequence[ColumnStatistics]) -> None:
         with self._store.write("set_table_statistics") as connection:

@@ -178,6 +178,16 @@ def remove_partitions(connection: sqlite3.Connection, database: str, table: str,
     connection.execute("DELETE FROM storages WHERE id NOT IN (SELECT storage FROM partitions)")
 
 
+def put_parameters(
+    connection: sqlite3.Connection, database: str, table: str, parameters: Mapping[str, Parameters]
+) -> None:
+    """Replaces the properties of partitions."""
+    connection.executemany(
+        "UPDATE partitions SET parameters = ? WHERE database = ? AND table_name = ? AND name = ?",
+        [(json.dumps(dict(entries)), database, table, name) for name, entries in parameters.items()],
+    )
+
+
 def find_statistics(
     connection: sqlite3.Connection, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
 ) -> dict[str, list[ColumnStatistics]]:

@@ -66,6 +66,26 @@ class WritingChecks(MetastoreConformanceBase):
         with pytest.raises(TableNotFoundError, match="no_such"):
             metastore.writes.alter_table(made.database, "no_such", made)
 
+    def test_changed_properties_of_partitions(self, metastore: Metastore) -> None:
+        made = new_table(metastore, ("ds", "string"))
+        add_partitions(metastore, made, ("a/b",), ("c",))
+        statistics = {"ds=c": [ColumnStatistics("id", "bigint", null_count=1, distinct_count=2)]}
+        metastore.writes.set_partition_statistics(made.database, "t", statistics)
+        before = metastore.reads.get_partitions_by_names(made.database, "t", ["ds=a%2Fb", "ds=c"])
+        entries = Parameters.of({"numRows": "7", "k": "v"})
+        metastore.writes.set_partition_parameters(made.database, "T", {"ds=c": entries})
+        after = metastore.reads.get_partitions_by_names(made.database, "t", ["ds=a%2Fb", "ds=c"])
+        assert after[0] == before[0]
+        assert {key: after[1].parameters.get(key) for key in entries} == dict(entries)
+        assert after[1].storage == before[1].storage
+        assert metastore.reads.get_partition_statistics(made.database, "t", ["ds=c"], ["id"])["ds=c"][0].null_count == 1
+        with pytest.raises(MetastoreError, match="gone"):
+            metastore.writes.set_partition_parameters(made.database, "t", {"ds=c": Parameters(), "ds=gone": entries})
+        again = metastore.reads.get_partitions_by_names(made.database, "t", ["ds=c"])
+        assert again == after[1:]
+        with pytest.raises(TableNotFoundError, match="no_such"):
+            metastore.writes.set_partition_parameters(made.database, "no_such", {"ds=c": entries})
+
     def test_dropped_partitions(self, metastore: Metastore) -> None:
         made = new_table(metastore, ("ds", "string"), ("n", "int"))
         add_partitions(metastore, made, ("a/b", "1"), ("a/b", "2"), ("c", "1"))

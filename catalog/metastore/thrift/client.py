@@ -218,28 +218,44 @@ class ThriftMetastore(MetastoreClient):
         )
 
     def _get_partitions(self, database: str, table: str, names: list[str], reader: PartitionReader) -> list[Partition]:
-        within, name = database.lower(), table.lower()
-        request = ttypes.GetPartitionsByNamesRequest(
-            within, name, names, processorCapabilities=ABILITIES, processorIdentifier=IDENTIFIER, engine=ENGINE
-        )
         with self._about_table(database, table):
-            return self._connections.call_first_known(
-                (
-                    "get_partitions_by_names",
-                    lambda client: reader.read_all(client.get_partitions_by_names(within, name, names)),
-                ),
-                (
-                    "get_partitions_by_names_req",
-                    lambda client: reader.read_all(client.get_partitions_by_names_req(request).partitions),
-                ),
-                lambda _: no_table(database, table),
-            )
+            return fetch_partitions(self._connections, database, table, names, reader.read_all)
 
     def _nothing_in(self, database: str, table: str) -> list[ResultT]:
         """An empty list, once it is sure that the table is there: metastores answer "none" also where it is not."""
         if self.get_table(database, table) is None:
             raise no_table(database, table)
         return []
+
+
+def fetch_partitions(
+    connections: ThriftConnections,
+    database: str,
+    table: str,
+    names: list[str],
+    read: Callable[[list[ttypes.Partition]], ResultT],
+) -> ResultT:
+    """What ``read`` makes of the entries of partitions; those that are not there are left out.
+
+    Args:
+        connections: The pool.
+        database: Name of the database.
+        table: Name of the table.
+        names: Names of the partitions.
+        read: As of ``fetch_table``.
+    """
+    within, name = database.lower(), table.lower()
+    request = ttypes.GetPartitionsByNamesRequest(
+        within, name, names, processorCapabilities=ABILITIES, processorIdentifier=IDENTIFIER, engine=ENGINE
+    )
+    return connections.call_first_known(
+        ("get_partitions_by_names", lambda client: read(client.get_partitions_by_names(within, name, names))),
+        (
+            "get_partitions_by_names_req",
+            lambda client: read(client.get_partitions_by_names_req(request).partitions),
+        ),
+        lambda _: no_table(database, table),
+    )
 
 
 def fetch_table(

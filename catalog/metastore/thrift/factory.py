@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from catalog.metastore.calls.retry import RetryPolicy
 from catalog.metastore.factory import Metastore, MetastoreClients, MetastoreFactory, assemble
@@ -12,13 +13,7 @@ from catalog.metastore.security.checks import check_security
 from catalog.metastore.security.identity import identity_of
 from catalog.metastore.security.properties import SECURITY_PROPERTIES, security_settings
 from catalog.metastore.security.settings import SecuritySettings
-from catalog.metastore.thrift.client import ThriftMetastore
-from catalog.metastore.thrift.connection import ConnectionSettings, ThriftConnections
 from catalog.metastore.thrift.endpoints import parse_uris
-from catalog.metastore.thrift.errors import Timeouts
-from catalog.metastore.thrift.tokens import user_identities
-from catalog.metastore.thrift.transactions import ThriftTransactions
-from catalog.metastore.thrift.writer import ThriftMetastoreWriter
 from catalog.metastore.wrappers.availability import AVAILABILITY_PROPERTIES, Availability, availability_of
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
@@ -29,6 +24,9 @@ from connector_spi.properties import (
     integer_property,
     string_property,
 )
+
+if TYPE_CHECKING:
+    from catalog.metastore.thrift.connection import ConnectionSettings
 
 __all__ = ["ThriftConfig", "ThriftMetastoreFactory", "connect_thrift", "thrift_config"]
 
@@ -133,6 +131,13 @@ def connect_thrift(config: ThriftConfig) -> Metastore:
 def _clients(config: ThriftConfig) -> MetastoreClients:
     if not config.uri:
         raise InvalidPropertyError("hive.metastore=thrift needs hive.metastore.uri, such as thrift://host:9083")
+    # Thrift's bindings take a tenth of a second to import, and catalogs of other metastores need none.
+    from catalog.metastore.thrift.client import ThriftMetastore
+    from catalog.metastore.thrift.connection import ThriftConnections
+    from catalog.metastore.thrift.tokens import user_identities
+    from catalog.metastore.thrift.transactions import ThriftTransactions
+    from catalog.metastore.thrift.writer import ThriftMetastoreWriter
+
     endpoints, settings, security = parse_uris(config.uri), _connection_settings(config), config.security
     check_security(security, endpoints)
     username = config.username or process_user()
@@ -161,6 +166,9 @@ def _clients(config: ThriftConfig) -> MetastoreClients:
 
 
 def _connection_settings(config: ThriftConfig) -> ConnectionSettings:
+    from catalog.metastore.thrift.connection import ConnectionSettings
+    from catalog.metastore.thrift.errors import Timeouts
+
     wanted = config.availability
     return ConnectionSettings(
         timeouts=Timeouts(config.connect_timeout, config.read_timeout, wanted.max_wait),

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ttypes
 from catalog.metastore.client import MetastoreClient, MetastoreWriter
-from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
-from catalog.metastore.thrift.client import fetch_table
+from catalog.metastore.model import ColumnStatistics, Database, Parameters, Partition, Table
+from catalog.metastore.partitions.names import make_partition_name
+from catalog.metastore.thrift.client import fetch_partitions, fetch_table
 from catalog.metastore.thrift.connection import (
     ABILITIES,
     ENGINE,
@@ -175,6 +176,36 @@ class ThriftMetastoreWriter(MetastoreWriter):
             if error.code == error_codes.REFUSED_REQUEST:
                 self._check_table(database, table)
             raise
+
+    def set_partition_parameters(self, database: str, table: str, parameters: Mapping[str, Parameters]) -> None:
+        if not parameters:
+            return
+        schema, name = database.lower(), table.lower()
+        raw = fetch_partitions(self._connections, schema, name, list(parameters), list)
+        owner = self._reads.get_table(schema, name)
+        if owner is None:
+            raise no_table(database, table)
+        keys = [key.name for key in owner.partition_keys]
+        by_name = {make_partition_name(keys, one.values): one for one in raw}
+        missing = sorted(set(parameters).difference(by_name))
+        if missing:
+            raise MetastoreError(f"table {schema}.{name} has no partition {missing[0]}", error_codes.REFUSED_REQUEST)
+        for partition, entries in parameters.items():
+            by_name[partition].parameters = dict(entries)
+        self._alter_partitions(schema, name, [by_name[partition] for partition in parameters])
+
+    def _alter_partitions(self, schema: str, name: str, partitions: list[ttypes.Partition]) -> None:
+        context = ttypes.EnvironmentContext(dict(_KEEP_STATISTICS))
+        request = ttypes.AlterPartitionsRequest(
+            dbName=schema, tableName=name, partitions=partitions, environmentContext=context
+        )
+        self._connections.call_first_known(
+            ("alter_partitions_req", lambda client: client.alter_partitions_req(request)),
+            (
+                "alter_partitions_with_environment_context",
+                lambda client: client.alter_partitions_with_environment_context(schema, name, partitions, context),
+            ),
+        )
 
     def set_table_statistics(self, database: str, table: str, statistics: Sequence[ColumnStatistics]) -> None:
         description = ttypes.ColumnStatisticsDesc(True, database.lower(), table.lower())

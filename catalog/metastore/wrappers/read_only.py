@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from catalog.metastore.client import MetastoreWriter
-from catalog.metastore.model import ColumnStatistics, Database, Partition, Table
+from catalog.metastore.model import ColumnStatistics, Database, Parameters, Partition, Table
 from connector_spi.errors import ErrorCode, ErrorType, NotSupportedError
 from connector_spi.properties import boolean_property
 
@@ -15,7 +15,7 @@ __all__ = ["READ_ONLY", "READ_ONLY_CATALOG", "ReadOnlyWriter", "read_only_catalo
 READ_ONLY = boolean_property("hive.read-only", "Whether everything that would change the metastore is refused.", False)
 """The catalog property."""
 READ_ONLY_CATALOG = ErrorCode("READ_ONLY_CATALOG", ErrorType.USER_ERROR)
-"""The statement would write, and the catalog does not: no catalog writes rows, and ``hive.read-only`` forbids the rest.
+"""The statement would write, and the catalog does not: most write no rows, and ``hive.read-only`` forbids the rest.
 
 
 """
@@ -32,6 +32,9 @@ class ReadOnlyWriter(MetastoreWriter):
     def __init__(self, why: str, *, deletes_files: bool = True) -> None:
         self._why = why
         self.deletes_files = deletes_files
+
+    def check_allowed(self, what: str) -> None:
+        self._refuse(what)
 
     def create_database(self, database: Database) -> None:
         self._refuse("create a schema")
@@ -56,6 +59,9 @@ class ReadOnlyWriter(MetastoreWriter):
 
     def drop_partitions(self, database: str, table: str, names: Sequence[str]) -> None:
         self._refuse("drop partitions")
+
+    def set_partition_parameters(self, database: str, table: str, parameters: Mapping[str, Parameters]) -> None:
+        self._refuse("change partitions")
 
     def set_table_statistics(self, database: str, table: str, statistics: Sequence[ColumnStatistics]) -> None:
         self._refuse("set statistics")

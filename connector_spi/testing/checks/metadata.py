@@ -16,6 +16,7 @@ from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.procedures import Procedure
 from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.top_n import SupportsTopN
+from connector_spi.optional.writing import SupportsInsert
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.schema import TableMetadata
 from connector_spi.testing.base import SCHEMA, ConformanceBase
@@ -29,6 +30,7 @@ _ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "name": pa.array(["a", Non
 _PROTOCOLS = {
     Behaviour.AGGREGATION: SupportsAggregation,
     Behaviour.CHANGES: SupportsChanges,
+    Behaviour.INSERT: SupportsInsert,
     Behaviour.LIMIT: SupportsLimit,
     Behaviour.PARTITION_LISTING: SupportsPartitionListing,
     Behaviour.STATISTICS: SupportsStatistics,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date, datetime
-from decimal import Decimal
 from itertools import islice
 from typing import TypeVar
 
@@ -23,14 +21,14 @@ from connector_spi.errors import (
 )
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import PartitionDefinition
-from connector_spi.partition_names import DEFAULT_PARTITION
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
 from connectors.hive.definitions.table_formats import is_hudi_entry, is_transactional, table_location
+from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.registration.discovery import discover_partitions
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
-__all__ = ["PartitionDefinitions", "value_text"]
+__all__ = ["PartitionDefinitions", "write_in_batches"]
 
 _BATCH = 200
 _SMALLEST_BATCH = 50
@@ -118,7 +116,7 @@ class PartitionDefinitions:
             ]
             self._metastore.writes.add_partitions(table.database, table.name, partitions)
 
-        _write_in_batches(found, add)
+        write_in_batches(found, add)
 
     def drop(self, table: Table, names: Sequence[str]) -> None:
         """Drops partitions by their names; files stay.
@@ -133,7 +131,7 @@ class PartitionDefinitions:
                 f"{table.database}.{table.name} has no partition {missing[0]}", error_codes.HIVE_PARTITION_NOT_FOUND
             )
         writes = self._metastore.writes
-        _write_in_batches(names, lambda batch: writes.drop_partitions(table.database, table.name, batch))
+        write_in_batches(names, lambda batch: writes.drop_partitions(table.database, table.name, batch))
 
     def sync(
         self, session: ConnectorSession, table: Table, *, add: bool, drop: bool, case_sensitive: bool
@@ -177,24 +175,12 @@ class PartitionDefinitions:
         return gone
 
 
-def value_text(value: object) -> str:
-    """A partition key's value as Hive writes it into the metastore."""
-    if value is None or value == "":
-        return DEFAULT_PARTITION
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        text = value.replace(tzinfo=None).isoformat(" ")
-        return text.rstrip("0") if value.microsecond else text
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    return str(value)
-
-
-def _write_in_batches(items: Sequence[ItemT], write: Callable[[Sequence[ItemT]], None]) -> None:
+def write_in_batches(items: Sequence[ItemT], write: Callable[[Sequence[ItemT]], None]) -> None:
     """Writes in batches, each completely or not at all, and in smaller ones where the metastore refuses.
+
+    Args:
+        items: What is written.
+        write: Writes some of them, all or none.
 
     Databases limit the terms and parameters of a statement, and releases of the metastore differ in the statements
     they make of a batch. Hive's own repair also reduces the size (``ExponentiallyDecayingBatchWork``).

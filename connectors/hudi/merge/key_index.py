@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -36,6 +35,8 @@ class KeyIndex(Protocol):
 
 def key_hashes(keys: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """Hashes of keys, uint64, the same ones for equal keys within one process."""
+    import polars as pl  # a tenth of a second, which reads without logs do without
+
     return np.asarray(pl.Series("key", keys).hash(seed=0).to_numpy())
 
 

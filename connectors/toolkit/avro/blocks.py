@@ -14,12 +14,10 @@ from itertools import count
 from typing import cast
 
 import fastavro
-import polars as pl
 import pyarrow as pa
-from polars.exceptions import PanicException
 
 from connectors.toolkit.avro.container import AvroBlock
-from connectors.toolkit.avro.errors import AVRO_ERRORS
+from connectors.toolkit.avro.errors import AVRO_ERRORS, polars_errors
 from connectors.toolkit.avro.schema import AvroRecordSchema, Json, is_wide_union
 from connectors.toolkit.avro.values import branch_name, restore, storage_type
 from connectors.toolkit.codecs.varints import zigzag_bytes
@@ -66,13 +64,15 @@ def decode_avro_blocks(
         ]
     except (MemoryError, ValueError):
         raise
-    except (pl.exceptions.PolarsError, PanicException, pa.ArrowException, EOFError, OSError) as error:
+    except (*polars_errors(), pa.ArrowException, EOFError, OSError) as error:
         raise ValueError(f"no such Avro records: {str(error).strip().partition(chr(10))[0]}") from error
     except AVRO_ERRORS as error:
         raise ValueError(f"no such Avro records: {type(error).__name__}: {error}") from error
 
 
 def _by_polars(file: io.BytesIO, names: list[str]) -> list[pa.Array]:
+    import polars as pl  # a tenth of a second, which most reads do without
+
     table = pl.read_avro(file, columns=names).to_arrow(compat_level=pl.CompatLevel.oldest())
     return [table.column(name).combine_chunks() for name in names]
 

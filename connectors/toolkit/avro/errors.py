@@ -1,4 +1,4 @@
-"""What fastavro raises about bytes that are no Avro, or damaged."""
+"""What fastavro and polars raise about bytes that are no Avro, or damaged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import zlib
 
 from fastavro.schema import SchemaParseException, UnknownType
 
-__all__ = ["AVRO_ERRORS"]
+__all__ = ["AVRO_ERRORS", "polars_errors"]
 
 AVRO_ERRORS: tuple[type[Exception], ...] = (
     ArithmeticError,
@@ -25,3 +25,10 @@ AVRO_ERRORS: tuple[type[Exception], ...] = (
     zlib.error,
 )
 """A length that is damaged asks for more memory than there is, so MemoryError is one of them."""
+
+
+def polars_errors() -> tuple[type[BaseException], ...]:
+    """The errors of polars."""
+    from polars.exceptions import PanicException, PolarsError  # slow to import, and needed where polars was
+
+    return PolarsError, PanicException

@@ -18,11 +18,9 @@ from typing import Protocol
 
 import fastavro
 import numpy as np
-import polars as pl
 import pyarrow as pa
-from polars.exceptions import PanicException
 
-from connectors.toolkit.avro.errors import AVRO_ERRORS
+from connectors.toolkit.avro.errors import AVRO_ERRORS, polars_errors
 from connectors.toolkit.avro.plain_schema import FRAME, LENGTH, PlainSchema, plain_schema
 from connectors.toolkit.avro.schema import AvroRecordSchema
 from connectors.toolkit.avro.values import restore, storage_type
@@ -202,6 +200,8 @@ def read_avro_dicts(schema: str, datums: Collection[bytes], *, record_names: boo
 def _read_by_polars(
     pieces: Sequence[AvroRecords], plain: PlainSchema, target: pa.Schema
 ) -> tuple[np.ndarray, list[pa.Array]]:
+    import polars as pl  # a tenth of a second, which most reads do without
+
     frame = pl.read_avro(io.BytesIO(_container(pieces, plain)), columns=[LENGTH, *target.names])
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     columns = [_one_array(table.column(name)) for name in (LENGTH, *target.names)]
@@ -254,7 +254,7 @@ def _avro_errors() -> Iterator[None]:
         yield
     except (MemoryError, ValueError):
         raise
-    except (pl.exceptions.PolarsError, PanicException, pa.ArrowException, EOFError, OSError) as error:
+    except (*polars_errors(), pa.ArrowException, EOFError, OSError) as error:
         raise ValueError(f"no such Avro records: {str(error).strip().partition(chr(10))[0]}") from error
     except AVRO_ERRORS as error:
         raise ValueError(f"no such Avro records: {type(error).__name__}: {error}") from error

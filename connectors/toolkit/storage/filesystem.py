@@ -137,6 +137,43 @@ class FileSystem(Serializable):
             with storage_errors(uri):
                 storage.delete_dir(path)
 
+    def create(self, uri: str) -> pa.NativeFile:
+        """A new file to be written, with the folders above it; what is at the path is replaced.
+
+        Raises:
+            StorageError: Storage refused, or cannot be reached.
+        """
+        storage, path = self._resolve(uri)
+        with storage_errors(uri, "write"):
+            storage.create_dir(path.rpartition("/")[0], recursive=True)
+            return storage.open_output_stream(path)
+
+    def move(self, uri: str, target: str) -> None:
+        """Moves a file within one storage; the folders above ``target`` are made. On local disks in one step.
+
+        Raises:
+            FileMissingError: There is no such file.
+            StorageError: Something is at ``target``, or storage refused.
+        """
+        storage, path = self._resolve(uri)
+        other, target_path = self._resolve(target)
+        if storage != other or self.exists(target):
+            raise StorageError(f"cannot move {uri} to {target}: expected a free path of the same storage")
+        with storage_errors(target, "write"):
+            storage.create_dir(target_path.rpartition("/")[0], recursive=True)
+            storage.move(path, target_path)
+
+    def delete_file(self, uri: str) -> None:
+        """Deletes a file; one that is not there is no error.
+
+        Raises:
+            StorageError: Storage refused.
+        """
+        storage, path = self._resolve(uri)
+        if self.exists(uri):
+            with storage_errors(uri, "delete"):
+                storage.delete_file(path)
+
     def is_local(self, uri: str) -> bool:
         """Whether a path is on this machine."""
         return _split(uri)[0] in _LOCAL
@@ -210,8 +247,12 @@ def raise_storage_failure(error: Exception, uri: str) -> None:
 
 
 @contextmanager
-def storage_errors(uri: str) -> Iterator[None]:
-    """What storage fails with while a file or folder is read, as errors of ours that name it.
+def storage_errors(uri: str, what: str = "read") -> Iterator[None]:
+    """What storage fails with while a file or folder is used, as errors of ours that name it.
+
+    Args:
+        uri: The file or folder.
+        what: Is done with it.
 
     Raises:
         FileMissingError: It is not there.
@@ -229,4 +270,4 @@ def storage_errors(uri: str) -> Iterator[None]:
         text = without_signatures(str(error))
         # What is shown of the cause must hold no secret either.
         cause = error if text == str(error) else OSError(text)
-        raise StorageError(f"cannot read {uri}: {text.strip().partition(chr(10))[0]}") from cause
+        raise StorageError(f"cannot {what} {uri}: {text.strip().partition(chr(10))[0]}") from cause

@@ -134,6 +134,9 @@ def _show(shell: ShellSession, description: Description) -> None:
 
 
 def _is_ours(shell: ShellSession, catalog: str) -> bool:
-    """Whether a catalog is Lakeport's; others are Spark's. Without a Spark, an unknown name counts as Lakeport's."""
+    """Whether a catalog is Lakeport's, not the engine's own, which a pattern never means.
+
+    One that no one knows counts as Lakeport's until the engine has started, which may know it.
+    """
     is_pattern = not {"*", "?"}.isdisjoint(catalog)
     return is_pattern or catalog in shell.session.catalogs.names() or not shell.session.is_started

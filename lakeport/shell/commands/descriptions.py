@@ -2,7 +2,6 @@ r"""The result of ``\d``, from Lakeport's own metadata, without Spark."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,9 +10,10 @@ import pyarrow as pa
 from catalog.resolver import ResolvedSystemTable
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.schema import ColumnMetadata
+from lakeport.catalog_session import AnySession
 from lakeport.planning.redirection import resolve
-from lakeport.session import Session
 from lakeport.transactions.plain_statement import plain_statement
+from lakeport.type_names import type_name
 
 __all__ = ["Description", "describe_table", "text_table"]
 
@@ -35,7 +35,7 @@ class Description:
     notes: tuple[str, ...] = ()
 
 
-def describe_table(session: Session, name: CatalogSchemaTableName, *, verbose: bool) -> Description:
+def describe_table(session: AnySession, name: CatalogSchemaTableName, *, verbose: bool) -> Description:
     """Columns, partition keys, format, location and comment of a table.
 
     Args:
@@ -74,24 +74,13 @@ def text_table(names: Sequence[str], rows: Sequence[tuple[str | None, ...]]) -> 
 
 def _columns(columns: Sequence[ColumnMetadata], keys: Sequence[str]) -> pa.Table:
     rows = []
-    for column, type_name in zip(columns, _type_names(columns), strict=True):
+    for column in columns:
         marks = [
             "partition key" if column.name in keys else "",
             "hidden" if column.hidden else "",
             "" if column.nullable else "not null",
         ]
-        kind = column.declared_type or type_name
-        rows.append((column.name, kind, ", ".join(mark for mark in marks if mark) or None, column.comment))
+        rows.append((column.name, type_name(column), ", ".join(mark for mark in marks if mark) or None, column.comment))
     names = ["column", "type", "", "comment"]
     kept = [index for index, name in enumerate(names) if index < 2 or any(row[index] for row in rows)]
     return text_table([names[index] for index in kept], [tuple(row[index] or "" for index in kept) for row in rows])
-
-
-def _type_names(columns: Sequence[ColumnMetadata]) -> list[str]:
-    # The type names are Spark's; this imports PySpark, but starts no Java.
-    from pyspark.sql.types import StructType
-
-    from lakeport.spark.bridge.types import spark_schema_json
-
-    fields = StructType.fromJson(json.loads(spark_schema_json(columns))).fields
-    return [field.dataType.simpleString() for field in fields]

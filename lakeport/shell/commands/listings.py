@@ -1,4 +1,4 @@
-r"""The results of ``\l``, ``\dn``, ``\dt``, ``\dv`` and ``\df``; only the last one needs Spark."""
+r"""The results of ``\l``, ``\dn``, ``\dt``, ``\dv`` and ``\df``; only the last one needs the engine."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from connector_spi.names import CatalogSchemaTableName, SchemaTableName, quote_i
 from connector_spi.optional.definitions import SupportsViews, ViewDefinition
 from connector_spi.optional.procedures import Procedure
 from connector_spi.schema import TableMetadata
+from lakeport.catalog_session import AnySession
 from lakeport.information_schema.tables import catalog_listing
 from lakeport.planning.redirection import resolve
-from lakeport.session import Session
 from lakeport.shell.commands.descriptions import Description, text_table
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import CatalogAccess, Statement
@@ -48,7 +48,7 @@ class RelationPattern:
         return _WILD.isdisjoint(self.catalog + self.schema)
 
 
-def catalog_rows(session: Session) -> Description:
+def catalog_rows(session: AnySession) -> Description:
     """All catalogs, with the connector and the error of each."""
     rows = []
     for name in session.catalogs.names():
@@ -64,7 +64,7 @@ def catalog_rows(session: Session) -> Description:
     return Description("", text_table(columns, rows))
 
 
-def schema_rows(session: Session, catalog: str, pattern: str, *, system: bool = False) -> Description:
+def schema_rows(session: AnySession, catalog: str, pattern: str, *, system: bool = False) -> Description:
     """Schemas of a catalog; those about the catalog itself only by a pattern, as in psql.
 
     Args:
@@ -79,7 +79,7 @@ def schema_rows(session: Session, catalog: str, pattern: str, *, system: bool = 
 
 
 def relation_rows(
-    session: Session, pattern: RelationPattern, *, views_only: bool = False, verbose: bool = False
+    session: AnySession, pattern: RelationPattern, *, views_only: bool = False, verbose: bool = False
 ) -> Description:
     """Tables and views.
 
@@ -116,8 +116,8 @@ def relation_rows(
     return Description(title, text_table(columns, rows))
 
 
-def function_rows(session: Session, pattern: str) -> Description:
-    """Spark's functions, and the procedures of the catalogs, with their arguments; this starts Spark."""
+def function_rows(session: AnySession, pattern: str) -> Description:
+    """The engine's functions, and the procedures of the catalogs, with their arguments; this starts the engine."""
     usages = session.engine.function_usages(_matching(session.engine.function_names(), pattern))
     rows: list[tuple[str | None, ...]] = [
         (usage.name, "function", usage.signature, usage.description) for usage in usages

@@ -139,6 +139,12 @@ def _use(shell: ShellSession, name: str) -> None:
     shell.execute(f"USE {name}")
 
 
+def _engine(shell: ShellSession, name: str) -> None:
+    if name:
+        shell.choose_engine(name)
+    print(f"engine is {shell.session.engine.name}", flush=True)
+
+
 COMMANDS = (
     Command(("\\?",), "", "shows this help; so does help", Argument.NOTHING, _help),
     Command(("\\h",), "[STATEMENT]", "how a statement of SQL is written", Argument.NOTHING, _sql_help),
@@ -168,7 +174,8 @@ COMMANDS = (
         describe.functions,
     ),
     Command(("\\c", "\\use"), "[CATALOG.SCHEMA]", "USE, or shows the current schema", Argument.SCHEMA, _use),
-    Command(("\\conninfo",), "", "the catalogs, the current schema and Spark", Argument.NOTHING, system.connection),
+    Command(("\\engine",), "[spark|duckdb]", "what runs statements; names and SET stay", Argument.ENGINE, _engine),
+    Command(("\\conninfo",), "", "the catalogs, the current schema, the engine", Argument.NOTHING, system.connection),
     Command(
         ("\\x",), "[on|off|auto]", "one column on each line; auto: if a row is too wide", Argument.SWITCH,
         _setting("expanded"),

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 from connector_spi.errors import InvalidArgumentError
-from lakeport.duckdb.session import LocalSession
 from lakeport.shell.commands.describe import unquoted
 from lakeport.shell.shell_session import ShellSession
 from lakeport.version import VERSION
@@ -45,7 +44,7 @@ def change_directory(shell: ShellSession, path: str) -> None:
 
 
 def connection(shell: ShellSession, rest: str) -> None:
-    """What the shell is connected to; starts no Spark."""
+    """What the shell is connected to; starts no engine."""
     session = shell.session
     where = ".".join(part for part in shell.current if part) or "none is selected"
     lines = [
@@ -54,12 +53,4 @@ def connection(shell: ShellSession, rest: str) -> None:
         f"Current schema: {where}",
         f"SQL dialect: {session.dialect}",
     ]
-    if isinstance(session, LocalSession):
-        lines.append("Engine: duckdb")
-    elif session.is_started:
-        context = session.spark.sparkContext
-        lines.append(f"Spark: {context.version} on {context.master}, application {context.applicationId}")
-        lines.append(f"Spark's page: {context.uiWebUrl or 'off'}")
-    else:
-        lines.append("Spark: not started")
-    print("\n".join(lines), flush=True)
+    print("\n".join([*lines, *session.engine.facts()]), flush=True)

@@ -35,6 +35,7 @@ class Argument(Enum):
     FILE = "a file"
     SETTING = "a setting"
     FORMAT = "a format"
+    ENGINE = "an engine"
     SWITCH = "on or off"
     STATEMENT = "a statement"
 

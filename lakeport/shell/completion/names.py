@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from catalog.resolver import ResolvedSystemTable
 from connector_spi.names import CatalogSchemaTableName
+from lakeport.catalog_session import AnySession
 from lakeport.planning.redirection import list_catalog, resolve
-from lakeport.session import Session
 from lakeport.transactions.engine_settings import ENGINE_PROPERTIES
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import CatalogAccess
@@ -74,7 +74,7 @@ class NameCache:
     """
 
     def __init__(
-        self, session: Session, on_arrival: Callable[[], None] = lambda: None, *, patience: float = _WAIT_SECONDS
+        self, session: AnySession, on_arrival: Callable[[], None] = lambda: None, *, patience: float = _WAIT_SECONDS
     ) -> None:
         self._session = session
         self._on_arrival = on_arrival
@@ -117,11 +117,11 @@ class NameCache:
         return self._get(("procedures", catalog), lambda: _procedures(self._access(catalog)))
 
     def settings(self) -> SortedNames:
-        """All session properties, with the prefix of their catalog."""
+        """Settings of the engine, and all session properties, with the prefix of their catalog."""
         return self._get(("settings",), self._settings)
 
     def functions(self) -> SortedNames:
-        """Spark's functions, once it has started."""
+        """The engine's functions, once it has started."""
         if not self._session.is_started:
             return NO_NAMES
         return self._get(("functions",), lambda: SortedNames.of(self._session.engine.function_names()))
@@ -135,7 +135,7 @@ class NameCache:
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _settings(self) -> SortedNames:
-        found: list[str] = []
+        found = list(self._session.engine.setting_names)
         for catalog in self._session.catalogs.names():
             try:
                 connector = self._session.catalogs.get(catalog)

@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from prompt_toolkit.utils import get_cwidth
 
 __all__ = ["CONTROL", "cut", "is_number", "json_lines", "padded", "printable", "shown_width", "text_column"]
 
@@ -62,7 +61,11 @@ def printable(text: str) -> str:
 
 def shown_width(text: str) -> int:
     """Terminal columns of a printable text; many Asian characters, and emoji, take two."""
-    return len(text) if text.isascii() else get_cwidth(text)
+    if text.isascii():
+        return len(text)
+    from prompt_toolkit.utils import get_cwidth  # a tenth of a second, which few results need
+
+    return get_cwidth(text)
 
 
 def padded(text: str, width: int, side: str) -> str:
@@ -80,7 +83,7 @@ def cut(text: str, width: int) -> str:
         return text
     kept, taken = 0, 0
     for character in text:
-        taken += get_cwidth(character)
+        taken += shown_width(character)
         if taken > width - 1:
             break
         kept += 1

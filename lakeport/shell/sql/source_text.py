@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from prompt_toolkit.utils import get_cwidth
+from lakeport.shell.output.cells import shown_width
 
 __all__ = ["Excerpt", "SourceText", "Span"]
 
@@ -100,7 +100,7 @@ class SourceText:
         stop = min(stop, max(last, column + 1))
         head = ("..." if first else "") + _shown(line[first:column])
         marked, tail = _shown(line[column:stop]), _shown(line[stop:last]) + ("..." if last < len(line) else "")
-        return Excerpt(number, column + 1, head + marked + tail, get_cwidth(head), max(get_cwidth(marked), 1))
+        return Excerpt(number, column + 1, head + marked + tail, shown_width(head), max(shown_width(marked), 1))
 
 
 def _shown(text: str) -> str:

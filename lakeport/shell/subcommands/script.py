@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from connector_spi.errors import InvalidArgumentError
-from lakeport.session import Session
+from lakeport.catalog_session import AnySession
 from lakeport.shell.completion.names import NameCache
 from lakeport.shell.display import Display
 from lakeport.shell.output.formats import FORMATS, ResultFormat
@@ -47,7 +47,9 @@ class Script:
         InvalidArgumentError: A variable has no value, or its name is none.
     """
 
-    def __init__(self, session: Session, out: BinaryIO, formats: ScriptFormats, arguments: argparse.Namespace) -> None:
+    def __init__(
+        self, session: AnySession, out: BinaryIO, formats: ScriptFormats, arguments: argparse.Namespace
+    ) -> None:
         self._out = out
         self._formats = formats
         self._variables = dict(map(_variable, arguments.variables or ()))

@@ -76,7 +76,7 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO, *, n
         arguments.catalogs,
         debug=arguments.debug,
         session_properties=arguments.session_properties,
-        spark=arguments.spark,
+        engine_settings=arguments.engine_settings,
         dialect=arguments.dialect,
         engine=arguments.engine,
     ) as session:

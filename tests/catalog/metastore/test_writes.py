@@ -70,6 +70,7 @@ def test_a_read_only_metastore_refuses_every_write(tmp_path: Path) -> None:
     writes = metastore.writes
     table = Table("default", "t", STORAGE)
     calls: list[Callable[[], None]] = [
+        lambda: writes.check_allowed("add rows"),
         lambda: writes.create_database(Database("d")),
         lambda: writes.alter_database(Database("default")),
         lambda: writes.create_table(table),
@@ -78,6 +79,7 @@ def test_a_read_only_metastore_refuses_every_write(tmp_path: Path) -> None:
         lambda: writes.drop_database("default"),
         lambda: writes.add_partitions("default", "t", []),
         lambda: writes.drop_partitions("default", "t", []),
+        lambda: writes.set_partition_parameters("default", "t", {}),
         lambda: writes.set_table_statistics("default", "t", []),
         lambda: writes.set_partition_statistics("default", "t", {}),
     ]

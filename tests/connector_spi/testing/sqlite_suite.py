@@ -25,6 +25,7 @@ class SqliteConformance(ConnectorConformance):
             Behaviour.COLUMN_STATISTICS,
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.HIDDEN_COLUMNS,
+            Behaviour.INSERT,
             Behaviour.NULL_PARTITION_KEYS,
             Behaviour.PARTITIONED_TABLES,
             Behaviour.PARTITION_LISTING,

@@ -29,6 +29,8 @@ class HiveConformance(FileTablesConformance):
             Behaviour.TOP_N,
         }
     )
+    # Hive does not read them from files of ORC and Parquet.
+    refused_in_inserts = frozenset({Behaviour.TYPE_TIMESTAMP_UTC})
     empty_system_tables = frozenset({"acid"})
     max_examples = examples(50)
     file_format: ClassVar[str]
@@ -66,3 +68,5 @@ class TestParquetConformance(HiveConformance):
 
 class TestOrcConformance(HiveConformance):
     file_format = "orc"
+    # Some are before 1970 and no whole second.
+    refused_in_inserts = HiveConformance.refused_in_inserts | {Behaviour.TYPE_TIMESTAMP}

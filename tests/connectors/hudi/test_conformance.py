@@ -22,6 +22,7 @@ class HudiConformance(FileTablesConformance):
         {
             Behaviour.COLUMN_STATISTICS,
             Behaviour.EXPRESSION_PUSHDOWN,
+            Behaviour.INSERT,
             Behaviour.LIMIT,
             Behaviour.TOP_N,
             # Avro has no whole numbers of less than 32 bits.

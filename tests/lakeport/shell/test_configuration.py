@@ -9,11 +9,11 @@ import pytest
 
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import InvalidPropertyError
+from connector_spi.errors import InvalidPropertyError, NotSupportedError
 from connectors.hive.connector import HivePlugin
 from connectors.memory.connector import MemoryPlugin
 from lakeport.shell.configuration import EXAMPLE, GivenSetting, apply_configuration
-from lakeport.shell.session_settings import spark_settings
+from lakeport.shell.session_settings import session_settings
 
 TEXT = """
 profile = "dev"
@@ -65,7 +65,7 @@ def texts(settings: tuple[GivenSetting, ...]) -> dict[str, str]:
 def test_with_no_file_there_are_the_defaults() -> None:
     found = applied()
     assert (found.catalogs, found.catalog, found.output_format, found.dialect) == (None, None, "aligned", "spark")
-    assert (found.session_properties, found.spark) == ((), ())
+    assert (found.session_properties, found.engine_settings) == ((), ())
 
 
 def test_the_file_and_its_own_profile(file: Path) -> None:
@@ -80,7 +80,7 @@ def test_who_wins(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = applied()
     assert (found.catalog, found.schema) == ("prod", "prod")
     assert texts(found.session_properties) == {"mem.task_pushdown": "false", "mem.native_reader": "true"}
-    assert texts(found.spark) == {"spark.driver.memory": "8g", "spark.sql.shuffle.partitions": "4"}
+    assert texts(found.engine_settings) == {"spark.driver.memory": "8g", "spark.sql.shuffle.partitions": "4"}
     monkeypatch.setenv("LAKEPORT_CATALOG", "env")
     assert applied().catalog == "env"
     assert applied(catalog="flag").catalog == "flag"
@@ -120,10 +120,11 @@ def test_session_properties_are_checked_before_spark_starts() -> None:
     registry.register("mem", "memory", {})
 
     def settings(name: str, text: str) -> dict[str, str]:
-        return spark_settings(registry, [GivenSetting(name, text, "--session")], [])
+        found = session_settings(registry, "spark", [GivenSetting(name, text, "--session")])
+        return {**found.properties, **found.engines["spark"]}
 
-    assert settings("mem.task_pushdown", "false") == {"spark.lakeport.mem.task_pushdown": "false"}
-    assert settings("spark.lakeport.mem.task_pushdown", "true") == {"spark.lakeport.mem.task_pushdown": "true"}
+    assert settings("mem.task_pushdown", "false") == {"mem.task_pushdown": "false"}
+    assert settings("spark.lakeport.mem.task_pushdown", "true") == {"mem.task_pushdown": "true"}
     assert settings("spark.sql.ansi.enabled", "true") == {"spark.sql.ansi.enabled": "true"}
     for name, text, says in (
         ("mem.task_pushdwn", "true", "did you mean 'task_pushdown'"),
@@ -136,10 +137,42 @@ def test_session_properties_are_checked_before_spark_starts() -> None:
     registry.shutdown()
 
 
+@pytest.mark.parametrize(
+    ("engine", "name", "says"),
+    [
+        (
+            "duckdb",
+            "spark.sql.ansi.enabled",
+            "is for the engine spark, and the engine is duckdb",
+        ),
+        ("duckdb", "mem.task_pushdown", "'mem.task_pushdown' is for the engine spark"),
+        ("spark", "duckdb.memory_limit", "is for the engine duckdb, and the engine is spark"),
+    ],
+)
+def test_settings_of_another_engine_are_refused(engine: str, name: str, says: str) -> None:
+    registry = CatalogRegistry(PluginSet.of(MemoryPlugin()), "test")
+    registry.register("mem", "memory", {})
+    with pytest.raises(NotSupportedError, match=says):
+        session_settings(registry, engine, [GivenSetting(name, "1", "--session")])
+    registry.shutdown()
+
+
+def test_settings_of_both_engines_may_be_in_the_file(file: Path) -> None:
+    file.write_text('spark = { "spark.driver.memory" = "8g" }\n[duckdb]\nmemory_limit = "4GB"\n[profiles.p.duckdb]\n'
+                    '"duckdb.threads" = 2\n')  # fmt: skip
+    registry = CatalogRegistry(PluginSet.of(MemoryPlugin()), "test")
+    given = applied(profile="p").engine_settings
+    assert session_settings(registry, "spark", [], given).engines == {
+        "spark": {"spark.driver.memory": "8g"},
+        "duckdb": {"memory_limit": "4GB", "threads": "2"},
+    }
+    registry.shutdown()
+
+
 def test_the_example_of_the_help_is_accepted(tmp_path: Path) -> None:
     registry = CatalogRegistry(PluginSet.of(HivePlugin()), "test")
     path = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(tmp_path / "m.db")}
     registry.register("hive", "hive", path)
     given = applied(session=[EXAMPLE]).session_properties
-    assert spark_settings(registry, given, []) == {f"spark.lakeport.{EXAMPLE.split('=')[0]}": "false"}
+    assert session_settings(registry, "duckdb", given).properties == {EXAMPLE.split("=")[0]: "false"}
     registry.shutdown()

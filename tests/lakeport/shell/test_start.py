@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lakeport.sample_session import sample_session
+
 _AT_THE_PROMPT = """
 import json, sys
 from prompt_toolkit import PromptSession
@@ -53,3 +55,31 @@ def test_what_takes_long_to_load_is_not_there_before_the_prompt(tmp_path: Path, 
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
     assert "lakeport.shell.completion.completer" in loaded
     assert not loaded & set(_LATER.split())
+
+
+_AFTER_THE_ANSWER = """
+import json, sys
+from lakeport.shell.main import main
+code = main(sys.argv[1:])
+print(json.dumps(sorted(sys.modules)))
+sys.exit(code)
+"""
+
+
+def test_what_an_answer_by_duckdb_does_not_load(tmp_path: Path) -> None:
+    sample_session(tmp_path).close()
+    done = subprocess.run(
+        [sys.executable, "-c", _AFTER_THE_ANSWER, "sql", "--engine", "duckdb", "--catalogs", str(tmp_path / "catalogs"),
+         "SELECT count(*) AS labels FROM hive.sales.labels"],
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )  # fmt: skip
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    assert {"duckdb", "connectors.hive.connector"} <= loaded
+    # pyarrow loads pandas where it is installed.
+    unneeded = "polars pyspark py4j thrift fastavro prompt_toolkit pygments IPython boto3 connectors.hudi"
+    assert not loaded & set(unneeded.split())
+    assert not [name for name in loaded if name.startswith("connectors.hudi.")]

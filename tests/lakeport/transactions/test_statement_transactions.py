@@ -34,7 +34,7 @@ from connectors.hive.connector import HiveConnector
 from connectors.memory.connector import MemoryConnector, MemoryFactory
 from lakeport import Session
 from lakeport.shell.output.formats import FORMATS
-from lakeport.shell.runner import Runner, _Work
+from lakeport.shell.runner import Runner, _Statement
 from lakeport.transactions.cleanup import CLEANUP
 from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus
 from tests.lakeport.memory_session import put
@@ -239,7 +239,7 @@ def test_the_shell_releases_locks_with_the_last_row(shop: Shop) -> None:
 def test_cancelling_ends_the_wait_for_a_lock(shop: Shop) -> None:
     writer = shop.client.open_transaction("bob", "drop")
     shop.client.lock(writer, [LockComponent("shop", "acid_flat", type=LockType.EXCLUSIVE)], "bob", "drop")
-    work = _Work(shop.session, BOTH, FORMATS["csv"], io.BytesIO(), counts_jobs=False)
+    work = _Statement(shop.session, BOTH, FORMATS["csv"], io.BytesIO(), is_counted=False)
     thread = threading.Thread(target=work)
     thread.start()
     deadline = time.monotonic() + 60

@@ -14,7 +14,6 @@ from connectors.hive.formats.avro.shapes import repeated
 from connectors.hive.formats.file_format import FileRequest, HiveFileFormat
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.positional_page_source import PositionalFile, positional_page_source
-from connectors.toolkit.avro.blocks import decode_avro_blocks
 from connectors.toolkit.avro.container import AvroBlock, AvroHeader, avro_blocks, read_avro_header
 from connectors.toolkit.avro.schema import AvroRecordSchema
 from connectors.toolkit.schema.time_conventions import TimeConventions
@@ -86,6 +85,8 @@ class _AvroFile(PositionalFile):
     def _decode_blocks(
         self, writer: AvroRecordSchema, plans: Sequence[ColumnPlan], batch: Sequence[AvroBlock], rows: int
     ) -> list[pa.Array]:
+        from connectors.toolkit.avro.blocks import decode_avro_blocks  # fastavro, which tables of Avro alone need
+
         asked = {plan.field: plan.natural for plan in plans if plan.field is not None}
         try:
             found = dict(zip(asked, decode_avro_blocks(writer, batch, asked), strict=True)) if asked else {}

@@ -28,6 +28,7 @@ class AcidConformance(HiveConformance):
         {
             Behaviour.CHANGES,
             Behaviour.EXPRESSION_PUSHDOWN,
+            Behaviour.INSERT,
             Behaviour.LIMIT,
             Behaviour.STREAMING,
             Behaviour.TOP_N,
@@ -78,7 +79,7 @@ class AcidConformance(HiveConformance):
 class TestFullAcidConformance(AcidConformance):
     """Tells changes, too: a row that is written again is deleted and inserted."""
 
-    missing_behaviours = frozenset({Behaviour.EXPRESSION_PUSHDOWN, Behaviour.LIMIT, Behaviour.TOP_N})
+    missing_behaviours = frozenset({Behaviour.EXPRESSION_PUSHDOWN, Behaviour.INSERT, Behaviour.LIMIT, Behaviour.TOP_N})
     converted = False
 
     def procedure_arguments(self, procedure: str, name: SchemaTableName) -> Mapping[str, Value | None] | None:

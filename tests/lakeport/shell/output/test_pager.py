@@ -98,7 +98,7 @@ def test_the_line_below_a_result() -> None:
 def test_the_line_of_progress() -> None:
     state = RunState("reading", 4.0, JobCounts(12, 40, 12_000_000, 8 << 20))
     assert progress_text(state, 0)[2:] == "running 4 s, 12 of 40 tasks, 12 M rows, 3 M rows/s, 8.0 MB, 2.0 MB/s"
-    assert progress_text(RunState("starting Spark", 2.0, JobCounts()), 1)[2:] == "starting Spark 2 s"
+    assert progress_text(RunState("starting", 2.0, JobCounts(), engine="Spark"), 1)[2:] == "starting Spark 2 s"
 
 
 def test_progress_beside_a_result_that_goes_elsewhere() -> None:

@@ -1,0 +1,84 @@
+"""Adds rows as the engine does, each batch through a sink of its own: for the tests of connectors."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from connector_spi.connector import Connector
+from connector_spi.errors import InternalError, NotSupportedError
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.writing import SupportsInsert
+from connector_spi.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
+from connector_spi.session import ConnectorSession
+from connector_spi.testing.reading import ReferenceQuery
+
+__all__ = ["ReferenceInsert", "insert_rows"]
+
+
+def insert_rows(connector: Connector, name: SchemaTableName, tables: Sequence[pa.Table]) -> None:
+    """Adds rows to a table in a transaction of its own.
+
+    Args:
+        connector: The catalog.
+        name: The table.
+        tables: The rows of one sink each, with the table's visible columns in their order.
+    """
+    with ReferenceQuery(connector) as query:
+        insert = ReferenceInsert(query, name)
+        insert.finish([insert.write(table) for table in tables])
+
+
+class ReferenceInsert:
+    """An insert that has begun.
+
+    Args:
+        query: The statement.
+        name: The table.
+
+    Raises:
+        NotSupportedError: The connector or the table takes no rows.
+    """
+
+    def __init__(self, query: ReferenceQuery, name: SchemaTableName) -> None:
+        if not isinstance(query.metadata, SupportsInsert):
+            raise NotSupportedError(f"{name}: the connector takes no rows")
+        self._query = query
+        self._metadata = query.metadata
+        self._tasks = itertools.count()
+        self.handle: InsertHandle = self._metadata.begin_insert(query.session, query.table(name).table)
+
+    def sink(self, task: int | None = None) -> PageSink:
+        """A sink as a task opens it: from what came out of a pickle.
+
+        Args:
+            task: Its number, where another sink has it, too; ``None`` is a new one.
+
+        Raises:
+            InternalError: The connector has none, though its metadata takes rows.
+        """
+        provider = self._query.connector.page_sink_provider
+        if provider is None:
+            raise InternalError("the metadata is SupportsInsert, and page_sink_provider is None; expected a provider")
+        sent: tuple[PageSinkProvider, ConnectorSession, InsertHandle] = (provider, self._query.session, self.handle)
+        provider, session, handle = pickle.loads(pickle.dumps(sent))
+        made: PageSink = provider.create_page_sink(session, handle, next(self._tasks) if task is None else task)
+        return made
+
+    def write(self, table: pa.Table, task: int | None = None) -> Sequence[Fragment]:
+        """Writes rows by a sink of their own; the fragments have travelled. ``task`` is that of ``sink``."""
+        sink = self.sink(task)
+        for batch in table.to_batches(max_chunksize=1000):
+            sink.append(batch)
+        return pickle.loads(pickle.dumps(tuple(sink.finish())))  # type: ignore[no-any-return]
+
+    def finish(self, fragments: Sequence[Sequence[Fragment]]) -> None:
+        """All sinks have finished."""
+        self._metadata.finish_insert(self._query.session, self.handle, [one for some in fragments for one in some])
+
+    def abort(self) -> None:
+        """The insert is given up."""
+        self._metadata.abort_insert(self._query.session, self.handle)

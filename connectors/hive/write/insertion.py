@@ -1,0 +1,48 @@
+"""What the hive connector's metadata has for inserts. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from catalog.metastore.factory import Metastore
+from connector_spi.errors import InternalError
+from connector_spi.page_sink import Fragment, InsertHandle
+from connector_spi.session import ConnectorSession
+from connectors.hive.handles import HiveTableHandle
+from connectors.hive.transaction import HiveTransaction
+from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
+from connectors.hive.write.inserts import HiveInserts
+from connectors.toolkit.storage.filesystem import FileSystem
+
+__all__ = ["HiveInsertion"]
+
+
+class HiveInsertion:
+    """Adds rows to tables of plain files.
+
+    Args:
+        metastore: The metastore to publish in.
+        files: Storage.
+        transaction: Publishes when it commits.
+    """
+
+    def __init__(self, metastore: Metastore, files: FileSystem, transaction: HiveTransaction) -> None:
+        self._transaction = transaction
+        self._inserts = HiveInserts(metastore, files)
+
+    def begin_insert(self, session: ConnectorSession, table: HiveTableHandle) -> InsertHandle:
+        self._transaction.inserts = self._inserts
+        return self._inserts.begin(session, table, self._transaction.table(table.name))
+
+    def finish_insert(self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment]) -> None:
+        if not isinstance(insert, HiveInsertHandle):
+            raise InternalError(f"expected a HiveInsertHandle, met a {type(insert).__qualname__}")
+        found = [one for one in fragments if isinstance(one, HiveFragment)]
+        if len(found) != len(fragments):
+            raise InternalError(f"expected HiveFragments, met {fragments!r:.200}")
+        self._inserts.finish(insert, found)
+
+    def abort_insert(self, session: ConnectorSession, insert: InsertHandle) -> None:
+        if not isinstance(insert, HiveInsertHandle):
+            raise InternalError(f"expected a HiveInsertHandle, met a {type(insert).__qualname__}")
+        self._inserts.abort(insert)

@@ -1,0 +1,71 @@
+"""Which tables rows can be added to; refuses the others by name. Driver side."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from catalog.metastore.model import Table
+from connector_spi.errors import NotSupportedError
+from connectors.hive import error_codes
+from connectors.hive.handles import HiveTableHandle
+from connectors.hive.schema.text_types import TextRule
+from connectors.hive.write.file_writers import WRITTEN_FORMATS, compression
+from connectors.toolkit.storage.filesystem import FileSystem
+
+__all__ = ["check_writable"]
+
+_KEY_KINDS = (pa.types.is_string, pa.types.is_integer, pa.types.is_date, pa.types.is_boolean)
+
+
+def check_writable(table: HiveTableHandle, entry: Table, files: FileSystem) -> None:
+    """Checks that files that are added hold rows which all readers of the table see as they were given.
+
+    Args:
+        table: The table.
+        entry: The metastore's entry of it.
+        files: Storage.
+
+    Raises:
+        NotSupportedError: The table is transactional or bucketed, or has a format, codec, storage or type that is not
+            written yet.
+    """
+    where = f"rows cannot be added to {table.name}"
+    if table.snapshot is not None:
+        raise NotSupportedError(
+            f"{where}: it is transactional; Hive can add them", error_codes.HIVE_TRANSACTIONAL_TABLE
+        )
+    spark_buckets = entry.parameters.get("spark.sql.sources.schema.numBuckets")
+    if table.bucketing is not None or entry.storage.bucket_count > 0 or spark_buckets:
+        raise NotSupportedError(f"{where}: it is bucketed; its own engine can add them")
+    if entry.storage.stored_as_subdirectories:
+        raise NotSupportedError(f"{where}: its skewed values are in directories of their own; Hive can add them")
+    if table.storage.format not in WRITTEN_FORMATS:
+        written = " and ".join(WRITTEN_FORMATS)
+        raise NotSupportedError(f"{where}: its format is {table.storage.format}; {written} are written")
+    if compression(table.storage) is None:
+        raise NotSupportedError(f"{where}: the codec that its properties name is not one that is written")
+    if not files.is_local(table.location):
+        raise NotSupportedError(f"{where}: its files are in {table.location}; only local files are written")
+    for key in table.partition_keys:
+        if not any(kind(key.type) for kind in _KEY_KINDS) or key.name in dict(table.text_rules):
+            raise NotSupportedError(
+                f"{where}: the partition key '{key.name}' is {key.type}; expected a string, an integer, a date or a "
+                "boolean"
+            )
+    for column in table.data_columns:
+        _check_type(f"{where}: column '{column.name}'", column.type)
+    for name, rule in table.text_rules:
+        _check_rule(f"{where}: column '{name}'", rule)
+
+
+def _check_type(where: str, data_type: pa.DataType) -> None:
+    if pa.types.is_timestamp(data_type) and data_type.tz is not None:
+        # Hive 4.0.1 writes TIMESTAMP_INSTANT to ORC and cannot read it back, and refuses it in Parquet.
+        raise NotSupportedError(f"{where} is a timestamp with local time zone, which Hive does not read from files")
+    for index in range(data_type.num_fields):
+        _check_type(where, data_type.field(index).type)
+
+
+def _check_rule(where: str, rule: TextRule) -> None:
+    if rule.kind not in ("char", "varchar"):
+        raise NotSupportedError(f"{where} has char or varchar inside of another type, which is not written yet")

@@ -1,0 +1,60 @@
+"""Writes rows that travel to the driver, which holds the tables. Executor side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connector_spi.names import SchemaTableName
+from connector_spi.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
+from connector_spi.session import ConnectorSession
+
+__all__ = ["MemoryFragment", "MemoryInsertHandle", "MemoryPageSinkProvider"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInsertHandle(InsertHandle):
+    """Rows to come.
+
+    Attributes:
+        name: The table.
+        schema: Columns of every batch.
+    """
+
+    name: SchemaTableName
+    schema: pa.Schema
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFragment(Fragment):
+    """The rows of one sink, as an Arrow IPC stream."""
+
+    data: bytes
+
+
+class MemoryPageSinkProvider(PageSinkProvider[MemoryInsertHandle]):
+    """Has no settings: a fragment holds all that is written."""
+
+    def create_page_sink(self, session: ConnectorSession, insert: MemoryInsertHandle, task: int) -> PageSink:
+        return _MemoryPageSink(insert.schema)
+
+
+class _MemoryPageSink(PageSink):
+    def __init__(self, schema: pa.Schema) -> None:
+        self._rows = 0
+        self._sink = pa.BufferOutputStream()
+        self._writer = pa.ipc.new_stream(self._sink, schema)
+
+    def append(self, batch: pa.RecordBatch) -> None:
+        self._rows += batch.num_rows
+        self._writer.write_batch(batch)
+
+    def finish(self) -> Sequence[Fragment]:
+        self._writer.close()
+        return (MemoryFragment(self._sink.getvalue().to_pybytes()),) if self._rows else ()
+
+    def abort(self) -> None:
+        self._writer.close()
+        self._sink.close()

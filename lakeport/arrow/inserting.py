@@ -1,0 +1,165 @@
+"""Adding rows to a table with no Spark."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from catalog.resolver import ResolvedSystemTable, ResolvedTable
+from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError
+from connector_spi.names import CatalogSchemaTableName
+from connector_spi.optional.writing import SupportsInsert
+from connector_spi.page_sink import Fragment, InsertHandle, PageSink
+from connector_spi.page_source import MAX_BATCH_ROWS
+from connector_spi.schema import ColumnMetadata
+from lakeport.arrow.assignment import RowAssignment, assign_columns
+from lakeport.planning.redirection import resolve
+from lakeport.transactions.lease import ReadLease
+from lakeport.transactions.statement import CatalogAccess, Statement
+
+__all__ = ["InsertTarget", "check_outside_of_block", "insert_rows", "resolve_target", "rows_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class InsertTarget:
+    """A table that rows are to be added to.
+
+    Attributes:
+        name: In full.
+        access: The catalog that has it.
+        table: What was resolved.
+        metadata: Takes the rows.
+    """
+
+    name: CatalogSchemaTableName
+    access: CatalogAccess
+    table: ResolvedTable
+    metadata: SupportsInsert
+
+    @property
+    def columns(self) -> tuple[ColumnMetadata, ...]:
+        """The columns of the rows, in the table's order."""
+        return self.table.table.visible_columns()
+
+
+def check_outside_of_block(lease: ReadLease | None) -> None:
+    """Refuses what would not be undone at the end of a block.
+
+    Args:
+        lease: Of the block that the thread is in; ``None`` outside of one.
+
+    Raises:
+        NotSupportedError: It is a block of several statements.
+    """
+    if lease is not None and not lease.of_one_statement:
+        raise NotSupportedError(
+            "rows cannot be added inside of session.transaction(), whose end does not undo them; insert outside"
+        )
+
+
+def insert_rows(target: InsertTarget, rows: pa.RecordBatchReader) -> int:
+    """Adds rows to a table; they are visible when the transactions of its statement commit.
+
+    Args:
+        target: The table.
+        rows: Their columns are found by name; those that they lack become NULL.
+
+    Returns:
+        How many rows.
+
+    Raises:
+        NotSupportedError: The table takes no rows.
+        ColumnNotFoundError, InvalidArgumentError: A column or a value does not fit.
+        ConnectorError: The catalog or its storage failed.
+    """
+    assignment = assign_columns(target.columns, rows.schema, target.name)
+    insert = _Insert(target)
+    try:
+        return insert.write(rows, assignment)
+    except BaseException:
+        with suppress(Exception):  # the first error is the one to tell
+            insert.abort()
+        raise
+
+
+def resolve_target(statement: Statement, name: CatalogSchemaTableName) -> InsertTarget:
+    """Finds a table that rows are to be added to.
+
+    Raises:
+        NotSupportedError: It is a system table, or its connector does not write.
+        ConnectorError: The table is not there, or the catalog failed.
+    """
+    access, table = resolve(statement.access(name.catalog), name, None)
+    if isinstance(table, ResolvedSystemTable):
+        raise NotSupportedError(f"{name} is a system table, which takes no rows")
+    if not isinstance(access.metadata, SupportsInsert):
+        raise NotSupportedError(f"rows cannot be added to {name}: its connector does not write")
+    return InsertTarget(name, access, table, access.metadata)
+
+
+def rows_of(data: object) -> pa.RecordBatchReader:
+    """The rows of anything that gives Arrow streams, such as tables, readers and frames of pandas and Polars.
+
+    Raises:
+        InvalidArgumentError: It gives none.
+    """
+    if isinstance(data, pa.RecordBatchReader):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.RecordBatchReader.from_batches(data.schema, [data])
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise InvalidArgumentError(
+            f"the rows are a {type(data).__qualname__}; expected a table or reader of pyarrow, or an object that gives "
+            "Arrow streams, such as a frame of pandas 2.2 or Polars"
+        )
+    return pa.RecordBatchReader.from_stream(data)
+
+
+class _Insert:
+    """An insert that has begun: exactly one of ``write`` to its end and ``abort`` ends it."""
+
+    def __init__(self, target: InsertTarget) -> None:
+        access, metadata = target.access, target.metadata
+        provider = access.connector.page_sink_provider
+        if provider is None:
+            raise InternalError(
+                f"the connector of catalog '{access.catalog}' takes rows, and has no page_sink_provider"
+            )
+        self._access = access
+        self._metadata = metadata
+        self._provider = provider
+        self._asked = f"add rows to {target.name}"
+        with access.lock.asking(self._asked):
+            self._handle: InsertHandle = metadata.begin_insert(access.session, target.table.handle)
+
+    def write(self, rows: pa.RecordBatchReader, assignment: RowAssignment) -> int:
+        """Writes all rows and has them committed with the transaction."""
+        count = 0
+        with self._access.origin.errors(self._asked):
+            sink = self._provider.create_page_sink(self._access.session, self._handle, 0)
+        try:
+            for batch in rows:
+                for start in range(0, batch.num_rows, MAX_BATCH_ROWS):
+                    piece = assignment.apply(batch.slice(start, MAX_BATCH_ROWS))
+                    count += piece.num_rows
+                    with self._access.origin.errors(self._asked):
+                        sink.append(piece)
+            fragments = self._finished(sink)
+        except BaseException:
+            with suppress(Exception):  # the first error is the one to tell
+                sink.abort()
+            raise
+        with self._access.lock.asking(self._asked):
+            self._metadata.finish_insert(self._access.session, self._handle, fragments)
+        return count
+
+    def abort(self) -> None:
+        """Clears what was written."""
+        with self._access.lock.asking(self._asked):
+            self._metadata.abort_insert(self._access.session, self._handle)
+
+    def _finished(self, sink: PageSink) -> list[Fragment]:
+        with self._access.origin.errors(self._asked):
+            return list(sink.finish())
