@@ -32,6 +32,7 @@ BENCHMARKS = (
     "tpch",
     "late_reading",
     "footers",
+    "inserts",
     "metastore_partitions",
     "arrow_threads",
     "shell",

@@ -11,9 +11,9 @@ from typing import Generic, Self, TypeAlias, Unpack
 import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import NotSupportedError, UserError
+from connector_spi.errors import UserError
 from lakeport.arrow.filters import Where
-from lakeport.arrow.inserting import insert_rows, rows_of
+from lakeport.arrow.inserting import check_outside_of_block, insert_rows, resolve_target, rows_of
 from lakeport.arrow.reading import open_changes, open_scan
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import Exclusive, ReadSettings, ScanRequest, Version, change_range, scan_request
@@ -132,10 +132,24 @@ class CatalogSession(Generic[ResultT_co]):
             ...     labels = session.arrow("hive.sales.labels").read_all()
             ...     items = session.scan("hudi.sales.items", columns=["id"]).to_arrow()
         """
+        with self._block(of_one_statement=False):
+            yield
+
+    @contextmanager
+    def statement_block(self) -> Iterator[None]:
+        """A block in which one statement is run and its result read; its locks are released at the end.
+
+        It is for who runs statements of others, such as a shell. Inside of a ``transaction()`` it belongs to that.
+        """
+        with self._block(of_one_statement=True):
+            yield
+
+    @contextmanager
+    def _block(self, *, of_one_statement: bool) -> Iterator[None]:
         if self.read_lease is not None:
             yield
             return
-        lease = ReadLease(self._catalogs)
+        lease = ReadLease(self._catalogs, of_one_statement=of_one_statement)
         with ExitStack() as stack:
             stack.enter_context(lease.block())
             stack.callback(_blocks.reset, _blocks.set((*_blocks.get(), (self, lease))))
@@ -258,13 +272,10 @@ class CatalogSession(Generic[ResultT_co]):
             >>> session.insert("memory.default.numbers", pa.table({"n": [1, 2]}))  # doctest: +SKIP
             2
         """
-        if self.read_lease is not None:
-            raise NotSupportedError(
-                "rows cannot be added inside of session.transaction(), whose end does not undo them; insert outside"
-            )
+        check_outside_of_block(self.read_lease)
         statement = self._reads.statement(None)
         with statement_scope(statement):
-            count = insert_rows(statement, full_table_name(name), rows_of(data))
+            count = insert_rows(resolve_target(statement, full_table_name(name)), rows_of(data))
         statement.commit()
         return count
 

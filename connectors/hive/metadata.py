@@ -295,7 +295,7 @@ class HiveMetadata(HiveDefinitions, HiveInsertion, ConnectorMetadata[HiveTableHa
 
 def _is_aggregated_by_footers(table: HiveTableHandle, aggregation: Aggregation) -> bool:
     keys = frozenset(table.partition_keys)
-    is_plain = table.changes is None and table.bucketing is None and table.aggregation is None
+    is_plain = table.changes is None and table.aggregation is None
     knows_filter = keys.issuperset(table.constraint.domains or ()) and not table.constraint.is_none
     knows_filter = knows_filter and not table.alternatives and not table.conditions
     if not is_plain or not knows_filter or table.format not in _WITH_FOOTERS:

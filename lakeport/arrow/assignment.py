@@ -142,7 +142,7 @@ def _is_flat_assignable(given: pa.DataType, wanted: pa.DataType) -> bool:
     if pa.types.is_decimal(wanted):
         return bool(pa.types.is_integer(given) or pa.types.is_decimal(given))
     if pa.types.is_floating(wanted):
-        return bool(pa.types.is_integer(given) or pa.types.is_floating(given))
+        return bool(pa.types.is_integer(given) or pa.types.is_floating(given) or pa.types.is_decimal(given))
     if pa.types.is_date(wanted):
         return bool(pa.types.is_date(given))
     if pa.types.is_timestamp(wanted):

@@ -3,50 +3,100 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 import pyarrow as pa
 
-from catalog.resolver import ResolvedSystemTable
+from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError
-from connector_spi.handles import TableHandle
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.writing import SupportsInsert
 from connector_spi.page_sink import Fragment, InsertHandle, PageSink
 from connector_spi.page_source import MAX_BATCH_ROWS
+from connector_spi.schema import ColumnMetadata
 from lakeport.arrow.assignment import RowAssignment, assign_columns
 from lakeport.planning.redirection import resolve
+from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.statement import CatalogAccess, Statement
 
-__all__ = ["insert_rows", "rows_of"]
+__all__ = ["InsertTarget", "check_outside_of_block", "insert_rows", "resolve_target", "rows_of"]
 
 
-def insert_rows(statement: Statement, name: CatalogSchemaTableName, rows: pa.RecordBatchReader) -> int:
-    """Adds rows to a table; they are visible when the statement's transactions commit.
+@dataclass(frozen=True, slots=True)
+class InsertTarget:
+    """A table that rows are to be added to.
+
+    Attributes:
+        name: In full.
+        access: The catalog that has it.
+        table: What was resolved.
+        metadata: Takes the rows.
+    """
+
+    name: CatalogSchemaTableName
+    access: CatalogAccess
+    table: ResolvedTable
+    metadata: SupportsInsert
+
+    @property
+    def columns(self) -> tuple[ColumnMetadata, ...]:
+        """The columns of the rows, in the table's order."""
+        return self.table.table.visible_columns()
+
+
+def check_outside_of_block(lease: ReadLease | None) -> None:
+    """Refuses what would not be undone at the end of a block.
 
     Args:
-        statement: Ends with ``commit``, or with ``fail`` after an error.
-        name: The table.
+        lease: Of the block that the thread is in; ``None`` outside of one.
+
+    Raises:
+        NotSupportedError: It is a block of several statements.
+    """
+    if lease is not None and not lease.of_one_statement:
+        raise NotSupportedError(
+            "rows cannot be added inside of session.transaction(), whose end does not undo them; insert outside"
+        )
+
+
+def insert_rows(target: InsertTarget, rows: pa.RecordBatchReader) -> int:
+    """Adds rows to a table; they are visible when the transactions of its statement commit.
+
+    Args:
+        target: The table.
         rows: Their columns are found by name; those that they lack become NULL.
 
     Returns:
         How many rows.
 
     Raises:
-        NotSupportedError: The catalog or the table takes no rows.
+        NotSupportedError: The table takes no rows.
         ColumnNotFoundError, InvalidArgumentError: A column or a value does not fit.
-        ConnectorError: The table is not there, or the catalog or its storage failed.
+        ConnectorError: The catalog or its storage failed.
     """
-    access, table = resolve(statement.access(name.catalog), name, None)
-    if isinstance(table, ResolvedSystemTable):
-        raise NotSupportedError(f"{name} is a system table, which takes no rows")
-    assignment = assign_columns(table.table.visible_columns(), rows.schema, name)
-    insert = _Insert(access, table.handle, name)
+    assignment = assign_columns(target.columns, rows.schema, target.name)
+    insert = _Insert(target)
     try:
         return insert.write(rows, assignment)
     except BaseException:
         with suppress(Exception):  # the first error is the one to tell
             insert.abort()
         raise
+
+
+def resolve_target(statement: Statement, name: CatalogSchemaTableName) -> InsertTarget:
+    """Finds a table that rows are to be added to.
+
+    Raises:
+        NotSupportedError: It is a system table, or its connector does not write.
+        ConnectorError: The table is not there, or the catalog failed.
+    """
+    access, table = resolve(statement.access(name.catalog), name, None)
+    if isinstance(table, ResolvedSystemTable):
+        raise NotSupportedError(f"{name} is a system table, which takes no rows")
+    if not isinstance(access.metadata, SupportsInsert):
+        raise NotSupportedError(f"rows cannot be added to {name}: its connector does not write")
+    return InsertTarget(name, access, table, access.metadata)
 
 
 def rows_of(data: object) -> pa.RecordBatchReader:
@@ -70,10 +120,9 @@ def rows_of(data: object) -> pa.RecordBatchReader:
 class _Insert:
     """An insert that has begun: exactly one of ``write`` to its end and ``abort`` ends it."""
 
-    def __init__(self, access: CatalogAccess, table: TableHandle, name: CatalogSchemaTableName) -> None:
-        metadata, provider = access.metadata, access.connector.page_sink_provider
-        if not isinstance(metadata, SupportsInsert):
-            raise NotSupportedError(f"rows cannot be added to {name}: its connector does not write")
+    def __init__(self, target: InsertTarget) -> None:
+        access, metadata = target.access, target.metadata
+        provider = access.connector.page_sink_provider
         if provider is None:
             raise InternalError(
                 f"the connector of catalog '{access.catalog}' takes rows, and has no page_sink_provider"
@@ -81,9 +130,9 @@ class _Insert:
         self._access = access
         self._metadata = metadata
         self._provider = provider
-        self._asked = f"add rows to {name}"
+        self._asked = f"add rows to {target.name}"
         with access.lock.asking(self._asked):
-            self._handle: InsertHandle = metadata.begin_insert(access.session, table)
+            self._handle: InsertHandle = metadata.begin_insert(access.session, target.table.handle)
 
     def write(self, rows: pa.RecordBatchReader, assignment: RowAssignment) -> int:
         """Writes all rows and has them committed with the transaction."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
@@ -12,8 +13,10 @@ from sqlglot import exp
 
 from catalog.registry import CatalogRegistry
 from connector_spi.names import parse_name
+from lakeport.arrow.inserting import check_outside_of_block, resolve_target
 from lakeport.arrow.reads import ArrowReads
 from lakeport.duckdb.calls import call
+from lakeport.duckdb.inserts import Insert
 from lakeport.duckdb.listings import CurrentNames, Listings
 from lakeport.duckdb.macros import create_macros
 from lakeport.duckdb.parameters import parsed_with
@@ -35,7 +38,7 @@ __all__ = ["DuckDbEngine"]
 
 _HEAD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?P<word>[A-Za-z]+|\()", re.DOTALL)
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "(")
-_RUN = "USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, CALL and queries are run"
+_RUN = "USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, CALL, INSERT INTO and queries are run"
 _NAME = r"(?P<name>(?:[^\s`;']|`[^`]*`)+)"
 _MOVE = re.compile(rf"(?:USE|SET\s+CATALOG|USE\s+CATALOG|USE\s+SCHEMA)\s+{_NAME}", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:TABLE\s+)?{_NAME}", re.IGNORECASE)
@@ -133,6 +136,9 @@ class DuckDbEngine(Engine[LocalResult]):
             return LocalResult.of(pa.table({}))
         if word == "CALL":
             return LocalResult.of(call(self._registry, self._current, rest.strip(), lease))
+        if word == "INSERT":
+            self._insert(text, lease, args)
+            return LocalResult.of(pa.table({}))
         return self._lazy(self._planned(text, lease, args))
 
     def table(self, name: str, lease: ReadLease | None = None) -> LocalResult:
@@ -157,6 +163,22 @@ class DuckDbEngine(Engine[LocalResult]):
     def work(self, label: str) -> Work:
         return Work()
 
+    def _insert(self, text: str, lease: ReadLease | None, args: Parameters) -> None:
+        written = parsed_with(text, args)
+        if not isinstance(written, exp.Insert):
+            raise refused(written, _RUN)
+        check_outside_of_block(lease)
+        insert = Insert.of(written)
+        try:
+            with statement_scope(self._reads.statement(None)) as statement:
+                target = resolve_target(statement, self._current.full(insert.table))
+                insert.run(target, lambda query: self._planned_query(query, None).reader())
+                statement.commit()
+        except BaseException as error:
+            # Whoever keeps the error would keep DuckDB's connection, and DuckDB complains of it when Python ends.
+            traceback.clear_frames(error.__traceback__)
+            raise
+
     def _planned(self, text: str, lease: ReadLease | None, args: Parameters = None) -> PlannedQuery:
         head = _HEAD.match(text)
         if head is None or head["word"].upper() not in _QUERIES:
@@ -164,6 +186,9 @@ class DuckDbEngine(Engine[LocalResult]):
         statement = parsed_with(text, args)
         if not isinstance(statement, exp.Query):
             raise refused(statement, _RUN)
+        return self._planned_query(statement, lease)
+
+    def _planned_query(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
         query = Query.of(statement)
         shared = lease or ReadLease(self._registry)
         scans = self._tables.scans(query, shared)

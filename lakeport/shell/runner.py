@@ -216,7 +216,7 @@ class _Statement:
 
     def _answer(self, work: Work) -> None:
         # Releases locks with the last row, not when Java collects garbage.
-        with self._session.transaction():
+        with self._session.statement_block():
             self._lease = self._session.read_lease
             result = self._session.plan(self._statement)
             work.watch(result)

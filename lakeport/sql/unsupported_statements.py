@@ -98,8 +98,10 @@ def unsupported_statement(statement: RefusedStatement, procedures: Sequence[str]
 
 def rows_are_not_written(catalog: str, statement: str) -> NotSupportedError:
     """The error for a statement that would write rows."""
+    other = ", or add rows by session.insert or the engine duckdb" if statement == "INSERT" else ""
     return NotSupportedError(
-        f"catalog '{catalog}' does not write rows: {statement} is refused; write with the engine that owns the table",
+        f"catalog '{catalog}' does not write rows: {statement} is refused; write with the engine that owns the table"
+        f"{other}",
         READ_ONLY_CATALOG,
     )
 

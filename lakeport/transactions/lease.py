@@ -42,10 +42,12 @@ class ReadLease:
 
     Args:
         registry: The catalogs.
+        of_one_statement: It lasts for one statement, which may add rows in a transaction of its own.
     """
 
-    def __init__(self, registry: CatalogRegistry) -> None:
+    def __init__(self, registry: CatalogRegistry, *, of_one_statement: bool = False) -> None:
         CLEANUP.start()
+        self.of_one_statement = of_one_statement
         self._transactions = CatalogTransactions(registry)
         self._guard = threading.RLock()
         self._holders = 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +16,10 @@ from connectors.hudi.merge.combined_rows import Combine, combine_checked
 from connectors.hudi.merge.key_index import KeyIndex, key_index
 from connectors.hudi.merge.ordering import OrderingKeys
 
-__all__ = ["LogMerge", "MergedLog"]
+__all__ = ["Fits", "LogMerge", "MergedLog"]
+
+Fits: TypeAlias = Callable[[pa.RecordBatch], pa.BooleanArray | None]
+"""Which rows are asked for, without NULL; ``None`` is all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +53,16 @@ class LogMerge:
     Args:
         log: What the logs say.
         index: Finds its keys; made here where none is given.
+        fits: Says of rows of ``MergedLog.rows`` which are asked for; ``None`` for all. Others need not be given.
 
     Attributes:
         index: Finds the keys of the log.
         met: Whether a key of the log was met in the base file.
     """
 
-    def __init__(self, log: MergedLog, index: KeyIndex | None = None) -> None:
+    def __init__(self, log: MergedLog, index: KeyIndex | None = None, fits: Fits | None = None) -> None:
         self._log = log
+        self._fits = fits
         self.index = key_index(log.keys) if index is None else index
         self.met = np.zeros(len(log.keys), dtype=bool)
 
@@ -80,17 +87,19 @@ class LogMerge:
         """
         log = self._log
         matched, at = self.index.find(keys)
+        stays = self._fitting(base)
         if not len(matched):
-            return [base]
+            return [base if stays.all() else base.filter(pa.array(stays))]
         self.met[at] = True
         base_wins = self._base_wins(matched, at, ordering)
         if log.filled or log.combine is not None:
-            return self._join(base, matched, at, base_wins, filled or {})
-        stays = np.ones(base.num_rows, dtype=bool)
+            # A delete that loses leaves the base row as it is.
+            stays[matched[~(log.deleted[at] & base_wins)]] = False
+            return self._join(base, stays, matched, at, base_wins, filled or {})
         stays[matched[~base_wins]] = False
         replaced = at[~base_wins]
         batches = [base.filter(pa.array(stays))]
-        return batches + self._log_rows(replaced[~log.deleted[replaced]])
+        return batches + self._log_rows(replaced[self._given[replaced]])
 
     @property
     def last_position(self) -> int:
@@ -99,7 +108,17 @@ class LogMerge:
 
     def rest(self) -> list[pa.RecordBatch]:
         """The log's rows whose keys the base file does not have."""
-        return self._log_rows(np.flatnonzero(~self.met & ~self._log.deleted))
+        return self._log_rows(np.flatnonzero(~self.met & self._given))
+
+    @cached_property
+    def _given(self) -> np.ndarray:
+        """Which rows of the log are given where they decide."""
+        fitting = [self._fitting(batch) for batch in self._log.rows.to_batches()]
+        return np.asarray(~self._log.deleted & np.concatenate([np.zeros(0, dtype=bool), *fitting]))
+
+    def _fitting(self, rows: pa.RecordBatch) -> np.ndarray:
+        mask = None if self._fits is None else self._fits(rows)
+        return np.ones(rows.num_rows, dtype=bool) if mask is None else np.array(mask)
 
     def _base_wins(self, matched: np.ndarray, at: np.ndarray, ordering: OrderingKeys | None) -> np.ndarray:
         if self._log.ordering is None or ordering is None:
@@ -115,18 +134,15 @@ class LogMerge:
     def _join(
         self,
         base: pa.RecordBatch,
+        stays: np.ndarray,
         matched: np.ndarray,
         at: np.ndarray,
         base_wins: np.ndarray,
         filled: Mapping[str, np.ndarray],
     ) -> list[pa.RecordBatch]:
         """The rows that stay, and those that both sides make together."""
-        deleted = self._log.deleted[at]
-        # A delete that loses leaves the base row as it is.
-        stays = np.ones(base.num_rows, dtype=bool)
-        stays[matched[~(deleted & base_wins)]] = False
         batches = [base.filter(pa.array(stays))]
-        both = np.flatnonzero(~deleted)
+        both = np.flatnonzero(~self._log.deleted[at])
         if not len(both):
             return batches
         older = pa.table({name: base.column(name) for name in base.schema.names}, schema=base.schema)

@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 __all__ = ["KeyIndex", "key_hashes", "key_index"]
 
-# Arrow builds its table of the logs' keys anew for every batch of base rows: from so many keys on, that costs most.
-_MANY_KEYS = 1 << 16
+# Arrow builds its table of the logs' keys anew for every batch of base rows: from so many keys on, that costs more
+# than hashes of our own, which are made once.
+_MANY_KEYS = 1 << 11
 # Of a hash that spreads badly, buckets would be searched key by key.
 _DEEPEST_BUCKET = 64
 
@@ -24,7 +25,7 @@ class KeyIndex(Protocol):
         """Looks up the keys of base rows.
 
         Args:
-            keys: Of the type of the log's keys; positions come in ascending order.
+            keys: Of the type of the log's keys; positions come in ascending order, each once.
 
         Returns:
             The numbers of the rows whose key is in the logs, ascending, and of each of these the number of the key.
@@ -79,6 +80,7 @@ class _HashedTexts:
         bits = len(hashes).bit_length() + 2
         self._shift = np.uint64(64 - bits)
         sizes = np.bincount(self._buckets(hashes), minlength=1 << bits)
+        self._filled = sizes > 0
         self._ends = np.cumsum(sizes, dtype=np.int32)
         self.deepest = int(sizes.max())
 
@@ -95,18 +97,18 @@ class _HashedTexts:
 
     def find(self, keys: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         hashes = self._hash_texts(keys)
+        buckets = self._buckets(hashes)
+        # Most keys are not in the logs, and most of these would be in an empty bucket.
+        left = np.flatnonzero(self._filled[buckets])
         # From the last key of the bucket backwards. What lies before the bucket has other hashes, so it does no harm.
-        at = self._ends[self._buckets(hashes)] - 1
-        left = np.arange(len(hashes))
-        rows, places = [], []
+        at = self._ends[buckets[left]] - 1
+        places = np.full(len(hashes), -1, dtype=np.int64)
         for _ in range(self.deepest):
             same = self._hashes[at] == hashes[left]
-            rows.append(left[same])
-            places.append(at[same])
+            places[left[same]] = at[same]
             left, at = left[~same], at[~same] - 1
-        found = np.concatenate(rows)
-        ascending = np.argsort(found)
-        found, numbers = found[ascending], self._order[np.concatenate(places)[ascending]]
+        found = np.flatnonzero(places >= 0)
+        numbers = self._order[places[found]]
         # Keys that are not in the logs may have the hash of one that is.
         equal = pc.equal(keys.take(pa.array(found)), self._keys.take(pa.array(numbers)))
         real = np.asarray(pc.fill_null(equal, False).to_numpy(zero_copy_only=False))
@@ -129,6 +131,8 @@ class _Positions:
         # A batch is a stretch of the file: what falls into it lies together.
         start, end = np.searchsorted(self._sorted, [rows[0], rows[-1] + 1])
         wanted = self._sorted[start:end]
+        if int(rows[-1]) - int(rows[0]) == len(rows) - 1:
+            return wanted - rows[0], self._order[start:end]
         at = np.searchsorted(rows, wanted)
         found = rows[at] == wanted
         return at[found], self._order[start:end][found]

@@ -15,7 +15,7 @@ from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain
 from connector_spi.scan_counters import count
 from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
-from connectors.hudi.merge.base import LogMerge
+from connectors.hudi.merge.base import Fits, LogMerge
 from connectors.hudi.merge.columns import MergeColumns
 from connectors.hudi.merge.event_store import KeyRange
 from connectors.hudi.merge.merged import base_ordering
@@ -26,6 +26,7 @@ from connectors.hudi.read.slice_read import SliceRead
 from connectors.toolkit.parquet.file import ParquetFile
 from connectors.toolkit.partition_values import constant_array, constant_batch
 from connectors.toolkit.read.file_read import BATCH_ROWS
+from connectors.toolkit.read.late_materialization import FilterColumns
 from connectors.toolkit.read.page_source import FilePageSource
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 
@@ -70,7 +71,7 @@ class MergedPageSource(PageSource):
             for keys, kept in parts:
                 self._log_bytes = logs.bytes_read
                 columns = slice_merge_columns(read, kept.form)
-                merge = LogMerge(kept.log, kept.index) if kept.log is not None else None
+                merge = LogMerge(kept.log, kept.index, self._fits(columns)) if kept.log is not None else None
                 del kept
                 if merge is None and keys.is_all:
                     yield from self._project(self._untouched_rows(columns))
@@ -145,6 +146,11 @@ class MergedPageSource(PageSource):
                 f"the logs of {self._read.split.path} name its row {last} (counted from 0), and it has {rows} rows",
                 HUDI_BAD_LOG_FILE,
             )
+
+    def _fits(self, columns: MergeColumns) -> Fits:
+        """Which rows, merged, the filter asks for."""
+        chosen = FilterColumns(columns.given, self._read.predicate)
+        return lambda rows: chosen.mask({column.name: rows.column(column.name) for column in chosen.first})
 
     def _prunable(self, columns: MergeColumns) -> TupleDomain[ColumnHandle]:
         """What of the filter may skip parts of the base file: what is about the keys alone.

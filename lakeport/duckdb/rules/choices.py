@@ -76,7 +76,7 @@ def _choose(node: Expr, results: Sequence[Expr]) -> None:
 
 def _cast(node: Expr) -> None:
     source, target, given = kind_of(node.this), kind_of(node), node.this
-    if given.meta.get(EXACT) is not None:
+    if given.meta.get(EXACT) is not None or (source is Kind.NULL and target not in (Kind.NULL, Kind.OTHER)):
         return
     if isinstance(given, exp.Literal) and given.is_string:
         pattern = {Kind.DATE: DATE_TEXT, Kind.TIMESTAMP: TIME_TEXT, Kind.DECIMAL: _NUMBER_TEXT}.get(target)

@@ -60,6 +60,9 @@ QUERIES = (
     "SELECT id, row_number() OVER (PARTITION BY n ORDER BY id) AS r, sum(id) OVER (PARTITION BY n) AS x FROM mem.s.t "
     "ORDER BY id",
     "SELECT year(day) AS y, month(day) AS m, day(day) AS d, length(s) AS l FROM mem.s.t ORDER BY Big",
+    "SELECT CAST(NULL AS STRING) AS a, CAST(NULL AS SMALLINT) AS b, CAST(NULL AS DECIMAL(7, 2)) AS c, "
+    "CAST(NULL AS DATE) AS d, CAST(NULL AS FLOAT) AS e, CAST(NULL AS BOOLEAN) AS f, CAST(NULL AS BINARY) AS g, "
+    "CAST(NULL AS TIMESTAMP_NTZ) AS h",
     "SELECT CAST(n AS STRING) AS a, CAST(n AS DOUBLE) AS b, CAST(day AS STRING) AS c FROM mem.s.t ORDER BY Big",
     "SELECT 1, 1.5, 'x', date'2024-02-29' AS day, 2L AS l, 1.5D AS f, -3 AS m",
     "SELECT x.a FROM (SELECT id / 2 AS a FROM mem.s.t) x WHERE x.a > 0.5 ORDER BY x.a",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,10 +20,16 @@ from catalog.metastore.model import Database, FieldSchema, Parameters, Partition
 from catalog.metastore.types import hive_type_text
 from connector_spi.errors import CorruptFileError
 from connector_spi.handles import ColumnHandle
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.aggregation import AggregateFunction, AggregateKind, Aggregation
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
+from connector_spi.scan_counters import ScanCounts, counting
+from connector_spi.session import ConnectorSession
 from connectors.hive.buckets.layout import Bucketing, file_buckets, wanted_buckets
 from connectors.hive.connector import HiveConnector
-from tests.connectors.hive.reading import make_connector, make_session, scan_table
+from connectors.hive.handles import HiveTableHandle
+from connectors.toolkit.read.aggregation import aggregated_columns
+from tests.connectors.hive.reading import make_connector, make_session, open_metadata, scan_table
 from tests.connectors.hive.table_writer import storage, write_file
 from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus
 from tests.sampling import examples
@@ -59,6 +66,57 @@ def test_every_row_that_hive_wrote_is_found_in_its_bucket(corpus: HiveConnector,
         kept += scan.summary.files_kept or 0
         total += scan.summary.files_total or 0
     assert 0 < kept < total / 2
+
+
+@pytest.mark.parametrize("validated", [False, True], ids=["footers", "validated"])
+@pytest.mark.parametrize("case", _CASES)
+def test_counts_and_bounds_are_those_of_hives_rows(corpus: HiveConnector, case: str, validated: bool) -> None:
+    answer = expected_answer(case).rows
+    session = make_session(corpus, validate_bucketing=validated)
+    at = scan_table(corpus, "corpus", case).rows.schema.names.index("id")
+    ids = [row[at] for row in answer.elements() if row[at] is not None]
+    count, known, low, high = _aggregated(corpus, "corpus", case, session)
+    assert (count, known) == (sum(answer.values()), len(ids))
+    assert (low, high) == (min(ids), max(ids))
+
+
+def test_counts_check_the_buckets_where_that_is_asked(hive: HiveConnector, tmp_path: Path) -> None:
+    parts = _dealt_out(version=2, count=4)
+    _register(hive.metastore, tmp_path, {f"{bucket:06}_0": parts[3 - bucket] for bucket in range(4)})
+    counts = ScanCounts()
+    with counting(counts):
+        assert _aggregated(hive, "s", "t", make_session(hive)) == (40, 40, 0, 39)
+    assert counts.as_mapping()["ranges of files summed up by their footers"] == 4
+    with pytest.raises(CorruptFileError, match="is of bucket 0, and a row in it is of bucket 3"):
+        _aggregated(hive, "s", "t", make_session(hive, validate_bucketing=True))
+
+
+def _aggregated(hive: HiveConnector, schema: str, name: str, session: ConnectorSession) -> tuple[int, int, int, int]:
+    """Rows, values of ``id``, the least and the greatest of them."""
+    with open_metadata(hive, session) as metadata:
+        table = metadata.get_table_handle(session, SchemaTableName(schema, name))
+        assert isinstance(table, HiveTableHandle)
+        column = metadata.get_column_handles(session, table)["id"]
+    long = pa.int64()
+    functions = (
+        AggregateFunction(AggregateKind.COUNT_ROWS, None, long),
+        AggregateFunction(AggregateKind.COUNT, column, long),
+        AggregateFunction(AggregateKind.MIN, column, column.type),
+        AggregateFunction(AggregateKind.MAX, column, column.type),
+    )
+    aggregation = Aggregation((), functions)
+
+    def aggregated(handle: HiveTableHandle) -> HiveTableHandle:
+        with open_metadata(hive, session) as metadata:
+            taken = metadata.apply_aggregation(session, handle, aggregation)
+        assert taken is not None
+        assert taken.columns == aggregated_columns(aggregation)
+        return cast(HiveTableHandle, taken.table)
+
+    groups = aggregated_columns(aggregation)
+    rows = scan_table(hive, schema, name, [], session=session, handles=groups, changed=aggregated).rows
+    count, known, low, high = rows.columns
+    return pc.sum(count).as_py(), pc.sum(known).as_py(), pc.min(low).as_py(), pc.max(high).as_py()
 
 
 def test_buckets_of_a_table_are_shown_and_filtered(corpus: HiveConnector) -> None:

@@ -18,6 +18,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from connector_spi.handles import ColumnHandle
+from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
 from connectors.hudi.read.log_cache import LOG_CACHE
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.merge.writer import Block, Delete, Partial, Row, SliceWriter, Upsert
@@ -164,6 +166,7 @@ def check(
             met.sort(key=lambda row: str(row["key"]))
             assert met == expected
         check_kept(catalog, name, expected)
+        check_filtered(catalog, name, expected)
     finally:
         shutil.rmtree(folder)
 
@@ -181,6 +184,28 @@ def check_kept(catalog: HudiCatalog, name: str, expected: Sequence[dict[str, obj
     ]:
         met = [tuple(row[column] for column in columns) for row in seen.read(name, columns=columns).to_pylist()]
         assert sorted(met, key=repr) == sorted((tuple(row[column] for column in columns) for row in expected), key=repr)
+
+
+def check_filtered(catalog: HudiCatalog, name: str, expected: Sequence[dict[str, object]]) -> None:
+    """Reads with a filter: every row that fits it as it was merged comes, and no row that was not merged."""
+    parts = catalog.with_property("max_split_size", 1 << 10)
+    filters: list[tuple[HudiCatalog, str, pa.DataType, int | str]] = [
+        (catalog, "a", pa.int32(), 50),
+        (parts, "a", pa.int32(), 20),
+        (parts, "ts", pa.int64(), 2),
+        (catalog, "key", pa.string(), "k3"),
+    ]
+    for seen, column, kind, bound in filters:
+        domain = Domain(ValueSet.of_ranges(kind, [Range.less_or_equal(kind, bound)]), null_allowed=False)
+        constraint = TupleDomain.with_column_domains({ColumnHandle(column, kind): domain})
+        met = sorted(seen.read(name, columns=SCHEMA.names, constraint=constraint).to_pylist(), key=_key)
+        fitting = [row for row in expected if row[column] is not None and row[column] <= bound]  # type: ignore[operator]
+        assert [row for row in met if row in fitting] == fitting
+        assert [row for row in expected if row in met] == met
+
+
+def _key(row: dict[str, object]) -> str:
+    return str(row["key"])
 
 
 SETTINGS = settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
