@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.properties import closest
-from lakeport.engine import ENGINES
+from lakeport.engine import ENGINES, check_engine
 
 __all__ = ["FORMATS", "OPTIONS", "MagicLine", "parse_magic", "read_options"]
 
@@ -29,6 +29,7 @@ class MagicLine:
         format: One of ``FORMATS``; ``None`` if not given.
         rows: Number of rows to show.
         catalogs: A directory of catalog files to connect to.
+        engine: What runs the statements of the session that is connected; ``None`` if not given.
         session: The variable with the session to use.
         progress: Whether to show a progress bar.
     """
@@ -38,6 +39,7 @@ class MagicLine:
     format: str | None = None
     rows: int = 20
     catalogs: str | None = None
+    engine: str | None = None
     session: str | None = None
     progress: bool = True
 
@@ -89,6 +91,10 @@ def _format(found: MagicLine, text: str) -> MagicLine:
     return replace(found, format=text)
 
 
+def _engine(found: MagicLine, text: str) -> MagicLine:
+    return replace(found, engine=check_engine(text))
+
+
 def _rows(found: MagicLine, text: str) -> MagicLine:
     if not text.isdecimal():
         raise InvalidArgumentError(f"--rows is '{text}'; expected a whole number")
@@ -102,6 +108,7 @@ _OPTIONS: dict[str, Callable[[MagicLine, str], MagicLine]] = {
     "--format": _format,
     "--rows": _rows,
     "--catalogs": lambda found, text: replace(found, catalogs=text),
+    "--engine": _engine,
     "--session": lambda found, text: replace(found, session=text),
 }
 

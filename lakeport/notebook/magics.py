@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol, cast
 
@@ -14,7 +15,7 @@ from IPython.display import HTML, display
 from connector_spi.errors import InvalidArgumentError
 from lakeport.catalog_session import AnySession, CatalogSession
 from lakeport.connection import connect
-from lakeport.engine import ENGINES, Work
+from lakeport.engine import ENGINES, Work, default_engine
 from lakeport.notebook.completing import MagicCompleter, offer_in
 from lakeport.notebook.magic_line import MagicLine, parse_magic
 from lakeport.notebook.progress_bar import Bar, run_with_progress
@@ -23,6 +24,12 @@ from lakeport.notebook.statements import cell_statements, shown_briefly, stateme
 from lakeport.shell.sql.source_text import SourceText
 
 __all__ = ["LakeportMagics", "load_ipython_extension"]
+
+
+_CONNECTIONS: dict[str, Callable[[str | None], AnySession]] = {
+    "spark": lambda catalogs: connect(catalogs=catalogs),
+    "duckdb": lambda catalogs: connect(catalogs=catalogs, engine="duckdb"),
+}
 
 
 class _Handle(Protocol):
@@ -37,6 +44,7 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
         super().__init__(shell)
         self._session: AnySession | None = None
         self._own: list[AnySession] = []
+        self._catalogs: str | None = None
         self.completer = MagicCompleter(self._look_up)
         atexit.register(self.close)
 
@@ -50,6 +58,7 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
         --format FORMAT      table (shown, the default), arrow, pandas, polars; spark and duckdb: the engine's own
         --rows N             how many rows are shown: 20
         --catalogs DIR       connects to the catalog files of a directory, instead of ./etc/catalog
+        --engine ENGINE      connects to spark or duckdb; duckdb is the default where there is no Java
         --session VAR        uses a session that a variable holds
         --no-progress        shows no progress bar
         """
@@ -91,8 +100,11 @@ class LakeportMagics(Magics):  # type: ignore[misc]  # IPython is an extra
                     f"the variable {asked.session} is not a session: {asked.session} = lakeport.connect(...)"
                 )
             self._session = given
-        elif asked.catalogs is not None or self._session is None:
-            self._session = connect(catalogs=asked.catalogs)
+        elif asked.catalogs is not None or asked.engine is not None or self._session is None:
+            # What was not said stays as it was.
+            self._catalogs = asked.catalogs or self._catalogs
+            engine = asked.engine or (self._session.engine.name if self._session is not None else default_engine())
+            self._session = _CONNECTIONS[engine](self._catalogs)
             self._own.append(self._session)
         return self._session
 
