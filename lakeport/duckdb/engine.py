@@ -73,8 +73,6 @@ class DuckDbEngine(Engine[LocalResult]):
         self._current = CurrentNames(properties=self._settings.of_catalog)
         self._listings = Listings(registry, self._current)
         self._tables = Tables(registry, self._reads, self._current)
-        # Footers are read twice: for the types of columns, and for the rows.
-        self._database.execute("SET parquet_metadata_cache = true")
         create_macros(self._database)
 
     @property

@@ -13,6 +13,7 @@ __all__ = ["DIVIDE", "create_macros", "divided"]
 DIVIDE = "lakeport_divide"
 """The quotient of two numbers as a double."""
 _HALF_UP = "lakeport_half_up"
+_HALF_UP_SURELY = "lakeport_half_up_surely"
 _BY_ZERO = "[DIVIDE_BY_ZERO] division by zero; leave such rows out, as with nullif(divisor, 0)"
 _TOO_LARGE = "the divisor has too many digits to round as Spark does; use the engine spark for it"
 _MACROS = (
@@ -27,6 +28,9 @@ _MACROS = (
         WHEN (a < 0) <> (b < 0) THEN -((2 * abs(a) + abs(b)) // (2 * abs(b)))
         ELSE (2 * abs(a) + abs(b)) // (2 * abs(b))
     END""",
+    # For a divisor above 0 of few digits. What may fail, DuckDB computes for each row of a join rather than before it.
+    f"""CREATE MACRO {_HALF_UP_SURELY}(a, b) AS
+        CASE WHEN a < 0 THEN -((b - 2 * a) // (2 * b)) ELSE (2 * a + b) // (2 * b) END""",
 )
 
 
@@ -36,19 +40,26 @@ def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(text)
 
 
-def divided(left: tuple[Expr, int], right: tuple[Expr, int], result: tuple[int, int]) -> Expr:
+def divided(
+    left: tuple[Expr, int], right: tuple[Expr, int], result: tuple[int, int], *, most_divisor: int | None = None
+) -> Expr:
     """The quotient of two decimals, rounded half up.
 
     Args:
         left: The dividend and its scale.
         right: The divisor and its scale.
         result: Precision and scale of the quotient.
+        most_divisor: What the divisor is at most, without its point, if it is surely above 0, or the dividend NULL.
     """
     precision, scale = result
     shift = scale - left[1] + right[1]
     dividend, divisor = _whole(left[0], left[1] + max(shift, 0)), _whole(right[0], right[1] + max(-shift, 0))
-    most = exp.cast(exp.Literal.string(str(10 ** (MOST_DIGITS - scale))), "HUGEINT")
-    quotient = exp.Anonymous(this=_HALF_UP, expressions=[dividend, divisor, most])
+    most = 10 ** (MOST_DIGITS - scale)
+    if most_divisor is not None and most_divisor * 10 ** max(-shift, 0) < most:
+        quotient = exp.Anonymous(this=_HALF_UP_SURELY, expressions=[dividend, divisor])
+    else:
+        written = exp.cast(exp.Literal.string(str(most)), "HUGEINT")
+        quotient = exp.Anonymous(this=_HALF_UP, expressions=[dividend, divisor, written])
     unit = exp.cast(exp.Literal.string(f"{10**-scale:.{scale}f}"), decimal_type(scale, scale))
     made = exp.Mul(this=exp.cast(quotient, decimal_type(MOST_DIGITS - scale, 0), copy=False), expression=unit)
     return exp.cast(made, decimal_type(precision, scale), copy=False)

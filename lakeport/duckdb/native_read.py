@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from lakeport.arrow.conditions import RowTest
 from lakeport.arrow.expression_filter import row_filters
 from lakeport.arrow.pruning import EVERY_ROW, both
 from lakeport.arrow.pushed_conditions import pushed_conditions
+from lakeport.duckdb.file_columns import FileColumns, Footers, KnownFile
 from lakeport.duckdb.kinds import column_type
 from lakeport.planning.scan_plan import ScanPlan, plan_native_splits
 from lakeport.transactions.statement import CatalogAccess
@@ -25,6 +27,9 @@ __all__ = ["native_files", "native_query"]
 
 # Each combination of values of partition keys is a part of a UNION ALL.
 _MOST_PARTS = 64
+# All footers are read before the first row: 2 to 3 s for so many. Files that are read through Arrow cost three times
+# as much each, but their first rows come at once.
+_MOST_FILES = 20_000
 _PATTERN = frozenset("*?[]")
 _NAMES = {
     pa.bool_(): ("BOOLEAN",),
@@ -37,20 +42,6 @@ _NAMES = {
     pa.string(): ("VARCHAR",),
     pa.date32(): ("DATE",),
 }
-_TYPES = """
-    SELECT name, type, max(number)
-    FROM (
-        SELECT lower(name) AS name, duckdb_type AS type,
-               count(*) OVER (PARTITION BY file_name, lower(name)) AS number
-        FROM parquet_schema($files)
-    ) WHERE list_contains($columns, name) GROUP BY ALL
-"""
-# Spark 2, and later ones if asked, wrote dates before 1582 in a calendar that DuckDB does not know.
-_OLD_DATES = """
-    SELECT count(*) FROM parquet_kv_metadata($files)
-    WHERE key::VARCHAR = 'org.apache.spark.legacyDateTime'
-       OR (key::VARCHAR = 'org.apache.spark.version' AND value::VARCHAR < '3')
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +49,7 @@ class _Part:
     """Files that have the same values of the columns that they do not hold."""
 
     constants: tuple[tuple[str, object], ...]
-    paths: tuple[str, ...]
+    files: tuple[KnownFile, ...]
 
 
 def native_files(
@@ -87,26 +78,42 @@ def native_files(
 
 
 def native_query(
-    connection: duckdb.DuckDBPyConnection, files: Iterable[NativeFile], columns: Mapping[str, pa.DataType]
+    connection: duckdb.DuckDBPyConnection,
+    footers: Footers,
+    files: Iterable[NativeFile],
+    columns: Mapping[str, pa.DataType],
 ) -> str | None:
     """The query of DuckDB that reads files; ``None`` where it would read something else than the table's values.
 
     Args:
         connection: Reads the files' footers.
+        footers: Those that are known.
         files: All of one table.
         columns: What is read, by name; with at least one.
     """
     parts = _parts(files, columns)
     if not parts or len(parts) > _MOST_PARTS:
         return None
-    paths = [path for part in parts for path in part.paths]
+    known = [file for part in parts for file in part.files]
+    if len(known) > _MOST_FILES:
+        return None
     given = {name for part in parts for name, _ in part.constants}
-    if any(_PATTERN.intersection(path) or not path.startswith("/") for path in paths):
+    if any(_PATTERN.intersection(file.path) or not file.path.startswith("/") for file in known):
         return None
     held = {name: arrow for name, arrow in columns.items() if name not in given}
-    if not _are_as_declared(connection, paths, held):
+    wanted = {name.lower(): _duckdb_types(arrow) for name, arrow in held.items()}
+    if not all(wanted.values()):
         return None
-    return " UNION ALL ".join(_select(part, columns) for part in parts)
+    try:
+        found = footers.columns(connection, known)
+    except duckdb.Error:
+        # The connector says what is wrong with the file.
+        return None
+    has_dates = any(pa.types.is_date(arrow) for arrow in held.values())
+    if not all(_are_as_declared(one, wanted) and not (has_dates and one.may_have_old_dates) for one in found):
+        return None
+    alike = all(_are_the_same(one, wanted) for one in found)
+    return " UNION ALL ".join(_select(part, columns, alike=alike) for part in parts)
 
 
 def _constraint(table: ResolvedTable, conditions: Sequence[str]) -> Constraint:
@@ -132,38 +139,39 @@ def _constraint(table: ResolvedTable, conditions: Sequence[str]) -> Constraint:
 def _parts(files: Iterable[NativeFile], columns: Iterable[str]) -> list[_Part]:
     """Files by what they do not hold; none where one is no Parquet, or is not read as a whole."""
     asked = set(columns)
-    sizes: dict[str, int] = {}
-    found: dict[tuple[tuple[str, object], ...], dict[str, int]] = {}
+    found: dict[tuple[tuple[str, object], ...], dict[KnownFile, int]] = {}
     for file in files:
         constants = tuple(sorted((name, value) for name, value in file.constants if name in asked))
-        path = file.path.removeprefix("file://")
-        path = path.removeprefix("file:")
+        path = file.path.removeprefix("file://").removeprefix("file:")
+        known = KnownFile(path, file.file_size, file.modified_millis)
         read = found.setdefault(constants, {})
-        read[path] = read.get(path, 0) + file.length
-        sizes[path] = file.file_size
+        read[known] = read.get(known, 0) + file.length
         if file.format != "parquet" or len({name for name, _ in constants}) < len(constants):
             return []
-    if any(length != sizes[path] for read in found.values() for path, length in read.items()):
+    if any(length != known.size for read in found.values() for known, length in read.items()):
         return []
     if len({tuple(name for name, _ in constants) for constants in found}) > 1:
         return []
     return [_Part(constants, tuple(read)) for constants, read in found.items()]
 
 
-def _are_as_declared(
-    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], columns: Mapping[str, pa.DataType]
-) -> bool:
-    """Whether all files have the columns in types that every reader takes for the table's, or lack them."""
-    wanted = {name.lower(): _duckdb_types(arrow) for name, arrow in columns.items()}
-    if not all(wanted.values()):
+def _are_as_declared(file: FileColumns, wanted: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a file has the columns in types that every reader takes for the table's, or lacks them."""
+    found = [(name.lower(), written) for name, written in file.fields if name.lower() in wanted]
+    return len({name for name, _ in found}) == len(found) and all(written in wanted[name] for name, written in found)
+
+
+def _are_the_same(file: FileColumns, wanted: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a file has all columns in the table's own types, each under a name that DuckDB gives no other one.
+
+    Of names that are there twice, in any letters, DuckDB calls the second one ``name_1``.
+    """
+    times = Counter(name.lower() for name, _ in file.fields)
+    found = {name.lower(): written for name, written in file.fields}
+    if any(found.get(name) != types[0] for name, types in wanted.items()):
         return False
-    asked = {"files": list(paths), "columns": list(wanted)}
-    found = connection.execute(_TYPES, asked).fetchall()
-    if any(number > 1 or written not in wanted[name] for name, written, number in found):
-        return False
-    if not any(pa.types.is_date(arrow) for arrow in columns.values()):
-        return True
-    return connection.execute(_OLD_DATES, {"files": list(paths)}).fetchall() == [(0,)]
+    twice = tuple(f"{name}_" for name, number in times.items() if number > 1)
+    return not any(name.startswith(twice) for name in wanted)
 
 
 def _duckdb_types(arrow: pa.DataType) -> tuple[str, ...]:
@@ -172,7 +180,11 @@ def _duckdb_types(arrow: pa.DataType) -> tuple[str, ...]:
     return _NAMES.get(arrow, ())
 
 
-def _select(part: _Part, columns: Mapping[str, pa.DataType]) -> str:
+def _select(part: _Part, columns: Mapping[str, pa.DataType], *, alike: bool) -> str:
+    """The rows of some files; of files that are alike, DuckDB finds out itself how many rows they have.
+
+    It does not with a schema, and joins in a bad order then.
+    """
     constants = dict(part.constants)
     types = {name: column_type(arrow).sql("duckdb") for name, arrow in columns.items()}
     held = [name for name in columns if name not in constants]
@@ -182,11 +194,11 @@ def _select(part: _Part, columns: Mapping[str, pa.DataType]) -> str:
     shown = ", ".join(
         f"CAST({exp.convert(constants[name]).sql('duckdb')} AS {types[name]}) AS {_quoted(name)}"
         if name in constants
-        else _quoted(name)
+        else f"{_quoted(name)} AS {_quoted(name)}"
         for name in columns
     )
-    schema = f", schema = MAP {{{fields}}}" if held else ""
-    paths = ", ".join(map(_text, part.paths))
+    schema = f", schema = MAP {{{fields}}}" if held and not alike else ""
+    paths = ", ".join(_text(file.path) for file in part.files)
     return f"SELECT {shown} FROM read_parquet([{paths}], hive_partitioning = false, can_have_nan = true{schema})"
 
 

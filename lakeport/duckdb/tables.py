@@ -13,6 +13,7 @@ from connector_spi.errors import ColumnNotFoundError
 from connector_spi.names import quote_identifier
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import ScanRequest
+from lakeport.duckdb.file_columns import Footers
 from lakeport.duckdb.listings import CurrentNames
 from lakeport.duckdb.named_table import NamedTable
 from lakeport.duckdb.native_read import native_files, native_query
@@ -40,6 +41,7 @@ class Tables:
         self._registry = registry
         self._reads = reads
         self._current = current
+        self._footers = Footers()
 
     def scans(self, query: Query, lease: ReadLease) -> dict[str, TableScan]:
         """The tables by their views, with the hidden columns that the query names.
@@ -76,7 +78,7 @@ class Tables:
             columns = [names[name] for name in use.columns] or [next(iter(resolved.columns))]
             files = native_files(access, resolved, columns, use.conditions)
         types: dict[str, pa.DataType] = {name: resolved.columns[name].type for name in columns}
-        return None if files is None else native_query(connection, files, types)
+        return None if files is None else native_query(connection, self._footers, files, types)
 
     def _scan(self, named: NamedTable, lease: ReadLease) -> TableScan:
         full = self._current.full(named.parts)

@@ -20,6 +20,7 @@ _SUMMED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DOUBLE, Kind.DECIMAL})
 # Digits that sums have more than their values, and averages behind the point (Sum.resultType, Average.resultType).
 _SUM_DIGITS = 10
 _AVERAGE_DIGITS = 4
+_MOST_ROWS = 2**63 - 1
 
 
 def _of(kinds: frozenset[Kind]) -> Callable[[Expr], None]:
@@ -78,7 +79,9 @@ def _typed_average(node: Expr) -> Expr:
     digits = digits_of(node)
     if kind_of(node) is Kind.DECIMAL and digits is not None:
         total = exp.Sum(this=node.this.copy())
-        return divided((total, digits[1] - _AVERAGE_DIGITS), (exp.Count(this=node.this), 0), digits)
+        # Of no values the sum is NULL.
+        count = exp.Count(this=node.this)
+        return divided((total, digits[1] - _AVERAGE_DIGITS), (count, 0), digits, most_divisor=_MOST_ROWS)
     inner = _inner(node)
     inner.replace(exp.cast(inner.copy(), "DOUBLE"))
     return node

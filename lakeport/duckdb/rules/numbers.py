@@ -6,6 +6,8 @@ to round are refused, but for quotients, which are rounded here as there.
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
@@ -105,14 +107,22 @@ def _divide(node: Expr) -> None:
 
 
 def _quotient(node: Expr) -> Expr:
-    digits = digits_of(node)
+    digits, divisor = digits_of(node), node.expression
     if kind_of(node) is not Kind.DECIMAL or digits is None:
-        divisor = node.expression
         if isinstance(divisor, exp.Literal) and float(divisor.name):
             return node
         return exp.Anonymous(this=DIVIDE, expressions=[node.this, divisor])
     scale, other_scale = node.meta[_DIGITS]
-    return divided((node.this, scale), (node.expression, other_scale), digits)
+    return divided((node.this, scale), (divisor, other_scale), digits, most_divisor=_positive(divisor, other_scale))
+
+
+def _positive(divisor: Expr, scale: int) -> int | None:
+    """No less than a divisor that is written out and above 0, without its point."""
+    number = divisor.this if isinstance(divisor, exp.Cast) else divisor
+    if not isinstance(number, exp.Literal) or "e" in number.name.lower():
+        return None
+    found = int(Decimal(number.name).scaleb(scale))
+    return found + 1 if found > 0 else None
 
 
 def _remainder(node: Expr) -> None:

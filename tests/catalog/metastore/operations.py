@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
 from catalog.metastore.factory import Metastore
-from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
+from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Partition, Table
 from catalog.metastore.testing.objects import STORAGE
 from catalog.metastore.transactions import LockComponent, ValidTransactions
 from connector_spi.predicate import Domain, TupleDomain
@@ -33,6 +33,7 @@ _SAMPLES: dict[str, object] = {
     "Sequence[FieldSchema]": (KEY,),
     "Sequence[Partition]": [Partition(DATABASE, TABLE, ("0",), STORAGE)],
     "Sequence[ColumnStatistics]": [STATISTICS],
+    "Mapping[str, Parameters]": {NAMES[0]: Parameters.of({"k": "v"})},
     "Mapping[str, Sequence[ColumnStatistics]]": {NAMES[0]: [STATISTICS]},
     "Sequence[LockComponent]": [LockComponent(DATABASE, TABLE)],
     "TupleDomain[str]": TupleDomain.with_column_domains({"p": Domain.single_value(pa.string(), "1")}),

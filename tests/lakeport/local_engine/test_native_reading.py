@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakeport
+from connector_spi.errors import CorruptFileError
 from lakeport.duckdb.session import LocalSession
 
 _ROWS = pa.table(
@@ -107,6 +108,33 @@ def test_partitions_by_an_or_over_two_keys(session: LocalSession, tmp_path: Path
     assert session.sql("SELECT count(*) FROM hive.s.t WHERE p = 0 OR id = 2").fetchall() == [(3 + 3 + 1 + 1,)]
 
 
+def test_duckdb_knows_how_many_rows_files_have(session: LocalSession, tmp_path: Path) -> None:
+    """Its joins begin with the smaller table."""
+    for number in range(3):
+        _write(tmp_path / "t", _ROWS, f"part-{number}.parquet")
+    _register(session, tmp_path / "t")
+    [(plan,)] = session.sql("EXPLAIN SELECT name FROM hive.s.t").fetchall()
+    assert "~9 rows" in str(plan)
+
+
+def test_names_that_duckdb_gives_to_other_columns(session: LocalSession, tmp_path: Path) -> None:
+    """Of ``x`` and ``X`` it calls the second one ``X_1``."""
+    _write(tmp_path / "t", pa.table([[1], [2], [3]], names=["id", "name", "id_1"]))
+    _register(session, tmp_path / "t")
+    _write(tmp_path / "t", pa.table([[1], [2], [3], [4]], names=["id", "ID", "name", "id_1"]))
+    assert session.sql("SELECT id_1, name FROM hive.s.t").fetchall() == [(4, 3)]
+
+
+def test_many_partitions_of_columns_in_another_order(session: LocalSession, tmp_path: Path) -> None:
+    columns = ["id", "Name", "amount"]
+    for number in range(4):
+        _write(tmp_path / "t" / f"p={number}", _ROWS.select(columns[number % 3 :] + columns[: number % 3]))
+    _register(session, tmp_path / "t")
+    assert _is_native(session, "SELECT * FROM hive.s.t")
+    _agrees(session)
+    _agrees(session, "amount, p, id")
+
+
 @pytest.mark.parametrize(
     "rows",
     [
@@ -137,3 +165,11 @@ def test_a_file_of_another_type_is_not_read_as_if_it_fit(session: LocalSession, 
     _register(session, tmp_path / "t")
     _write(tmp_path / "t", pa.table({"id": ["12"]}), "part-0.parquet")
     assert not _is_native(session, "SELECT id FROM hive.s.t")
+
+
+def test_a_damaged_file_is_named(session: LocalSession, tmp_path: Path) -> None:
+    _write(tmp_path / "t", _ROWS)
+    _register(session, tmp_path / "t")
+    (tmp_path / "t" / "part-0.parquet").write_bytes(b"PAR1 and no more PAR1")
+    with pytest.raises(CorruptFileError, match=r"part-0\.parquet"):
+        session.sql("SELECT id FROM hive.s.t").fetchall()
