@@ -13,7 +13,7 @@ import duckdb
 
 __all__ = ["FileColumns", "Footers", "KnownFile"]
 
-# A fifth of a kilobyte each: files with the same columns share what is kept of these.
+# Files with the same columns share what is kept of these, so that a file costs little more than its path.
 _MOST_KEPT = 50_000
 _CHUNK = 256
 _THREADS = min(8, 2 * (os.cpu_count() or 1))

@@ -27,8 +27,8 @@ __all__ = ["native_files", "native_query"]
 
 # Each combination of values of partition keys is a part of a UNION ALL.
 _MOST_PARTS = 64
-# All footers are read before the first row: 2 to 3 s for so many. Files that are read through Arrow cost three times
-# as much each, but their first rows come at once.
+# All footers are read before the first row: of 3,000 files 0.4 ms of CPU each. Files that are read through Arrow cost
+# 1.3 ms each, but their first rows come at once.
 _MOST_FILES = 20_000
 _PATTERN = frozenset("*?[]")
 _NAMES = {
