@@ -49,6 +49,8 @@ def filterable_columns(table: pa.Table) -> list[str]:
 def domains(draw: st.DrawFn, column: pa.ChunkedArray) -> Domain:
     """A domain of the column's type: some of its values, a range between two of them, or what is not in these."""
     values = [value for value in column.unique().to_pylist() if value is not None]
+    if not values:
+        return Domain.create(draw(st.sampled_from([ValueSet.none(column.type), ValueSet.all(column.type)])), True)
     chosen = draw(st.one_of(_some_values(column.type, values), _ranges(column.type, values)))
     if draw(st.booleans()):
         chosen = chosen.complement()
@@ -141,7 +143,10 @@ def _values(table: pa.Table, reference: Reference) -> list[Value | None]:
 
 @st.composite
 def _conditions(draw: st.DrawFn, values_met: list[Value | None], column: Reference) -> ConnectorExpression:
-    held = st.sampled_from([value for value in values_met if value is not None])
+    known = [value for value in values_met if value is not None]
+    if not known:
+        return Call(Function.IS_NULL, (column,))
+    held = st.sampled_from(known)
     kinds = [*_COMPARISONS, Function.IS_NULL, Function.IN]
     kinds += _TEXT_TESTS if pa.types.is_string(column.type) else ()
     function = draw(st.sampled_from(kinds))
