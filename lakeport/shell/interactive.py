@@ -144,6 +144,9 @@ class _Shell:
         def refresh() -> None:
             buffer = app.current_buffer
             state = buffer.complete_state
+            if state is None and not buffer.text:
+                # Nothing is typed: these are the names that are asked for beforehand.
+                return
             if state is None or state.current_completion is None:
                 buffer.start_completion(select_first=False)
 
