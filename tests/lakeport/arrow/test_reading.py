@@ -34,6 +34,7 @@ from lakeport.arrow.filters import Where
 from lakeport.arrow.scan_request import Exclusive
 from lakeport.arrow.stream import ArrowScan, ArrowStream
 from lakeport.session import Session
+from lakeport.transactions.cleanup import CLEANUP
 from lakeport.transactions.plain_statement import plain_statement
 from tests.lakeport.memory_session import memory_session, put
 
@@ -123,6 +124,7 @@ def test_a_read_is_one_transaction_that_ends_once(opened: tuple[Session, MemoryC
     assert (connector.transactions.begun - before, connector.transactions.open) == (1, 1)
     del reader
     gc.collect()
+    CLEANUP.wait()
     assert connector.transactions.open == 0
     with pytest.raises(ColumnNotFoundError):
         session.arrow("mem.s.trips", columns=["nope"])
