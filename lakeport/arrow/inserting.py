@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from catalog.metastore.wrappers.read_only import READ_ONLY_CATALOG
 from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.writing import SupportsInsert
-from connector_spi.page_sink import Fragment, InsertHandle, PageSink
-from connector_spi.page_source import MAX_BATCH_ROWS
+from connector_spi.page_sink import Fragment, InsertHandle
 from connector_spi.schema import ColumnMetadata
-from lakeport.arrow.assignment import RowAssignment, assign_columns
+from lakeport.arrow.assignment import assign_columns
+from lakeport.arrow.sinks import SinkOpener
 from lakeport.planning.redirection import resolve
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.statement import CatalogAccess, Statement
 
-__all__ = ["InsertTarget", "check_outside_of_block", "insert_rows", "resolve_target", "rows_of"]
+__all__ = ["BegunInsert", "InsertTarget", "check_outside_of_block", "insert_rows", "resolve_target", "rows_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +76,15 @@ def insert_rows(target: InsertTarget, rows: pa.RecordBatchReader) -> int:
         ColumnNotFoundError, InvalidArgumentError: A column or a value does not fit.
         ConnectorError: The catalog or its storage failed.
     """
-    assignment = assign_columns(target.columns, rows.schema, target.name)
-    insert = _Insert(target)
+    assign_columns(target.columns, rows.schema, target.name)  # refuses before anything has begun
+    insert = BegunInsert(target)
     try:
-        return insert.write(rows, assignment)
+        written = insert.sinks.write(rows.schema, rows, 0)
+        insert.finish(written.fragments)
     except BaseException:
-        with suppress(Exception):  # the first error is the one to tell
-            insert.abort()
+        insert.abort()
         raise
+    return written.rows
 
 
 def resolve_target(statement: Statement, name: CatalogSchemaTableName) -> InsertTarget:
@@ -93,9 +96,12 @@ def resolve_target(statement: Statement, name: CatalogSchemaTableName) -> Insert
     """
     access, table = resolve(statement.access(name.catalog), name, None)
     if isinstance(table, ResolvedSystemTable):
-        raise NotSupportedError(f"{name} is a system table, which takes no rows")
+        raise NotSupportedError(f"{name} is a system table, which takes no rows", READ_ONLY_CATALOG)
     if not isinstance(access.metadata, SupportsInsert):
-        raise NotSupportedError(f"rows cannot be added to {name}: its connector does not write")
+        raise NotSupportedError(
+            f"rows cannot be added to {name}: its connector does not write; use the engine that owns the table",
+            READ_ONLY_CATALOG,
+        )
     return InsertTarget(name, access, table, access.metadata)
 
 
@@ -117,8 +123,19 @@ def rows_of(data: object) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_stream(data)
 
 
-class _Insert:
-    """An insert that has begun: exactly one of ``write`` to its end and ``abort`` ends it."""
+class BegunInsert:
+    """An insert that has begun: exactly one of ``finish`` and ``abort`` ends it.
+
+    Args:
+        target: The table.
+
+    Attributes:
+        sinks: Open the sinks that its rows go to.
+
+    Raises:
+        NotSupportedError: The table takes no rows.
+        ConnectorError: The catalog failed.
+    """
 
     def __init__(self, target: InsertTarget) -> None:
         access, metadata = target.access, target.metadata
@@ -129,37 +146,24 @@ class _Insert:
             )
         self._access = access
         self._metadata = metadata
-        self._provider = provider
         self._asked = f"add rows to {target.name}"
         with access.lock.asking(self._asked):
             self._handle: InsertHandle = metadata.begin_insert(access.session, target.table.handle)
+        self.sinks = SinkOpener(
+            provider=provider,
+            session=access.session,
+            insert=self._handle,
+            table=str(target.name),
+            columns=target.columns,
+            origin=access.origin,
+        )
 
-    def write(self, rows: pa.RecordBatchReader, assignment: RowAssignment) -> int:
-        """Writes all rows and has them committed with the transaction."""
-        count = 0
-        with self._access.origin.errors(self._asked):
-            sink = self._provider.create_page_sink(self._access.session, self._handle, 0)
-        try:
-            for batch in rows:
-                for start in range(0, batch.num_rows, MAX_BATCH_ROWS):
-                    piece = assignment.apply(batch.slice(start, MAX_BATCH_ROWS))
-                    count += piece.num_rows
-                    with self._access.origin.errors(self._asked):
-                        sink.append(piece)
-            fragments = self._finished(sink)
-        except BaseException:
-            with suppress(Exception):  # the first error is the one to tell
-                sink.abort()
-            raise
+    def finish(self, fragments: Sequence[Fragment]) -> None:
+        """Has the rows committed with the transaction."""
         with self._access.lock.asking(self._asked):
             self._metadata.finish_insert(self._access.session, self._handle, fragments)
-        return count
 
     def abort(self) -> None:
-        """Clears what was written."""
-        with self._access.lock.asking(self._asked):
+        """Clears what was written; an error of it is not told, since another one came before."""
+        with suppress(Exception), self._access.lock.asking(self._asked):
             self._metadata.abort_insert(self._access.session, self._handle)
-
-    def _finished(self, sink: PageSink) -> list[Fragment]:
-        with self._access.origin.errors(self._asked):
-            return list(sink.finish())

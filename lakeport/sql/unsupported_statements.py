@@ -96,12 +96,22 @@ def unsupported_statement(statement: RefusedStatement, procedures: Sequence[str]
     return NotSupportedError(f"catalog '{catalog}' has no {statement.kind}: {_way_out(statement, procedures)}")
 
 
-def rows_are_not_written(catalog: str, statement: str) -> NotSupportedError:
-    """The error for a statement that would write rows."""
-    other = ", or add rows by session.insert or the engine duckdb" if statement == "INSERT" else ""
+def rows_are_not_written(catalog: str, statement: str, *, adds: bool = False) -> NotSupportedError:
+    """The error for a statement that would write rows.
+
+    Args:
+        catalog: The catalog.
+        statement: The first words of the statement.
+        adds: Whether rows can be added to tables of the catalog.
+    """
+    does = "only adds rows" if adds else "does not write rows"
+    other = ""
+    if adds and statement.startswith("CREATE TABLE"):
+        other = ", or CREATE TABLE and INSERT INTO"
+    elif adds:
+        other = "; INSERT INTO adds rows"
     return NotSupportedError(
-        f"catalog '{catalog}' does not write rows: {statement} is refused; write with the engine that owns the table"
-        f"{other}",
+        f"catalog '{catalog}' {does}: {statement} is refused; write with the engine that owns the table{other}",
         READ_ONLY_CATALOG,
     )
 

@@ -157,6 +157,11 @@ class Statement:
         """A statement of the same user and settings that has transactions of its own."""
         return Statement(self._registry, self._user, self._time_zone, self._properties)
 
+    @property
+    def shared_lease(self) -> ReadLease | None:
+        """The lease that others read in, too; ``None`` where the statement has one of its own."""
+        return None if self._is_alone else self.lease
+
     def accesses(self) -> list[CatalogAccess]:
         """The catalogs that the statement has met."""
         with self._lock:

@@ -15,10 +15,11 @@ from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-__all__ = ["CATALOG", "READ", "JavaClass", "Jvm"]
+__all__ = ["CATALOG", "READ", "WRITE", "JavaClass", "Jvm"]
 
 CATALOG = "org.apache.spark.sql.connector.catalog."
 READ = "org.apache.spark.sql.connector.read."
+WRITE = "org.apache.spark.sql.connector.write."
 
 
 class JavaClass:

@@ -13,15 +13,16 @@ from py4j.java_gateway import JavaObject
 from pyspark import SparkContext
 from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql.datasource import DataSource
-from pyspark.sql.types import StructType
+from pyspark.sql.types import BinaryType, StructType
 from pyspark.sql.udf import _wrap_function
 
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from lakeport.spark.bridge.columns import columnar_reader_factory
 from lakeport.spark.bridge.jvm import READ, Jvm
-from lakeport.spark.bridge.versions import python_reader_factory
+from lakeport.spark.bridge.versions import python_reader_factory, python_writer_factory
 from lakeport.spark.tasks.interpreter import task_python
 from lakeport.spark.tasks.task import BatchReader, TaskReader
+from lakeport.spark.tasks.writing import MESSAGE_COLUMN, TaskWriter
 
 __all__ = [
     "TaskRows",
@@ -29,16 +30,19 @@ __all__ = [
     "arrow_reader_factory",
     "batch_partitions",
     "batch_reader_factory",
+    "row_writer_factory",
     "split_partitions",
     "split_reader_factory",
 ]
 
 _PYTHON = "org.apache.spark.sql.execution.datasources.v2.python."
-_WORKER_MODULE = "pyspark.sql.worker.plan_data_source_read"
-"""The worker runs a function of this module as the read of a data source."""
+_READ_MODULE = "pyspark.sql.worker.plan_data_source_read"
+_WRITE_MODULE = "pyspark.sql.worker.write_into_data_source"
+"""The worker runs functions of these modules as the read of a data source, and the write into one."""
 
 _exec_lock = threading.Lock()
 _Batches = Iterable[pa.RecordBatch]
+_Function = Callable[[_Batches], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,26 @@ def arrow_partitions(jvm: Jvm, table: pa.Table) -> JavaObject:
     return _partitions(jvm, [sink.getvalue().to_pybytes()])
 
 
+def row_writer_factory(jvm: Jvm, writer: TaskWriter, schema: JavaObject) -> JavaObject:
+    """The writer factory of an insert's Python tasks.
+
+    Args:
+        jvm: The JVM.
+        writer: What the tasks share.
+        schema: Spark's struct of the rows.
+    """
+    pickled = pickle.dumps(writer)
+
+    def write(batches: _Batches) -> Iterator[pa.RecordBatch]:
+        import pickle as worker_pickle
+
+        task: TaskWriter = worker_pickle.loads(pickled)
+        return task.write(batches)
+
+    command = _command(write, _WRITE_MODULE, StructType().add(MESSAGE_COLUMN, BinaryType()))
+    return python_writer_factory(jvm, _source(jvm), command, schema)
+
+
 def _reader_factory(jvm: Jvm, reader: TaskReader | BatchReader, given: TaskRows) -> JavaObject:
     pickled = pickle.dumps(reader)
 
@@ -115,7 +139,15 @@ def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:
     return jvm.array(READ + "InputPartition", made)
 
 
-def _factory(jvm: Jvm, read: Callable[[_Batches], Iterator[pa.RecordBatch]], given: TaskRows) -> JavaObject:
+def _factory(jvm: Jvm, read: _Function, given: TaskRows) -> JavaObject:
+    command = _command(read, _READ_MODULE, StructType.fromJson(json.loads(given.schema_json)))
+    made = columnar_reader_factory if given.columnar else python_reader_factory
+    return made(jvm, _source(jvm), command, given.schema)
+
+
+def _command(run: _Function, module: str, output: StructType) -> bytes:
+    """A function for a worker, pickled."""
+
     def checked(batches: _Batches) -> Iterator[pa.RecordBatch]:
         import sys as worker_sys
 
@@ -127,14 +159,13 @@ def _factory(jvm: Jvm, read: Callable[[_Batches], Iterator[pa.RecordBatch]], giv
                 "it must have Lakeport and its dependencies; set PYSPARK_PYTHON, or send a Python by spark.archives",
                 name=error.name,
             ) from None
-        return read(batches)
+        return run(batches)
 
     # The functions no longer belong to an importable module, so cloudpickle sends them by value.
-    checked.__module__ = read.__module__ = _WORKER_MODULE
+    checked.__module__ = run.__module__ = module
     serializer = CloudPickleSerializer()  # type: ignore[no-untyped-call]
-    command = serializer.dumps((checked, StructType.fromJson(json.loads(given.schema_json))))  # type: ignore[no-untyped-call]
-    made = columnar_reader_factory if given.columnar else python_reader_factory
-    return made(jvm, _source(jvm), command, given.schema)
+    command: bytes = serializer.dumps((checked, output))  # type: ignore[no-untyped-call]
+    return command
 
 
 class _Unused(DataSource):

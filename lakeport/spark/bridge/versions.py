@@ -14,6 +14,7 @@ __all__ = [
     "parquet_scan",
     "pushes_catalyst_filters",
     "python_reader_factory",
+    "python_writer_factory",
     "rows_need_a_column",
     "v2_columns",
 ]
@@ -70,6 +71,14 @@ def python_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: 
     if check_version(jvm) >= (4, 1):
         args.append(jvm.none)
     return jvm.cls(_V2 + "python.PythonPartitionReaderFactory")(*args)
+
+
+def python_writer_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: JavaObject) -> JavaObject:
+    """A ``PythonBatchWriterFactory`` that runs a pickled function in a task's Python."""
+    args: list[object] = [source, bytearray(command), schema, jvm.none]
+    if check_version(jvm) >= (4, 1):
+        args.append(jvm.none)
+    return jvm.cls(_V2 + "python.PythonBatchWriterFactory")(*args)
 
 
 def rows_need_a_column(jvm: Jvm) -> bool:

@@ -6,9 +6,12 @@ from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
+from catalog.metastore.wrappers.read_only import READ_ONLY_CATALOG
 from catalog.registry import CatalogRegistry
 from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, SchemaNotFoundError, TableNotFoundError
+from connector_spi.optional.writing import SupportsInsert
+from lakeport.arrow.inserting import resolve_target
 from lakeport.planning.procedures import find_procedure
 from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge import answers
@@ -19,7 +22,14 @@ from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.catalog import definitions
 from lakeport.spark.catalog.changelog import asked_range, load_changes
-from lakeport.spark.catalog.loading import load_table, loading_options, table_name, table_version, written_by
+from lakeport.spark.catalog.loading import (
+    AskedWrite,
+    asked_write,
+    load_table,
+    loading_options,
+    table_name,
+    table_version,
+)
 from lakeport.spark.catalog.procedures import ProcedureProxy
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import statement_of_thread
@@ -144,10 +154,10 @@ class CatalogProxy(Proxy):
         return True
 
     def loadTable(self, ident: JavaObject, *context: object) -> Proxy | JavaObject:
-        """The table at its newest snapshot, or as of the version that the query names."""
-        writes = written_by(self._jvm, context)
-        if writes:
-            raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, writes))
+        """The table at its newest snapshot, or as of the version that the query names; or to add rows to."""
+        write = asked_write(self._jvm, context)
+        if write is not None:
+            return self._load_written(ident, write)
         version = table_version(self._jvm, context)
         access = self._access()
         try:
@@ -184,15 +194,15 @@ class CatalogProxy(Proxy):
 
     def stageCreate(self, *args: object) -> object:
         """Refused: it would write rows."""
-        raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "CREATE TABLE AS SELECT"))
+        raise as_illegal_argument(self._jvm, self._rows_are_not_written("CREATE TABLE AS SELECT"))
 
     def stageReplace(self, *args: object) -> object:
         """Refused."""
-        raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "REPLACE TABLE"))
+        raise as_illegal_argument(self._jvm, self._rows_are_not_written("REPLACE TABLE"))
 
     def stageCreateOrReplace(self, *args: object) -> object:
         """Refused."""
-        raise as_illegal_argument(self._jvm, rows_are_not_written(self._catalog, "CREATE OR REPLACE TABLE"))
+        raise as_illegal_argument(self._jvm, self._rows_are_not_written("CREATE OR REPLACE TABLE"))
 
     def alterTable(self, ident: JavaObject, changes: JavaObject) -> Proxy | JavaObject:
         """``ALTER TABLE`` of comments and properties."""
@@ -252,6 +262,28 @@ class CatalogProxy(Proxy):
     def loadFunction(self, ident: JavaObject) -> JavaObject:
         """Spark's error: there is no such function."""
         raise no_such_function(self._jvm, ident)
+
+    def _load_written(self, ident: JavaObject, write: AskedWrite) -> Proxy:
+        access = self._access()
+        try:
+            if not write.only_adds:
+                raise self._rows_are_not_written(write.statement)
+            name = table_name(self._jvm, self._catalog, ident)
+            try:
+                resolve_target(access.statement, name)
+            except NotSupportedError:
+                if find_view(access, name) is None:
+                    raise
+                raise NotSupportedError(f"{name} is a view, which takes no rows", READ_ONLY_CATALOG) from None
+            return load_table(self._jvm, access, ident, None)
+        except (TableNotFoundError, SchemaNotFoundError) as error:
+            raise no_such_table(self._jvm, ident) from error
+        except NotSupportedError as error:
+            raise as_illegal_argument(self._jvm, error) from error
+
+    def _rows_are_not_written(self, statement: str) -> NotSupportedError:
+        adds = isinstance(self._access().metadata, SupportsInsert)
+        return rows_are_not_written(self._catalog, statement, adds=adds)
 
     def _drop(self, ident: JavaObject, *, purge: bool) -> bool:
         try:

@@ -51,13 +51,13 @@ _RESERVED = ("collation", "comment", "external", "is_managed_location", "locatio
 def create_namespace(jvm: Jvm, access: CatalogAccess, schema: str, metadata: JavaObject) -> None:
     """``CREATE SCHEMA``."""
     able = _schemas(access, "CREATE SCHEMA")
-    with _changing(access, schema):
-        try:
+    try:
+        with _changing(access, schema):
             able.create_schema(access.session, schema, java_map(metadata))
-        except ConnectorError as error:
-            if error.code != ALREADY_EXISTS:
-                raise
-            raise namespace_exists(jvm, [schema]) from error
+    except ConnectorError as error:
+        if error.code != ALREADY_EXISTS:
+            raise
+        raise namespace_exists(jvm, [schema]) from error
 
 
 def alter_namespace(jvm: Jvm, access: CatalogAccess, schema: str, changes: JavaObject) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
@@ -29,14 +30,28 @@ from lakeport.sql.unsupported_statements import write_verb
 from lakeport.transactions.statement import CatalogAccess
 
 __all__ = [
+    "AskedWrite",
+    "asked_write",
     "instant",
     "load_table",
     "loading_options",
     "scanned_table",
     "table_name",
     "table_version",
-    "written_by",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWrite:
+    """What a table is loaded for.
+
+    Attributes:
+        statement: The first words of the statement, such as ``MERGE``.
+        only_adds: Rows are added, and none is changed.
+    """
+
+    statement: str
+    only_adds: bool
 
 
 def load_table(
@@ -109,19 +124,25 @@ def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
     raise InvalidArgumentError(f"cannot read a table {asked.toString()}: expected VERSION AS OF or TIMESTAMP AS OF")
 
 
-def written_by(jvm: Jvm, context: tuple[object, ...]) -> str:
-    """The statement that loads a table to write it, such as ``MERGE``; empty for a read."""
+def asked_write(jvm: Jvm, context: tuple[object, ...]) -> AskedWrite | None:
+    """The statement that loads a table to write it; ``None`` for a read."""
     first = context[0] if context else None
     if not isinstance(first, JavaObject):
-        return ""
+        return None
     # Spark 4.2 and later put the set of privileges next to the time travel.
     privileges = first if len(context) == 1 else first.writePrivileges()
     if not privileges:
-        return ""
+        return None
+    names = sorted(str(privileges.toString()).strip("[]").split(", "))
     # A MERGE that only updates has the privilege of UPDATE. Programs write without SQL.
     text = jvm.cls("org.apache.spark.sql.catalyst.trees.CurrentOrigin").get().sqlText()
     verb = write_verb(str(text.get())) if text.isDefined() else None
-    return verb or " and ".join(sorted(str(privileges.toString()).strip("[]").split(", ")))
+    if names == ["INSERT"]:
+        # A MERGE may do nothing but insert.
+        return AskedWrite(verb or "INSERT", verb in (None, "INSERT"))
+    if names == ["DELETE", "INSERT"] and verb in (None, "INSERT"):
+        return AskedWrite("an overwriting write" if verb is None else "INSERT ... REPLACE", False)
+    return AskedWrite(verb or " and ".join(names), False)
 
 
 def loading_options(context: tuple[object, ...]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import TaskRows, arrow_partitions, arrow_reader_factory
 from lakeport.spark.bridge.types import arrow_schema, spark_schema_json, task_schema
 from lakeport.spark.bridge.versions import rows_need_a_column, v2_columns
-from lakeport.spark.catalog.table import table_reads
+from lakeport.spark.catalog.table import table_abilities
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.scan.read_options import refuse_options
 from lakeport.spark.scan.scan_proxy import PREDICATE
@@ -56,7 +56,7 @@ class SystemTableProxy(Proxy):
 
     def capabilities(self) -> JavaObject:
         """Batch reads only."""
-        return table_reads(self._jvm, streams=False)
+        return table_abilities(self._jvm, streams=False, writes=False)
 
     def newScanBuilder(self, options: JavaObject) -> SystemScanBuilderProxy:
         """A scan of all rows, narrowed to the columns used."""

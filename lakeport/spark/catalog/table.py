@@ -11,7 +11,9 @@ from py4j.java_gateway import JavaObject
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.streaming import SupportsStreaming
+from connector_spi.optional.writing import SupportsInsert
 from connector_spi.schema import ColumnMetadata, TableMetadata
+from lakeport.arrow.inserting import check_outside_of_block
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import Answer, KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
@@ -24,8 +26,10 @@ from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.streaming.options import stream_options
+from lakeport.spark.write.insert import SparkInsert
+from lakeport.spark.write.write_builder import WriteBuilderProxy
 
-__all__ = ["TableProxy", "table_reads"]
+__all__ = ["TableProxy", "table_abilities"]
 
 _EXPRESSIONS = "org.apache.spark.sql.connector.expressions."
 # TimeTravelSpec.fromOptions: the table was loaded as of it already.
@@ -33,10 +37,14 @@ _TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
 
 
 class TableProxy(Proxy):
-    """A table that is read only."""
+    """A table, to which rows can be added where its connector writes."""
 
     class Java:
-        implements: ClassVar[list[str]] = [CATALOG + "SupportsRead", CATALOG + "SupportsMetadataColumns"]
+        implements: ClassVar[list[str]] = [
+            CATALOG + "SupportsRead",
+            CATALOG + "SupportsWrite",
+            CATALOG + "SupportsMetadataColumns",
+        ]
 
     def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata, resolved: ResolvedTable) -> None:
         super().__init__(jvm)
@@ -75,8 +83,8 @@ class TableProxy(Proxy):
         return self._jvm.string_map(self._shown_properties())
 
     def capabilities(self) -> JavaObject:
-        """Batch reads, and micro batches of a stream where the connector knows what is new."""
-        return table_reads(self._jvm, streams=self._is_streamed())
+        """Batch reads, micro batches of a stream where the connector knows what is new, writes where it has sinks."""
+        return table_abilities(self._jvm, streams=self._is_streamed(), writes=self._adds_rows())
 
     def constraints(self) -> JavaObject:
         """None."""
@@ -120,6 +128,13 @@ class TableProxy(Proxy):
         plan = replace(self._table.plan, table=found.handle)
         return scan_builder(self._jvm, replace(table, plan=plan))
 
+    def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
+        """Rows to be added."""
+        statement = self._table.plan.access.statement
+        check_outside_of_block(statement.shared_lease)
+        name, columns = self._resolved.name, self._metadata.visible_columns()
+        return WriteBuilderProxy(self._jvm, self.name(), lambda: SparkInsert(statement, name, columns), info.schema())
+
     def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
         zone = self._table.plan.access.session.time_zone
         options, rest = stream_options(self._table.name, given, metadata.stream_option_names, zone)
@@ -135,7 +150,9 @@ class TableProxy(Proxy):
             "columns": answers.columns(self._table.schema_json),
             "partitioning": answers.array(_EXPRESSIONS + "Transform", keys),
             "properties": answers.string_map(self._shown_properties()),
-            "capabilities": answers.constants(CATALOG + "TableCapability", _reads(self._is_streamed())),
+            "capabilities": answers.constants(
+                CATALOG + "TableCapability", _abilities(self._is_streamed(), self._adds_rows())
+            ),
             "constraints": answers.array(CATALOG + "constraints.Constraint"),
             "metadataColumns": answers.array(CATALOG + "MetadataColumn", [_hidden(one) for one in self._hidden()]),
             "canRenameConflictingMetadataColumns": answers.plain(False),
@@ -148,6 +165,9 @@ class TableProxy(Proxy):
 
     def _is_streamed(self) -> bool:
         return isinstance(self._table.plan.access.metadata, SupportsStreaming)
+
+    def _adds_rows(self) -> bool:
+        return isinstance(self._table.plan.access.metadata, SupportsInsert)
 
     def _hidden(self) -> list[ColumnMetadata]:
         return [column for column in self._metadata.columns if column.hidden]
@@ -192,20 +212,20 @@ class MetadataColumnProxy(Proxy):
         return json.dumps({})
 
 
-def table_reads(jvm: Jvm, *, streams: bool) -> JavaObject:
-    """The set of capabilities of a table that is read in batches, and as a stream."""
-    key = ("capabilities", streams)
+def table_abilities(jvm: Jvm, *, streams: bool, writes: bool) -> JavaObject:
+    """The set of capabilities of a table that is read in batches, and maybe as a stream, and maybe written."""
+    key = ("capabilities", streams, writes)
     if key not in jvm.shared:
         known = jvm.cls(CATALOG + "TableCapability")
         found = jvm.cls("java.util.HashSet")()
-        for one in _reads(streams):
+        for one in _abilities(streams, writes):
             found.add(getattr(known, one))
         jvm.shared[key] = found
     return jvm.shared[key]
 
 
-def _reads(streams: bool) -> tuple[str, ...]:
-    return ("BATCH_READ", "MICRO_BATCH_READ")[: 1 + streams]
+def _abilities(streams: bool, writes: bool) -> tuple[str, ...]:
+    return ("BATCH_READ", *(["MICRO_BATCH_READ"] if streams else []), *(["BATCH_WRITE"] if writes else []))
 
 
 def _hidden(column: ColumnMetadata) -> Answer:

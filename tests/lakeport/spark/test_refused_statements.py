@@ -51,8 +51,10 @@ def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
         ("ALTER TABLE hive.s.t SET SERDEPROPERTIES ('a' = 'b')", "has no SET SERDE"),
         ("CREATE INDEX i ON hive.s.t (id)", "has no CREATE INDEX"),
         ("SHOW CREATE TABLE hive.s.t AS SERDE", "SHOW CREATE TABLE hive.s.t shows it"),
-        ("INSERT INTO hive.s.t VALUES (1, 'a')", "rows: INSERT is refused"),
-        ("INSERT OVERWRITE hive.s.t VALUES (1, 'a')", "rows: INSERT OVERWRITE is refused"),
+        ("INSERT INTO hive.s.`t$partitions` VALUES ('a')", "is a system table, which takes no rows"),
+        ("INSERT OVERWRITE hive.s.t VALUES (1, 'a')", "only adds rows: INSERT OVERWRITE is refused"),
+        ("INSERT INTO hive.s.t REPLACE WHERE id = 1 SELECT 1, 'a'", "only adds rows: INSERT ... REPLACE is refused"),
+        ("CREATE TABLE hive.s.n USING orc AS SELECT 1 AS a", "AS SELECT is refused; .*CREATE TABLE and INSERT INTO"),
         ("UPDATE hive.s.t SET id = 1", "rows: UPDATE is refused"),
         ("DELETE FROM hive.s.t WHERE id = 1", "rows: DELETE is refused"),
         (
@@ -74,6 +76,12 @@ def test_a_name_that_is_not_there_comes_first(session: Session) -> None:
 def test_other_catalogs_keep_sparks_words(session: Session) -> None:
     with pytest.raises(AnalysisException):
         session.sql("TRUNCATE TABLE spark_catalog.default.nope")
+
+
+def test_a_schema_that_is_there_is_sparks_error(session: Session) -> None:
+    session.sql("CREATE SCHEMA IF NOT EXISTS hive.s")
+    with pytest.raises(AnalysisException, match="SCHEMA_ALREADY_EXISTS"):
+        session.sql("CREATE SCHEMA hive.s")
 
 
 def test_a_partition_without_a_directory_is_ours_to_refuse(session: Session) -> None:

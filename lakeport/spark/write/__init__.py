@@ -1,0 +1,1 @@
+"""Writing through Spark: the write side of its second interface for tables."""

@@ -1,0 +1,64 @@
+"""An insert of one query of Spark's, from its beginning on the driver to its commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.names import CatalogSchemaTableName
+from connector_spi.schema import ColumnMetadata
+from lakeport.arrow.inserting import BegunInsert, resolve_target
+from lakeport.arrow.sinks import WrittenRows
+from lakeport.spark.tasks.writing import TaskWriter
+from lakeport.transactions.statement import Statement, statement_scope
+
+__all__ = ["SparkInsert"]
+
+
+class SparkInsert:
+    """Rows that a query adds to a table, in transactions of their own: those that it reads in may go on.
+
+    Args:
+        reader: The statement that Spark loaded the table in.
+        name: The table.
+        columns: Its visible columns as Spark knows them.
+
+    Raises:
+        NotSupportedError: The table takes no rows.
+        InvalidArgumentError: It has other columns by now.
+        ConnectorError: It is gone, or the catalog failed.
+    """
+
+    def __init__(self, reader: Statement, name: CatalogSchemaTableName, columns: Sequence[ColumnMetadata]) -> None:
+        self._statement = reader.apart()
+        with statement_scope(self._statement):
+            target = resolve_target(self._statement, name)
+            if tuple(target.columns) != tuple(columns):
+                raise InvalidArgumentError(f"the columns of {name} have changed meanwhile; run the statement again")
+            self._begun: BegunInsert | None = BegunInsert(target)
+        self.writer = TaskWriter(self._begun.sinks)
+
+    def commit(self, written: Iterable[WrittenRows]) -> None:
+        """Makes the rows visible.
+
+        Raises:
+            ConnectorError: The catalog or its storage failed; nothing is visible.
+        """
+        begun, self._begun = self._begun, None
+        assert begun is not None, "an insert is committed once"
+        fragments = list(chain.from_iterable(one.fragments for one in written))
+        with statement_scope(self._statement):
+            try:
+                begun.finish(fragments)
+            except BaseException:
+                begun.abort()
+                raise
+            self._statement.commit()
+
+    def abort(self) -> None:
+        """Gives the insert up; after a commit that failed there is nothing left to do."""
+        begun, self._begun = self._begun, None
+        if begun is not None:
+            begun.abort()
+            self._statement.fail()

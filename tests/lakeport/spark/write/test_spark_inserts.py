@@ -1,0 +1,284 @@
+"""Rows that Spark adds to tables: what other readers and we find afterwards, and what is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+
+import lakeport
+from connector_spi.errors import ConnectorError, NotSupportedError
+from connector_spi.names import SchemaTableName
+from connectors.hive.connector import HiveConnector
+from connectors.memory.connector import MemoryConnector
+from lakeport import Session
+from tests.connectors.hive.table_writer import create_table
+
+_FORMATS = ("parquet", "orc")
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """What the tests share: a session with the catalogs ``hive`` and ``mem``, and a folder for files."""
+
+    session: Session
+    folder: Path
+
+    @property
+    def spark(self) -> SparkSession:
+        return self.session.spark
+
+    @property
+    def hive(self) -> HiveConnector:
+        return cast(HiveConnector, self.session.catalogs.get("hive"))
+
+    @property
+    def memory(self) -> MemoryConnector:
+        return cast(MemoryConnector, self.session.catalogs.get("mem"))
+
+    def create(self, name: str, columns: str, file_format: str = "parquet", keys: str = "") -> Path:
+        """An empty table of the schema ``hive.s``; gives its folder."""
+        place = self.folder / name
+        place.mkdir()
+        self.session.sql("CREATE SCHEMA IF NOT EXISTS hive.s")
+        partitioned = f"PARTITIONED BY ({keys})" if keys else ""
+        self.session.sql(f"CREATE TABLE hive.s.{name} ({columns}) USING {file_format} {partitioned} LOCATION '{place}'")
+        return place
+
+    def rows(self, text: str) -> list[tuple[object, ...]]:
+        return sorted((tuple(row) for row in self.session.sql(text).collect()), key=repr)
+
+    def plain(self, place: Path, file_format: str) -> list[tuple[object, ...]]:
+        """The rows that Spark's own reader finds."""
+        frame: DataFrame = getattr(self.spark.read, file_format)(str(place))
+        return sorted((tuple(row) for row in frame.collect()), key=repr)
+
+
+@pytest.fixture(scope="module")
+def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    folder = tmp_path_factory.mktemp("written")
+    (folder / "catalogs").mkdir()
+    (folder / "catalogs" / "hive.properties").write_text(
+        f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={folder / 'm.db'}\n"
+    )
+    (folder / "catalogs" / "mem.properties").write_text("connector.name=memory\n")
+    with lakeport.connect(spark.newSession(), folder / "catalogs") as opened:
+        yield Warehouse(opened, folder)
+
+
+def files(place: Path) -> list[Path]:
+    """All files below a folder, hidden ones, too."""
+    return sorted(path for path in place.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("file_format", _FORMATS)
+def test_rows_of_every_type_are_those_that_were_given(warehouse: Warehouse, file_format: str) -> None:
+    place = warehouse.create(
+        f"types_{file_format}",
+        "b BOOLEAN, t TINYINT, s SMALLINT, i INT, n BIGINT, f FLOAT, d DOUBLE, p DECIMAL(38, 4), name STRING, "
+        "raw BINARY, day DATE, at TIMESTAMP_NTZ, c CHAR(4), v VARCHAR(4), l ARRAY<STRING>, m MAP<STRING, INT>, "
+        "o STRUCT<x: INT, y: STRUCT<z: ARRAY<INT>>>",
+        file_format,
+    )
+    query = """
+        SELECT id = 1, id, id, id, id * 1000000007, id / 2, CAST(id / 3 AS DOUBLE), id / 7, concat('é', id),
+            CAST(concat('r', id) AS BINARY), date_add(DATE'2024-02-28', CAST(id AS INT)),
+            TIMESTAMP_NTZ'2024-03-31 02:30:00.123456' + make_interval(0, 0, 0, 0, CAST(id AS INT)),
+            CAST(id AS STRING), 'four', array('a', NULL, CAST(id AS STRING)), map('k', CAST(id AS INT), 'none', NULL),
+            named_struct('x', CAST(id AS INT), 'y', named_struct('z', array(1, NULL)))
+        FROM range(0, 40, 1, 3)"""
+    names = [column.name for column in warehouse.session.spark.table(f"hive.s.types_{file_format}").schema]
+    warehouse.session.sql(f"INSERT INTO hive.s.types_{file_format} {query}")
+    nulls = ", ".join("NULL" for _ in names)
+    warehouse.session.sql(f"INSERT INTO hive.s.types_{file_format} VALUES ({nulls})")
+    given = warehouse.spark.sql(query).toDF(*names)
+    typed = given.select(*(given[name].cast(kind) for name, kind in _kinds(warehouse, f"types_{file_format}")))
+    wanted = sorted([*(tuple(row) for row in typed.collect()), (None,) * len(names)], key=repr)
+    assert warehouse.plain(place, file_format) == wanted
+    char = names.index("c")
+    ours = [
+        tuple(
+            value.rstrip(" ") if index == char and isinstance(value, str) else value for index, value in enumerate(row)
+        )
+        for row in warehouse.rows(f"SELECT * FROM hive.s.types_{file_format}")
+    ]
+    assert sorted(ours, key=repr) == wanted
+    arrow = warehouse.session.arrow(f"hive.s.types_{file_format}", columns=["n", "at"]).read_all()
+    first = dt.datetime(2024, 3, 31, 2, 30, 0, 123456)
+    assert sorted((row["n"], row["at"]) for row in arrow.drop_null().to_pylist()) == [
+        (n * 1000000007, first + dt.timedelta(hours=n)) for n in range(40)
+    ]
+
+
+def _kinds(warehouse: Warehouse, name: str) -> list[tuple[str, str]]:
+    schema = warehouse.spark.table(f"hive.s.{name}").schema
+    return [(field.name, field.dataType.simpleString()) for field in schema]
+
+
+def test_statements_and_frames_that_add(warehouse: Warehouse) -> None:
+    place = warehouse.create("ways", "id INT, name STRING")
+    sql, spark = warehouse.session.sql, warehouse.spark
+    sql("INSERT INTO hive.s.ways VALUES (1, 'values')")
+    sql("INSERT INTO TABLE hive.s.ways (name, id) SELECT 'named', 2")
+    sql("INSERT INTO hive.s.ways BY NAME SELECT 'by name' AS name, 3 AS id")
+    sql("INSERT INTO hive.s.ways (id) VALUES (4)")
+    sql("WITH q AS (SELECT 5, 'with') INSERT INTO hive.s.ways SELECT * FROM q")
+    spark.sql("INSERT INTO hive.s.ways SELECT 6, 'plain spark.sql'")
+    spark.sql("SELECT 'writeTo' AS name, 7 AS id").writeTo("hive.s.ways").append()
+    spark.sql("SELECT 8, 'insertInto'").write.insertInto("hive.s.ways")
+    spark.sql("SELECT 'saveAsTable' AS name, 9 AS id").write.mode("append").saveAsTable("hive.s.ways")
+    sql("FROM range(10, 11) INSERT INTO hive.s.ways SELECT id, 'a' INSERT INTO hive.s.ways SELECT id, 'b'")
+    wanted = sorted(
+        [
+            (1, "values"), (2, "named"), (3, "by name"), (4, None), (5, "with"), (6, "plain spark.sql"), (7, "writeTo"),
+            (8, "insertInto"), (9, "saveAsTable"), (10, "a"), (10, "b"),
+        ],
+        key=repr,
+    )  # fmt: skip
+    assert warehouse.plain(place, "parquet") == wanted
+    assert warehouse.rows("SELECT * FROM hive.s.ways") == wanted
+    sql("INSERT INTO hive.s.ways SELECT id + 100, name FROM hive.s.ways")
+    assert warehouse.rows("SELECT count(*), count(DISTINCT id) FROM hive.s.ways") == [(22, 20)]
+    before = files(place)
+    sql("INSERT INTO hive.s.ways SELECT * FROM hive.s.ways WHERE id < 0")
+    sql("INSERT INTO hive.s.ways SELECT id, 'none' FROM range(0)")
+    assert files(place) == before
+    assert [path for path in place.iterdir() if path.name.startswith(".lakeport")] == []
+
+
+def test_explaining_adds_nothing(warehouse: Warehouse) -> None:
+    place = warehouse.create("explained", "id INT")
+    ((text,),) = warehouse.rows("EXPLAIN INSERT INTO hive.s.explained VALUES (1)")
+    assert "insert into hive.s.explained" in str(text)
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("file_format", _FORMATS)
+def test_partitions(warehouse: Warehouse, file_format: str) -> None:
+    name = f"parted_{file_format}"
+    place = warehouse.create(name, "id INT, day DATE, p STRING", file_format, "day, p")
+    sql = warehouse.session.sql
+    sql(f"INSERT INTO hive.s.{name} SELECT 1, DATE'2024-01-01', 'x'")
+    sql(f"INSERT INTO hive.s.{name} PARTITION (day = DATE'2024-01-02', p = 'a/b=c') SELECT 2")
+    sql(f"INSERT INTO hive.s.{name} PARTITION (day = DATE'2024-01-01', p) SELECT 3, NULL")
+    sql(f"INSERT INTO hive.s.{name} PARTITION (p, day) SELECT 4, DATE'2024-01-01', 'x'")
+    sql(f"INSERT INTO hive.s.{name} SELECT id, DATE'2024-02-01', concat('p', id % 20) FROM range(100, 140)")
+    first, feb = dt.date(2024, 1, 1), dt.date(2024, 2, 1)
+    wanted: list[tuple[object, ...]] = [(1, first, "x"), (2, dt.date(2024, 1, 2), "a/b=c"), (3, first, None)]
+    wanted += [(4, first, "x"), *((n, feb, f"p{n % 20}") for n in range(100, 140))]
+    assert warehouse.plain(place, file_format) == sorted(wanted, key=repr)
+    assert warehouse.rows(f"SELECT * FROM hive.s.{name}") == sorted(wanted, key=repr)
+    assert warehouse.rows(f"SELECT * FROM hive.s.{name} WHERE p = 'a/b=c'") == [wanted[1]]
+    assert len(warehouse.rows(f"SHOW PARTITIONS hive.s.{name}")) == 23
+
+
+def test_casts_as_spark_assigns(warehouse: Warehouse) -> None:
+    warehouse.create("assigned", "id TINYINT, price DECIMAL(4, 1), name VARCHAR(2)")
+    sql = warehouse.session.sql
+    sql("INSERT INTO hive.s.assigned SELECT 7L, 1.25D, 12")
+    assert [str(value) for value in warehouse.rows("SELECT * FROM hive.s.assigned")[0]] == ["7", "1.3", "12"]
+    with pytest.raises(Exception, match="CAST_OVERFLOW_IN_TABLE_INSERT"):
+        sql("INSERT INTO hive.s.assigned SELECT 300, 1, 'a'")
+    with pytest.raises(AnalysisException, match="CANNOT_SAFELY_CAST"):
+        sql("INSERT INTO hive.s.assigned SELECT 'x', 1, 'a'")
+    with pytest.raises(Exception, match="EXCEED_LIMIT_LENGTH"):
+        sql("INSERT INTO hive.s.assigned SELECT 1, 1, 'abc'")
+    with pytest.raises(AnalysisException, match="EXTRA_COLUMNS"):
+        sql("INSERT INTO hive.s.assigned BY NAME SELECT 1 AS id, 2 AS other")
+    with pytest.raises(AnalysisException, match="INSERT_COLUMN_ARITY_MISMATCH"):
+        sql("INSERT INTO hive.s.assigned SELECT 1")
+    assert warehouse.rows("SELECT count(*) FROM hive.s.assigned") == [(1,)]
+
+
+def test_a_task_that_fails_leaves_nothing(warehouse: Warehouse) -> None:
+    place = warehouse.create("failed", "id INT, at TIMESTAMP_NTZ", "orc")
+    query = "SELECT id, TIMESTAMP_NTZ'2024-01-01 00:00:00' FROM range(0, 1000, 1, 4)"
+    with pytest.raises(Exception, match="boom"):
+        warehouse.session.sql(
+            f"INSERT INTO hive.s.failed SELECT if(id < 900, id, raise_error('boom')), * EXCEPT (id) FROM ({query})"
+        )
+    early = "SELECT 1, TIMESTAMP_NTZ'1500-01-01 00:00:00'"
+    with pytest.raises(NotSupportedError, match="'at' has a time before 1582-10-15"):
+        warehouse.session.sql(f"INSERT INTO hive.s.failed {query} UNION ALL {early}")
+    assert list(place.iterdir()) == []
+    assert warehouse.rows("SELECT * FROM hive.s.failed") == []
+    warehouse.session.sql(f"INSERT INTO hive.s.failed {query}")
+    assert warehouse.rows("SELECT count(*) FROM hive.s.failed") == [(1000,)]
+
+
+def test_a_commit_that_fails_leaves_nothing(warehouse: Warehouse) -> None:
+    """Files where a new partition would be are not its rows; the metastore is asked only at the commit."""
+    place = warehouse.create("stray", "id INT, p STRING", keys="p")
+    (place / "p=b").mkdir()
+    (place / "p=b" / "stray").write_text("x")
+    with pytest.raises(ConnectorError, match="there are files in"):
+        warehouse.session.sql("INSERT INTO hive.s.stray VALUES (1, 'a'), (2, 'b')")
+    assert files(place) == [place / "p=b" / "stray"]
+    assert warehouse.rows("SELECT * FROM hive.s.stray") == []
+
+
+def test_a_table_that_refuses_does_so_before_any_job(warehouse: Warehouse) -> None:
+    warehouse.session.sql("CREATE SCHEMA IF NOT EXISTS hive.s")
+    rows = pa.table({"id": pa.array([1], pa.int32())})
+    bucketed = {"spark.sql.sources.schema.numBuckets": "2"}
+    create_table(warehouse.hive.metastore, warehouse.folder, "s", "bucketed", rows, parameters=bucketed)
+    frame = warehouse.spark.sql("SELECT 1 AS id")
+    with pytest.raises(NotSupportedError, match=r"rows cannot be added to s\.bucketed: it is bucketed"):
+        warehouse.session.sql("INSERT INTO hive.s.bucketed SELECT raise_error('a job ran')")
+    for write in (frame.writeTo("hive.s.bucketed").append, lambda: frame.write.insertInto("hive.s.bucketed")):
+        with pytest.raises(Exception, match="it is bucketed") as caught:
+            write()
+        assert type(caught.value).__module__ == "pyspark.errors.exceptions.captured"
+
+
+def test_programs_that_overwrite_are_refused(warehouse: Warehouse) -> None:
+    warehouse.create("kept", "id INT")
+    warehouse.session.sql("INSERT INTO hive.s.kept VALUES (1)")
+    frame = warehouse.spark.sql("SELECT 2 AS id")
+    tried: list[Callable[[], None]] = [
+        frame.writeTo("hive.s.kept").overwritePartitions,
+        lambda: frame.writeTo("hive.s.kept").overwrite(frame.id == 1),
+        lambda: frame.write.mode("overwrite").insertInto("hive.s.kept"),
+        lambda: frame.write.mode("overwrite").saveAsTable("hive.s.kept"),
+        frame.writeTo("hive.s.kept").replace,
+        lambda: frame.write.saveAsTable("hive.s.new"),
+        frame.writeTo("hive.s.new").create,
+    ]
+    for write in tried:
+        with pytest.raises(Exception, match=r"READ_ONLY_CATALOG.*only adds rows: .* is refused; .*INSERT INTO"):
+            write()
+    assert warehouse.rows("SELECT * FROM hive.s.kept") == [(1,)]
+    assert warehouse.rows("SHOW TABLES IN hive.s LIKE 'new'") == []
+
+
+def test_a_block_of_several_statements_takes_no_rows(warehouse: Warehouse) -> None:
+    place = warehouse.create("block", "id INT")
+    frame = warehouse.spark.sql("SELECT 2 AS id")
+    with warehouse.session.transaction():
+        with pytest.raises(NotSupportedError, match="insert outside"):
+            warehouse.session.sql("INSERT INTO hive.s.block VALUES (1)")
+        with pytest.raises(Exception, match="insert outside"):
+            frame.writeTo("hive.s.block").append()
+    assert list(place.iterdir()) == []
+    with warehouse.session.statement_block():
+        warehouse.session.sql("INSERT INTO hive.s.block VALUES (1)")
+    assert warehouse.rows("SELECT * FROM hive.s.block") == [(1,)]
+
+
+def test_tables_in_memory(warehouse: Warehouse) -> None:
+    data = pa.table({"id": pa.array([1], pa.int64()), "name": ["a"]})
+    warehouse.memory.create_table(SchemaTableName("s", "t"), data, ("name",))
+    before = warehouse.memory.transactions.rolled_back
+    warehouse.session.sql("INSERT INTO mem.s.t SELECT id, concat('n', id) FROM range(2, 5, 1, 2)")
+    with pytest.raises(Exception, match="boom"):
+        warehouse.session.sql("INSERT INTO mem.s.t SELECT id, raise_error('boom') FROM range(2, 5, 1, 2)")
+    warehouse.session.sql("INSERT INTO mem.s.t SELECT * FROM mem.s.t WHERE id = 4")
+    assert warehouse.rows("SELECT * FROM mem.s.t") == [(1, "a"), (2, "n2"), (3, "n3"), (4, "n4"), (4, "n4")]
+    assert warehouse.memory.transactions.rolled_back > before
