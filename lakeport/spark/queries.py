@@ -1,8 +1,10 @@
-"""Notifies leases which of Spark's queries read in them, so that locks are released with the last of them."""
+"""Notifies leases which of Spark's queries read in them, and inserts when their query fails."""
 
 from __future__ import annotations
 
 import threading
+import weakref
+from collections.abc import Callable
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
@@ -11,12 +13,15 @@ from pyspark.sql import SparkSession
 
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
+from lakeport.transactions.cleanup import CLEANUP
 from lakeport.transactions.lease import ReadLease, notify_query_ended
 
-__all__ = ["query_reads", "stop_listening"]
+__all__ = ["query_reads", "query_writes", "stop_listening"]
 
 _EXECUTION = "spark.sql.execution.id"
 _lock = threading.Lock()
+_writes: dict[int, list[weakref.WeakMethod[Callable[[], None]]]] = {}
+"""What a query that fails has to give up, by the number of the query."""
 
 
 class QueryListenerProxy(Proxy):
@@ -30,10 +35,15 @@ class QueryListenerProxy(Proxy):
 
     def onSuccess(self, name: str, query: JavaObject, nanoseconds: int) -> None:
         """A query is done."""
+        _writes.pop(int(query.id()), None)
         notify_query_ended(int(query.id()), failed=False)
 
     def onFailure(self, name: str, query: JavaObject, error: JavaObject) -> None:
         """A query failed, or was cancelled."""
+        for method in _writes.pop(int(query.id()), ()):
+            give_up = method()
+            if give_up is not None:
+                CLEANUP.later(give_up)
         notify_query_ended(int(query.id()), failed=True)
 
 
@@ -44,15 +54,27 @@ def query_reads(jvm: Jvm, lease: ReadLease) -> None:
     """
     if not lease.takes_locks:
         return
-    execution = jvm.context.getLocalProperty(_EXECUTION)
-    query = None
-    if execution is not None:
-        query = jvm.scala_object("org.apache.spark.sql.execution.SQLExecution").getQueryExecution(int(execution))
+    query = _query_of_thread(jvm)
     if query is None:
         lease.acquire_unseen()
         return
     _listen(jvm, query.sparkSession())
     lease.acquire(int(query.id()))
+
+
+def query_writes(jvm: Jvm, give_up: Callable[[], None]) -> None:
+    """To be called in the thread that runs the query, when an insert of it has begun.
+
+    Spark does not abort a write whose query fails before the first task that writes, as in a shuffle before it.
+
+    Args:
+        jvm: The JVM.
+        give_up: A method that is called if the query fails, unless its object is gone; may be called once more.
+    """
+    query = _query_of_thread(jvm)
+    if query is not None:
+        _listen(jvm, query.sparkSession())
+        _writes.setdefault(int(query.id()), []).append(weakref.WeakMethod(give_up))
 
 
 def stop_listening(jvm: Jvm, spark: SparkSession) -> None:
@@ -65,6 +87,13 @@ def stop_listening(jvm: Jvm, spark: SparkSession) -> None:
     except Py4JError:
         # Spark may be gone already, and the listener with it.
         return
+
+
+def _query_of_thread(jvm: Jvm) -> JavaObject | None:
+    execution = jvm.context.getLocalProperty(_EXECUTION)
+    if execution is None:
+        return None
+    return jvm.scala_object("org.apache.spark.sql.execution.SQLExecution").getQueryExecution(int(execution))
 
 
 def _listen(jvm: Jvm, session: JavaObject) -> None:

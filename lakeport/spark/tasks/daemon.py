@@ -21,8 +21,10 @@ _EARLY = (
     "pyarrow.parquet",
     "pyarrow.orc",
     "lakeport.spark.tasks.task",
+    "lakeport.spark.tasks.writing",
     "connectors.memory.page_source",
     "connectors.hive.page_source",
+    "connectors.hive.write.page_sink",
     "connectors.hudi.page_source",
 )
 

@@ -10,6 +10,7 @@ from py4j.java_gateway import JavaObject
 from lakeport.spark.bridge.jvm import WRITE, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import row_writer_factory
+from lakeport.spark.queries import query_writes
 from lakeport.spark.tasks.writing import written_rows
 from lakeport.spark.write.insert import SparkInsert
 
@@ -51,7 +52,9 @@ class WriteBuilderProxy(Proxy):
 
     def toBatch(self) -> BatchWriteProxy:
         """Begins: Spark asks for it when it runs the query, before the query's first job."""
-        return BatchWriteProxy(self._jvm, self._begin(), self._schema)
+        insert = self._begin()
+        query_writes(self._jvm, insert.abort)
+        return BatchWriteProxy(self._jvm, insert, self._schema)
 
     def supportedCustomMetrics(self) -> JavaObject:
         """None."""

@@ -91,6 +91,7 @@ def _answers(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]
         name = f"{file_format}_table"
         arguments = f"schema_name => 's', table_name => '{name}', table_location => '{location}'"
         spark.sql(f"CALL hive.system.register_table({arguments})")
+    answers.update(_inserted(spark, folder))
     for native in ("true", "false"):
         spark.sql(f"SET spark.lakeport.hive.native_reader={native}")
         for name in ("parquet_table", "orc_table"):
@@ -98,6 +99,27 @@ def _answers(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]
                 found = spark.sql(statement.format(t=name)).collect()
                 key = f"{statement.format(t=name)} -- native {native}"
                 answers[key] = sorted((list(row) for row in found), key=repr)
+    return answers
+
+
+def _inserted(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]:
+    """What other readers find in tables that rows were added to."""
+    answers: dict[str, list[list[object]]] = {}
+    for file_format in ("parquet", "orc"):
+        name, location = f"inserted_{file_format}", folder / f"inserted_{file_format}"
+        location.mkdir()
+        spark.sql(
+            f"CREATE TABLE hive.s.{name} (id BIGINT, name STRING, tags ARRAY<INT>, day DATE, p STRING) "
+            f"USING {file_format} PARTITIONED BY (p) LOCATION '{location}'"
+        )
+        query = "SELECT id, concat('n', id), array(1, NULL), DATE'2024-03-10', if(id % 3 = 0, NULL, 'x')"
+        spark.sql(f"INSERT INTO hive.s.{name} {query} FROM range(0, 20, 1, 4)")
+        again = f"SELECT id + 100 AS id, name, tags, day, p FROM hive.s.{name} WHERE p IS NULL"
+        spark.sql(again).writeTo(f"hive.s.{name}").append()
+        frame = spark.read.format(file_format).load(str(location))
+        answers[f"{name}, by Spark's own reader"] = sorted((list(row) for row in frame.collect()), key=repr)
+        found = spark.sql(f"SELECT * FROM hive.s.{name}").collect()
+        answers[f"{name}, by ours"] = sorted((list(row) for row in found), key=repr)
     return answers
 
 

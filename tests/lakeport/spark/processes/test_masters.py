@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.lakeport.spark.processes.smoke import ask
+from tests.lakeport.spark.processes.tried_twice import ROWS
 from tests.paths import PROJECT
 
 
@@ -27,6 +28,16 @@ def answers(master: str, environment: Mapping[str, str] | None = None) -> dict[s
 
 
 @pytest.mark.slow
+@pytest.mark.spark
+def test_of_a_task_that_is_tried_twice_one_try_counts() -> None:
+    command = [sys.executable, "-m", "tests.lakeport.spark.processes.tried_twice"]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    once = {"rows": ROWS, "distinct": ROWS, "files": 4}
+    assert json.loads(done.stdout.splitlines()[-1]) == {"failed": once, "slow": once}
+
+
+@pytest.mark.slow
 def test_local_cluster(spark: SparkSession, tmp_path: Path) -> None:
     met = answers("local-cluster[2,1,1024]")
     assert met["SELECT count(*) FROM hive.s.parquet_table -- native true"] == [[12]]
@@ -35,6 +46,10 @@ def test_local_cluster(spark: SparkSession, tmp_path: Path) -> None:
         for native in ("true", "false"):
             query = f"SELECT p, sum(id) FROM hive.s.{name} WHERE p IN ('a', 'b') AND id > 2 GROUP BY p"
             assert met[f"{query} -- native {native}"] == [["a", 3 + 6 + 9], ["b", 4 + 7 + 10]]
+    for name in ("inserted_parquet", "inserted_orc"):
+        assert met[f"{name}, by ours"] == met[f"{name}, by Spark's own reader"]
+        ids = sorted(row[0] for row in met[f"{name}, by ours"])  # type: ignore[attr-defined]
+        assert ids == [*range(20), *range(100, 120, 3)]
     assert met["transactions of a join of plain SQL"] == [[1]]
     in_one_process = ask(spark.newSession(), tmp_path)
     assert met == json.loads(json.dumps(in_one_process, default=str))

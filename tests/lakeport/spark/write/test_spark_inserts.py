@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import cast
 
 import pyarrow as pa
 import pytest
+from pyspark import InheritableThread
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -211,6 +213,50 @@ def test_a_task_that_fails_leaves_nothing(warehouse: Warehouse) -> None:
     assert warehouse.rows("SELECT * FROM hive.s.failed") == []
     warehouse.session.sql(f"INSERT INTO hive.s.failed {query}")
     assert warehouse.rows("SELECT count(*) FROM hive.s.failed") == [(1000,)]
+
+
+def test_a_query_that_fails_before_its_first_writing_task_ends_the_insert(warehouse: Warehouse) -> None:
+    """Spark aborts a write only from its own job on."""
+    warehouse.memory.create_table(SchemaTableName("s", "shuffled"), pa.table({"id": pa.array([], pa.int64())}), ())
+    before = warehouse.memory.transactions.rolled_back
+    failing = "SELECT sum(if(id < 10, id, raise_error('boom'))) AS id FROM range(20) GROUP BY id % 3"
+    with pytest.raises(Exception, match="boom"):
+        warehouse.spark.sql(f"INSERT INTO mem.s.shuffled {failing}")
+    assert until(lambda: warehouse.memory.transactions.rolled_back > before)
+    assert warehouse.rows("SELECT * FROM mem.s.shuffled") == []
+
+
+def test_a_cancelled_insert_adds_nothing(warehouse: Warehouse) -> None:
+    place = warehouse.create("cancelled", "id BIGINT")
+    context = warehouse.spark.sparkContext
+    slow = "SELECT id FROM range(0, 100000, 1, 2) WHERE java_method('java.lang.Thread', 'sleep', 10L) IS NOT NULL"
+    failed: list[Exception] = []
+
+    def insert() -> None:
+        context.setJobGroup("a slow insert", "a slow insert", interruptOnCancel=True)
+        try:
+            warehouse.spark.sql(f"INSERT INTO hive.s.cancelled {slow}")
+        except Exception as error:
+            failed.append(error)
+
+    thread = InheritableThread(target=insert)
+    thread.start()
+    assert until(lambda: bool(context.statusTracker().getJobIdsForGroup("a slow insert")))
+    context.cancelJobGroup("a slow insert")
+    thread.join(60)
+    assert len(failed) == 1
+    assert [path for path in files(place) if not path.relative_to(place).parts[0].startswith(".")] == []
+    assert warehouse.rows("SELECT * FROM hive.s.cancelled") == []
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Waits for something that another thread does; whether it has come."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def test_a_commit_that_fails_leaves_nothing(warehouse: Warehouse) -> None:
