@@ -27,6 +27,14 @@ _LEFT_TO_TASKS = {
     "few groups": "SELECT quantity, count(*), sum(price) FROM {t} GROUP BY quantity",
     "a filter that one row of 1,000 passes": "SELECT sum(price + 1) FROM {t} WHERE weight < {low}",
     "a filter that half of the rows pass": "SELECT sum(price + 1) FROM {t} WHERE weight < {half}",
+    "sums of columns under a filter that half of the rows pass": (
+        "SELECT sum(quantity), sum(price) FROM {t} WHERE weight < {half}"
+    ),
+    "few groups under a filter that half of the rows pass": (
+        "SELECT quantity, count(*), sum(price) FROM {t} WHERE weight < {half} GROUP BY quantity"
+    ),
+    "the first ten rows, all columns": "SELECT * FROM {t} ORDER BY price, id LIMIT 10",
+    "the first ten rows, two columns": "SELECT id, price FROM {t} ORDER BY price, id LIMIT 10",
 }
 _AIM = 1.06
 

@@ -313,6 +313,19 @@ class TransactionClient(ABC):
         """Gives each open transaction its write id of the table; asked again, the same id."""
 
     @abstractmethod
+    def add_dynamic_partitions(
+        self, transaction: int, write_id: int, table: tuple[str, str], partitions: Sequence[str]
+    ) -> None:
+        """Says which partitions rows were added to under a lock with ``dynamic_partitions``, before the commit.
+
+        Args:
+            transaction: An open transaction.
+            write_id: Its write id of the table.
+            table: Database and table.
+            partitions: Names such as ``ds=2024-01-01``.
+        """
+
+    @abstractmethod
     def lock(self, transaction: int, components: Sequence[LockComponent], user: str, agent: str) -> LockedObject:
         """Asks for locks within a transaction. Gives at once, held or waiting; ``check_lock`` asks again."""
 

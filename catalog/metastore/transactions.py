@@ -124,6 +124,7 @@ class LockComponent(Serializable):
         type: How it excludes others.
         operation: Why it is taken.
         transactional: Whether the table is transactional.
+        dynamic_partitions: What is written is not known yet: ``add_dynamic_partitions`` will say it.
     """
 
     database: str
@@ -132,6 +133,7 @@ class LockComponent(Serializable):
     type: LockType = LockType.SHARED_READ
     operation: LockOperation = LockOperation.SELECT
     transactional: bool = True
+    dynamic_partitions: bool = False
 
     @property
     def level(self) -> LockLevel:

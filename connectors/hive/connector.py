@@ -39,7 +39,8 @@ from connectors.hive.splits import HiveSplitManager
 from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.hive.transactions.heartbeats import Heartbeats
 from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
-from connectors.hive.write.page_sink import HivePageSinkProvider
+from connectors.hive.transactions.writes import WriteTransaction
+from connectors.hive.write.sink.page_sink import HivePageSinkProvider
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import storage_options
 
@@ -79,9 +80,11 @@ class HiveConnector(Connector):
             session.user,
             f"lakeport {session.query_id}",
         )
-        snapshots = StatementSnapshots(self.metastore.as_user(session.user).transactions, self._heartbeats, policy)
+        client = self.metastore.as_user(session.user).transactions
+        snapshots = StatementSnapshots(client, self._heartbeats, policy)
+        writes = WriteTransaction(client, self._heartbeats, policy.lock_max_wait, policy.user, policy.agent)
         calls = self._shared.history.begin(session.query_id, session.user, session.start)
-        return HiveTransaction(self._shared.reads_of(session.user), snapshots, calls)
+        return HiveTransaction(self._shared.reads_of(session.user), snapshots, writes, calls)
 
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
         hive = hive_transaction(transaction)

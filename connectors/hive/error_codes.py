@@ -43,6 +43,11 @@ HIVE_BAD_TABLE = ErrorCode("HIVE_BAD_TABLE", ErrorType.EXTERNAL)
 
 Correct the property that the message names.
 """
+HIVE_COMMIT_UNKNOWN = ErrorCode("HIVE_COMMIT_UNKNOWN", ErrorType.EXTERNAL)
+"""The connection to the metastore broke while rows were committed: they are all there, or none is.
+
+Look before you add them again.
+"""
 HIVE_DELTA_LAKE_TABLE = ErrorCode("HIVE_DELTA_LAKE_TABLE", ErrorType.USER_ERROR)
 """A Delta Lake table: its files alone do not determine its rows. Read it with a Delta Lake reader."""
 HIVE_EXCEEDED_PARTITION_LIMIT = ErrorCode("HIVE_EXCEEDED_PARTITION_LIMIT", ErrorType.INSUFFICIENT_RESOURCES)

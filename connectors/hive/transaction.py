@@ -15,6 +15,7 @@ from connector_spi.names import SchemaTableName
 from connectors.hive.acid.directories.unknown_ids import UnknownIds
 from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
 from connectors.hive.transactions.snapshots import StatementSnapshots
+from connectors.hive.transactions.writes import WriteTransaction
 
 __all__ = ["HiveTransaction", "PendingInserts", "hive_transaction"]
 
@@ -35,22 +36,29 @@ class HiveTransaction(ConnectorTransaction):
     Args:
         client: The metastore; shared, not closed.
         snapshots: Snapshots of transactional tables; ended with the transaction.
+        writes: What writes to transactional tables.
         calls: Counts the transaction's calls to the metastore; a new counter if not given.
 
     Attributes:
         calls: Counts the calls to the metastore so far, without those for snapshots and locks.
         metadata: The connector's metadata within the transaction, once it was created.
+        writes: The metastore's transaction of writes to transactional tables; ended by ``inserts``.
         inserts: What the transaction publishes when it commits, once something was inserted.
     """
 
     def __init__(
-        self, client: MetastoreClient, snapshots: StatementSnapshots, calls: CallStatistics | None = None
+        self,
+        client: MetastoreClient,
+        snapshots: StatementSnapshots,
+        writes: WriteTransaction,
+        calls: CallStatistics | None = None,
     ) -> None:
         super().__init__()
         self._snapshots = snapshots
         self.calls = calls or CallStatistics()
         self._client = CachingMetastore(client, self.calls)
         self.metadata: ConnectorMetadata | None = None
+        self.writes = writes
         self.inserts: PendingInserts | None = None
 
     @property

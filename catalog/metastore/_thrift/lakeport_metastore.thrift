@@ -444,6 +444,15 @@ struct AllocateTableWriteIdsResponse {
   1: required list<TxnToWriteId> txnToWriteIds
 }
 
+struct AddDynamicPartitions {
+  1: required i64 txnid
+  2: required i64 writeid
+  3: required string dbname
+  4: required string tablename
+  5: required list<string> partitionnames
+  6: optional DataOperationType operationType = DataOperationType.UNSET
+}
+
 struct LockComponent {
   1: required LockType type
   2: required LockLevel level
@@ -659,6 +668,7 @@ service ThriftHiveMetastore {
     throws (1: NoSuchTxnException o1, 2: MetaException o2)
   AllocateTableWriteIdsResponse allocate_table_write_ids(1: AllocateTableWriteIdsRequest rqst)
     throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2, 3: MetaException o3)
+  void add_dynamic_partitions(1: AddDynamicPartitions rqst) throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2)
   LockResponse lock(1: LockRequest rqst) throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2)
   LockResponse check_lock(1: CheckLockRequest rqst)
     throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2, 3: NoSuchLockException o3)

@@ -44,7 +44,7 @@ _REPEATABLE = [
     "get_delegation_token",
 ]
 _ONCE = [
-    "abort_txn", "add_partitions", "add_partitions_req", "alter_database",
+    "abort_txn", "add_dynamic_partitions", "add_partitions", "add_partitions_req", "alter_database",
     "alter_partitions_req", "alter_partitions_with_environment_context", "alter_table", "alter_table_req",
     "alter_table_with_environment_context", "cancel_delegation_token", "commit_txn", "create_database", "create_table",
     "create_table_req", "drop_database", "drop_partitions_req", "drop_table", "drop_table_with_environment_context",

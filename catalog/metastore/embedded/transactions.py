@@ -92,6 +92,13 @@ class EmbeddedTransactions(TransactionClient):
                 allocated[transaction] = row[0] if row else _next_write_id(connection, key, transaction)
         return allocated
 
+    def add_dynamic_partitions(
+        self, transaction: int, write_id: int, table: tuple[str, str], partitions: Sequence[str]
+    ) -> None:
+        """Checks the transaction alone: this metastore has no compactor that would want to know."""
+        with self._store.read("add_dynamic_partitions") as connection:
+            _need_open(connection, transaction)
+
     def record_write_ids(self, write_ids: ValidWriteIds) -> None:
         """Registers the write ids of a table whose files were written under another metastore.
 

@@ -77,6 +77,19 @@ class ThriftTransactions(TransactionClient):
             },
         )
 
+    def add_dynamic_partitions(
+        self, transaction: int, write_id: int, table: tuple[str, str], partitions: Sequence[str]
+    ) -> None:
+        request = ttypes.AddDynamicPartitions(
+            txnid=transaction,
+            writeid=write_id,
+            dbname=table[0].lower(),
+            tablename=table[1].lower(),
+            partitionnames=list(partitions),
+            operationType=ttypes.DataOperationType.INSERT,
+        )
+        self._connections.call("add_dynamic_partitions", lambda client: client.add_dynamic_partitions(request))
+
     def lock(self, transaction: int, components: Sequence[LockComponent], user: str, agent: str) -> LockedObject:
         wanted = [_component(component) for component in components]
         request = ttypes.LockRequest(wanted, transaction, user, socket.gethostname(), agent)
@@ -160,6 +173,7 @@ def _component(component: LockComponent) -> ttypes.LockComponent:
         partitionname=component.partition,
         operationType=component.operation.value,
         isTransactional=component.transactional,
+        isDynamicPartitionWrite=component.dynamic_partitions,
     )
 
 

@@ -42,6 +42,11 @@ class NoTransactions(TransactionClient):
     def allocate_write_ids(self, transactions: Sequence[int], database: str, table: str) -> Mapping[int, int]:
         raise self._refused()
 
+    def add_dynamic_partitions(
+        self, transaction: int, write_id: int, table: tuple[str, str], partitions: Sequence[str]
+    ) -> None:
+        raise self._refused()
+
     def lock(self, transaction: int, components: Sequence[LockComponent], user: str, agent: str) -> LockedObject:
         raise self._refused()
 

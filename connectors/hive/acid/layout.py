@@ -15,6 +15,7 @@ from connectors.hive import error_codes
 
 __all__ = [
     "BASE_BEFORE_TRANSACTIONS",
+    "BUCKETS",
     "FLUSH_LENGTH_SUFFIX",
     "METADATA_FILE",
     "AcidDirectory",
@@ -22,6 +23,7 @@ __all__ = [
     "bucket_ids",
     "bucket_of_file",
     "bucket_property",
+    "delta_name",
     "is_acid_file_name",
     "is_directory_name",
     "is_flush_length_file",
@@ -36,7 +38,9 @@ METADATA_FILE = "_metadata_acid"
 FLUSH_LENGTH_SUFFIX = "_flush_length"
 
 _MAX_LONG = 2**63 - 1
-_MAX_BUCKET = _MAX_STATEMENT = 4095
+BUCKETS = 4096
+"""A bucket's number has twelve bits in the bucket property, and so has a statement's."""
+_MAX_BUCKET = _MAX_STATEMENT = BUCKETS - 1
 _PREFIXES = ("base_", "delta_", "delete_delta_")
 _BASE = re.compile(r"base_(-?[0-9]+)(?:_v([0-9]+))?")
 _DELTA = re.compile(r"(delta|delete_delta)_([0-9]+)_([0-9]+)(?:_([0-9]+))?(?:_v([0-9]+))?")
@@ -104,6 +108,11 @@ def parse_directory(name: str) -> AcidDirectory | None:
     if not known or directory.first > directory.last:
         raise _unknown_name(name)
     return directory
+
+
+def delta_name(write_id: int, statement: int) -> str:
+    """The name of the directory of the rows that one statement adds (``AcidUtils.deltaSubdir``)."""
+    return f"delta_{write_id:07d}_{write_id:07d}_{statement:04d}"
 
 
 def is_directory_name(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Shared locks on transactional tables, each waited for within a time. Driver side."""
+"""Locks on transactional tables, each waited for within a time. Driver side."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.transactions import HeldLock, LockComponent, LockState
+from catalog.metastore.transactions import HeldLock, LockComponent, LockOperation, LockState
 from connector_spi.errors import MetastoreError
 from connectors.hive import error_codes
 
@@ -28,8 +28,8 @@ class TableLocks:
     Attributes:
         client: The metastore.
         max_wait: Seconds to wait for a lock.
-        user: The user who reads.
-        agent: Label of the reader that the metastore shows.
+        user: The user whose statement it is.
+        agent: Label of the statement that the metastore shows.
         ended: Set once the statement has ended, to stop waiting.
     """
 
@@ -39,8 +39,12 @@ class TableLocks:
     agent: str
     ended: threading.Event
 
-    def acquire(self, transaction: int, table: TableKey) -> bool:
-        """Acquires the shared lock on a table for a transaction.
+    def acquire(self, transaction: int, component: LockComponent) -> bool:
+        """Acquires a lock on a table for a transaction.
+
+        Args:
+            transaction: An open transaction.
+            component: What is locked.
 
         Returns:
             Whether it had to wait for the lock.
@@ -49,25 +53,29 @@ class TableLocks:
             MetastoreError: The lock was refused or not free in time (code ``HIVE_LOCK_NOT_ACQUIRED``): then the request
                 may stay in the metastore until the transaction ends. Or the metastore failed.
         """
-        answer = self.client.lock(transaction, [LockComponent(*table)], self.user, self.agent)
+        answer = self.client.lock(transaction, [component], self.user, self.agent)
         deadline = time.monotonic() + self.max_wait
         wait = _FIRST_WAIT
         waited = answer.state is LockState.WAITING
         while answer.state is LockState.WAITING:
             if time.monotonic() >= deadline:
-                raise self._refused(transaction, table, f"not free within {self.max_wait:g} s")
+                raise self._refused(transaction, component, f"not free within {self.max_wait:g} s")
             if self.ended.wait(wait):
-                raise self._refused(transaction, table, "given up, since the statement was cancelled")
+                raise self._refused(transaction, component, "given up, since the statement was cancelled")
             wait = min(wait * 2, _LONGEST_WAIT)
             answer = self.client.check_lock(answer.lock, transaction)
         if answer.state is not LockState.ACQUIRED:
-            raise self._refused(transaction, table, f"refused ({answer.state.name})")
+            raise self._refused(transaction, component, f"refused ({answer.state.name})")
         return waited
 
-    def _refused(self, transaction: int, table: TableKey, why: str) -> MetastoreError:
+    def _refused(self, transaction: int, component: LockComponent, why: str) -> MetastoreError:
+        table = (component.database, component.table or "")
+        reads = component.operation is LockOperation.SELECT
+        kind = "shared read lock" if reads else f"{component.type.name} lock"
+        way_out = ", or read without a lock by the session property transactional_read_lock=false" if reads else ""
         return MetastoreError(
-            f"the shared read lock on table {'.'.join(table)} was {why}: {self._holders(transaction, table)}; try "
-            "again later, or read without a lock by the session property transactional_read_lock=false",
+            f"the {kind} on table {'.'.join(table)} was {why}: {self._holders(transaction, table)}; try again later"
+            f"{way_out}",
             error_codes.HIVE_LOCK_NOT_ACQUIRED,
         )
 

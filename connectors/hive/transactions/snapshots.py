@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.transactions import ValidTransactions, ValidWriteIds
+from catalog.metastore.transactions import LockComponent, ValidTransactions, ValidWriteIds
 from connector_spi.errors import FileMissingError, MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
@@ -229,7 +229,7 @@ class StatementSnapshots:
         # Before the response, which may be lost: ending the transaction has to look for the lock.
         self._open.locked.add(key)
         try:
-            self.waits += self._locks.acquire(self._open.transaction, key)
+            self.waits += self._locks.acquire(self._open.transaction, LockComponent(*key))
         except BaseException:
             # A waiting request would block others.
             self._end(commit=False)

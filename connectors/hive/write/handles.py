@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.page_sink import Fragment, InsertHandle
+from connector_spi.serializable import Serializable
+from connectors.hive.acid.layout import BUCKETS, delta_name
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.schema.text_types import TextRule
 
-__all__ = ["HiveFragment", "HiveInsertHandle"]
+__all__ = ["AcidWrite", "HiveFragment", "HiveInsertHandle"]
+
+
+@dataclass(frozen=True, slots=True)
+class AcidWrite(Serializable):
+    """One statement that adds rows to a transactional table.
+
+    Attributes:
+        write_id: Of the rows.
+        statement: Number of the statement in its transaction.
+        row_ids: Rows have ids; else the files are as those of plain tables.
+    """
+
+    write_id: int
+    statement: int
+    row_ids: bool
+
+    @property
+    def directory(self) -> str:
+        """Name of the directory of the rows, in each partition."""
+        return delta_name(self.write_id, self.statement)
+
+    def of_task(self, task: int) -> tuple[AcidWrite, int]:
+        """What a task writes, and the number of its bucket; no other task has both."""
+        return replace(self, statement=self.statement + task // BUCKETS), task % BUCKETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +50,7 @@ class HiveInsertHandle(InsertHandle):
         data_columns: Columns of the files, in order.
         partition_keys: Partition keys, in order; they come behind the other columns.
         text_rules: Columns with ``char`` or ``varchar`` in them, by name.
+        acid: Of a transactional table; ``None`` for a plain one.
     """
 
     name: SchemaTableName
@@ -32,6 +59,7 @@ class HiveInsertHandle(InsertHandle):
     data_columns: tuple[ColumnHandle, ...]
     partition_keys: tuple[ColumnHandle, ...]
     text_rules: tuple[tuple[str, TextRule], ...]
+    acid: AcidWrite | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +68,14 @@ class HiveFragment(Fragment):
 
     Attributes:
         path: The file.
+        name: What it will be below the partition's directory.
         partition: Texts of the partition's key values, in the order of the keys; empty where there are none.
         rows: Its rows.
         size: Its bytes.
     """
 
     path: str
+    name: str
     partition: tuple[str, ...]
     rows: int
     size: int
-
-    @property
-    def file_name(self) -> str:
-        """The last component of the path."""
-        return self.path.rpartition("/")[2]

@@ -18,7 +18,7 @@ __all__ = ["HiveInsertion"]
 
 
 class HiveInsertion:
-    """Adds rows to tables of plain files.
+    """Adds rows to tables.
 
     Args:
         metastore: The metastore to publish in.
@@ -28,7 +28,7 @@ class HiveInsertion:
 
     def __init__(self, metastore: Metastore, files: FileSystem, transaction: HiveTransaction) -> None:
         self._transaction = transaction
-        self._inserts = HiveInserts(metastore, files)
+        self._inserts = HiveInserts(metastore, files, transaction.writes)
 
     def begin_insert(self, session: ConnectorSession, table: HiveTableHandle) -> InsertHandle:
         self._transaction.inserts = self._inserts

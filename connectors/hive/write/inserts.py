@@ -7,17 +7,22 @@ from collections.abc import Sequence
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
+from connector_spi.names import SchemaTableName
 from connector_spi.session import ConnectorSession
 from connectors.hive.handles import HiveTableHandle
-from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
+from connectors.hive.transactions.writes import WriteTransaction
+from connectors.hive.write.acid_publishing import AcidInsert
+from connectors.hive.write.handles import AcidWrite, HiveFragment, HiveInsertHandle
 from connectors.hive.write.publishing import HiveInsert
-from connectors.hive.write.writable_tables import check_writable
+from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["HiveInserts"]
 
 _STAGING = ".lakeport_insert_"
 """Begins with a dot, so that Hive, Spark, Trino and we pass over it."""
+_STATEMENTS = 64
+"""Numbers of statements that one insert into a transactional table may use: one for each 4,096 tasks."""
 
 
 class HiveInserts:
@@ -26,13 +31,16 @@ class HiveInserts:
     Args:
         metastore: The metastore.
         files: Storage.
+        transaction: The metastore's transaction for tables that are transactional.
     """
 
-    def __init__(self, metastore: Metastore, files: FileSystem) -> None:
+    def __init__(self, metastore: Metastore, files: FileSystem, transaction: WriteTransaction) -> None:
         self._metastore = metastore
         self._files = files
-        self._begun: dict[str, HiveInsert] = {}
-        self._finished: list[HiveInsert] = []
+        self._transaction = transaction
+        self._begun: dict[str, HiveInsert | AcidInsert] = {}
+        self._finished: list[HiveInsert | AcidInsert] = []
+        self._statements: dict[SchemaTableName, int] = {}
 
     def begin(self, session: ConnectorSession, table: HiveTableHandle, entry: Table) -> HiveInsertHandle:
         """Begins an insert.
@@ -44,6 +52,7 @@ class HiveInserts:
 
         Raises:
             NotSupportedError: Rows cannot be added to the table, or nothing in the catalog.
+            MetastoreError: The lock on a transactional table was not acquired.
         """
         metastore = self._metastore.as_user(session.user)
         metastore.writes.check_allowed(f"add rows to {table.name}")
@@ -55,8 +64,14 @@ class HiveInserts:
             table.data_columns,
             table.partition_keys,
             table.text_rules,
+            self._acid(table),
         )
-        self._begun[handle.staging] = HiveInsert(metastore, self._files, handle, int(session.start.timestamp()))
+        made = int(session.start.timestamp())
+        self._begun[handle.staging] = (
+            HiveInsert(metastore, self._files, handle, made)
+            if handle.acid is None
+            else AcidInsert(metastore, self._files, handle, made, self._transaction)
+        )
         return handle
 
     def finish(self, handle: HiveInsertHandle, fragments: Sequence[HiveFragment]) -> None:
@@ -64,6 +79,7 @@ class HiveInserts:
 
         Raises:
             NotSupportedError: A partition is written in another way than the table.
+            MetastoreError: The metastore has ended the transaction of a transactional table.
         """
         self._begun[handle.staging].finish(fragments)
         self._finished.append(self._begun.pop(handle.staging))
@@ -82,12 +98,30 @@ class HiveInserts:
         try:
             for insert in self._finished:
                 insert.publish()
+        except BaseException:
+            self.discard()
+            raise
+        self._finished.clear()
+        try:
+            self._transaction.commit()
         finally:
             self.discard()
 
     def discard(self) -> None:
-        """Deletes all files that were not published."""
-        for insert in (*self._begun.values(), *self._finished):
-            insert.discard()
-        self._begun.clear()
-        self._finished.clear()
+        """Deletes all files that were not published, and rolls back."""
+        try:
+            for insert in (*self._begun.values(), *self._finished):
+                insert.discard()
+            self._begun.clear()
+            self._finished.clear()
+        finally:
+            self._transaction.abort()
+
+    def _acid(self, table: HiveTableHandle) -> AcidWrite | None:
+        if table.snapshot is None:
+            return None
+        check_no_foreign_files(table, self._files)
+        write_id = self._transaction.begin_insert(table.name, partitioned=bool(table.partition_keys))
+        statement = self._statements.get(table.name, 0)
+        self._statements[table.name] = statement + _STATEMENTS
+        return AcidWrite(write_id, statement, row_ids=table.full_acid)

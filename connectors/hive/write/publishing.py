@@ -1,18 +1,16 @@
-"""Makes the files of an insert visible: moves them to where the table's readers look. Driver side."""
+"""Makes the files of an insert into a plain table visible: moves them to where readers look. Driver side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition, Table
-from catalog.metastore.partitions.names import make_partition_name
-from connector_spi.errors import MetastoreError, NotSupportedError, TableNotFoundError, UserError
-from connectors.hive.definitions.table_formats import table_location
-from connectors.hive.partitions.definitions import write_in_batches
+from connector_spi.errors import UserError
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
+from connectors.hive.write.moved_files import MovedFiles
+from connectors.hive.write.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden, join_path
 
 __all__ = ["HiveInsert"]
@@ -40,6 +38,7 @@ class HiveInsert:
         self._files = files
         self._handle = handle
         self._made = made
+        self._targets = TargetPartitions(metastore, handle)
         self._fragments: tuple[HiveFragment, ...] = ()
 
     def finish(self, fragments: Sequence[HiveFragment]) -> None:
@@ -49,7 +48,7 @@ class HiveInsert:
             NotSupportedError: A partition is written in another way than the table.
         """
         self._fragments = tuple(fragments)
-        self._known(self._table())
+        self._targets.known(self._targets.table(), fragments)
 
     def publish(self) -> None:
         """Makes all files visible, or, after an error, none of them.
@@ -68,61 +67,32 @@ class HiveInsert:
         self._files.delete_folder(self._handle.staging)
 
     def _publish(self) -> None:
-        table = self._table()
-        known = self._known(table)
-        by_partition: dict[tuple[str, ...], list[HiveFragment]] = {}
+        table = self._targets.table()
+        known = self._targets.known(table, self._fragments)
+        by_partition: dict[PartitionKey, list[HiveFragment]] = {}
         for fragment in self._fragments:
             by_partition.setdefault(fragment.partition, []).append(fragment)
         new = {values: fragments for values, fragments in by_partition.items() if values and values not in known}
         self._check_free(table, new)
         # Before the files: Hive answers count(*) from counts that are said to be exact.
         self._add_counts(table, known, by_partition)
-        moved: list[str] = []
-        try:
+        with MovedFiles(self._files) as moved:
             for values, fragments in by_partition.items():
-                location = known[values].storage.location if values in known else self._location(table, values)
+                location = self._targets.location(table, known, values)
                 for fragment in fragments:
-                    target = join_path(location or table_location(table), fragment.file_name)
-                    self._files.move(fragment.path, target)
-                    moved.append(target)
+                    moved.move(fragment.path, join_path(location, fragment.name))
             self._add_partitions(table, new)
-        except BaseException:
-            for path in moved:
-                self._files.delete_file(path)
-            raise
-
-    def _table(self) -> Table:
-        name = self._handle.name
-        found = self._metastore.reads.get_table(name.schema, name.table)
-        if found is None:
-            raise TableNotFoundError(f"table {name} is not in the metastore")
-        return found
-
-    def _known(self, table: Table) -> Mapping[tuple[str, ...], Partition]:
-        """The partitions of the fragments that are there, by their values."""
-        if not self._handle.partition_keys:
-            return {}
-        names = sorted({self._name(fragment.partition) for fragment in self._fragments})
-        found = self._metastore.reads.get_partitions_by_names(table.database, table.name, names)
-        for partition in found:
-            same = partition.storage.serde.serialization_lib == table.storage.serde.serialization_lib
-            if not same or partition.storage.input_format != table.storage.input_format:
-                raise NotSupportedError(
-                    f"rows cannot be added to partition {self._name(partition.values)} of {self._handle.name}: its "
-                    f"SerDe is {partition.storage.serde.serialization_lib}, the table's "
-                    f"{table.storage.serde.serialization_lib}"
-                )
-        return {partition.values: partition for partition in found}
 
     def _add_counts(
         self,
         table: Table,
-        known: Mapping[tuple[str, ...], Partition],
-        by_partition: Mapping[tuple[str, ...], Sequence[HiveFragment]],
+        known: Mapping[PartitionKey, Partition],
+        by_partition: Mapping[PartitionKey, Sequence[HiveFragment]],
     ) -> None:
         writes = self._metastore.writes
         changed = {
-            self._name(values): _with_counts(one.parameters, by_partition[values]) for values, one in known.items()
+            self._targets.name(values): _with_counts(one.parameters, by_partition[values])
+            for values, one in known.items()
         }
         if changed:
             writes.set_partition_parameters(table.database, table.name, changed)
@@ -130,50 +100,37 @@ class HiveInsert:
         if parameters != table.parameters:
             writes.alter_table(table.database, table.name, replace(table, parameters=parameters))
 
-    def _add_partitions(self, table: Table, new: Mapping[tuple[str, ...], Sequence[HiveFragment]]) -> None:
-        partitions = {
-            values: Partition(
+    def _add_partitions(self, table: Table, new: Mapping[PartitionKey, Sequence[HiveFragment]]) -> None:
+        no_rows = Parameters.of({"numFiles": "0", "numRows": "0", "totalSize": "0"})
+        partitions = [
+            Partition(
                 table.database,
                 table.name,
                 values,
-                replace(table.storage, location=self._location(table, values)),
-                _with_counts(Parameters.of({"numFiles": "0", "numRows": "0", "totalSize": "0"}), fragments),
+                replace(table.storage, location=self._targets.location(table, {}, values)),
+                _with_counts(no_rows, fragments),
                 self._made,
             )
             for values, fragments in new.items()
-        }
+        ]
 
-        def add(batch: Sequence[Partition]) -> None:
-            try:
-                self._metastore.writes.add_partitions(table.database, table.name, batch)
-            except MetastoreError as error:
-                if error.code != metastore_codes.ALREADY_EXISTS:
-                    raise
-                # Another writer has added some since, over the same folders, where our files are now.
-                there = self._known(table)
-                self._add_counts(table, {one.values: there[one.values] for one in batch if one.values in there}, new)
-                missing = [one for one in batch if one.values not in there]
-                if missing:
-                    self._metastore.writes.add_partitions(table.database, table.name, missing)
+        def count(added_since: Sequence[Partition]) -> None:
+            # They are over the same folders, where our files are now.
+            fragments = [fragment for one in added_since for fragment in new[one.values]]
+            self._add_counts(table, self._targets.known(table, fragments), new)
 
-        write_in_batches(list(partitions.values()), add)
+        self._targets.add(partitions, count)
 
-    def _check_free(self, table: Table, new: Iterable[tuple[str, ...]]) -> None:
+    def _check_free(self, table: Table, new: Iterable[PartitionKey]) -> None:
         """Files that lie in the folder of a partition that is not there would become rows of it."""
         for values in new:
-            location = self._location(table, values)
+            location = self._targets.location(table, {}, values)
             info = self._files.info(location)
             if info is not None and any(not is_hidden(one.name) for one in self._files.list(location)):
                 raise UserError(
-                    f"rows cannot be added to the new partition {self._name(values)} of {self._handle.name}: there are "
-                    f"files in {location}; add the partition with ALTER TABLE, or delete them"
+                    f"rows cannot be added to the new partition {self._targets.name(values)} of {self._handle.name}: "
+                    f"there are files in {location}; add the partition with ALTER TABLE, or delete them"
                 )
-
-    def _location(self, table: Table, values: tuple[str, ...]) -> str:
-        return join_path(table_location(table), self._name(values)) if values else table_location(table)
-
-    def _name(self, values: tuple[str, ...]) -> str:
-        return make_partition_name([key.name for key in self._handle.partition_keys], values)
 
 
 def _with_counts(parameters: Parameters, fragments: Sequence[HiveFragment]) -> Parameters:

@@ -7,12 +7,13 @@ import pyarrow as pa
 from catalog.metastore.model import Table
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
+from connectors.hive.acid.valid_ids import MAX_ID
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.schema.text_types import TextRule
-from connectors.hive.write.file_writers import WRITTEN_FORMATS, compression
+from connectors.hive.write.sink.file_writers import WRITTEN_FORMATS, compression
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["check_writable"]
+__all__ = ["check_no_foreign_files", "check_writable"]
 
 _KEY_KINDS = (pa.types.is_string, pa.types.is_integer, pa.types.is_date, pa.types.is_boolean)
 
@@ -26,14 +27,11 @@ def check_writable(table: HiveTableHandle, entry: Table, files: FileSystem) -> N
         files: Storage.
 
     Raises:
-        NotSupportedError: The table is transactional or bucketed, or has a format, codec, storage or type that is not
-            written yet.
+        NotSupportedError: The table is bucketed, or has a format, codec, storage or type that is not written yet.
     """
     where = f"rows cannot be added to {table.name}"
-    if table.snapshot is not None:
-        raise NotSupportedError(
-            f"{where}: it is transactional; Hive can add them", error_codes.HIVE_TRANSACTIONAL_TABLE
-        )
+    if table.changes is not None:
+        raise NotSupportedError(f"{where}: these are its changes; name the table itself")
     spark_buckets = entry.parameters.get("spark.sql.sources.schema.numBuckets")
     if table.bucketing is not None or entry.storage.bucket_count > 0 or spark_buckets:
         raise NotSupportedError(f"{where}: it is bucketed; its own engine can add them")
@@ -56,6 +54,27 @@ def check_writable(table: HiveTableHandle, entry: Table, files: FileSystem) -> N
         _check_type(f"{where}: column '{column.name}'", column.type)
     for name, rule in table.text_rules:
         _check_rule(f"{where}: column '{name}'", rule)
+
+
+def check_no_foreign_files(table: HiveTableHandle, files: FileSystem) -> None:
+    """Checks that write ids of a transactional table which another metastore gave out are not given out again.
+
+    Args:
+        table: A transactional table.
+        files: Storage.
+
+    Raises:
+        NotSupportedError: The table has files, and the metastore knows none of their write ids.
+    """
+    if table.snapshot is None or table.snapshot.write_ids.high_watermark < MAX_ID:
+        return
+    location = table.location
+    if files.exists(location) and any(not one.is_directory for one in files.list(location, recursive=True)):
+        raise NotSupportedError(
+            f"rows cannot be added to {table.name}: its metastore knows no write ids of the files in {location}, which "
+            "another metastore has given out; add rows there",
+            error_codes.HIVE_TRANSACTIONAL_TABLE,
+        )
 
 
 def _check_type(where: str, data_type: pa.DataType) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["message_fields", "read_varint", "unzigzag", "zigzag_bytes"]
+__all__ = ["message_fields", "read_varint", "unzigzag", "varint_bytes", "zigzag_bytes"]
 
 _MOST_BITS = 70
 
@@ -41,11 +41,16 @@ def unzigzag(number: int) -> int:
 
 def zigzag_bytes(number: int) -> bytes:
     """A number with a sign, not negative, as bytes."""
-    value, out = number << 1, bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
+    return varint_bytes(number << 1)
+
+
+def varint_bytes(number: int) -> bytes:
+    """A number without a sign as bytes."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
 
 
 def message_fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:

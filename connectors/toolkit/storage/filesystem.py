@@ -137,6 +137,16 @@ class FileSystem(Serializable):
             with storage_errors(uri):
                 storage.delete_dir(path)
 
+    def create_folder(self, uri: str) -> None:
+        """A folder, with those above it; one that is there is no error.
+
+        Raises:
+            StorageError: Storage refused, or cannot be reached.
+        """
+        storage, path = self._resolve(uri)
+        with storage_errors(uri, "write"):
+            storage.create_dir(path, recursive=True)
+
     def create(self, uri: str) -> pa.NativeFile:
         """A new file to be written, with the folders above it; what is at the path is replaced.
 

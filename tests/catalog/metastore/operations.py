@@ -29,6 +29,7 @@ _SAMPLES: dict[str, object] = {
     "Sequence[str]": NAMES,
     "Iterable[str]": NAMES,
     "Sequence[int]": [1],
+    "tuple[str, str]": (DATABASE, TABLE),
     "Sequence[tuple[str, str]]": [(DATABASE, TABLE)],
     "Sequence[FieldSchema]": (KEY,),
     "Sequence[Partition]": [Partition(DATABASE, TABLE, ("0",), STORAGE)],

@@ -78,9 +78,21 @@ class HiveThree:
         given = self.kept.allocate_write_ids(rqst.txnIds, rqst.dbName, rqst.tableName)
         return ttypes.AllocateTableWriteIdsResponse([ttypes.TxnToWriteId(*pair) for pair in given.items()])
 
+    def add_dynamic_partitions(self, rqst: ttypes.AddDynamicPartitions) -> None:
+        assert rqst.operationType == ttypes.DataOperationType.INSERT
+        table = (rqst.dbname, rqst.tablename)
+        self._ended(lambda: self.kept.add_dynamic_partitions(rqst.txnid, rqst.writeid, table, rqst.partitionnames))
+
     def lock(self, rqst: ttypes.LockRequest) -> ttypes.LockResponse:
         components = [
-            LockComponent(c.dbname, c.tablename, c.partitionname, LockType(c.type), LockOperation(c.operationType))
+            LockComponent(
+                database=c.dbname,
+                table=c.tablename,
+                partition=c.partitionname,
+                type=LockType(c.type),
+                operation=LockOperation(c.operationType),
+                dynamic_partitions=c.isDynamicPartitionWrite,
+            )
             for c in rqst.component
         ]
         assert [c.level.value for c in components] == [c.level for c in rqst.component]
@@ -178,8 +190,13 @@ def test_many_aborted_among_open_ones_are_told_apart(transactions: TransactionCl
 
 def test_an_ended_transaction_takes_no_more_calls(transactions: TransactionClient) -> None:
     transaction = _open(transactions)
+    transactions.add_dynamic_partitions(transaction, 1, ("d", "t"), ["p=1"])
     transactions.commit(transaction)
-    for call in (transactions.commit, transactions.abort, transactions.heartbeat):
+
+    def add_dynamic_partitions(ended: int) -> None:
+        transactions.add_dynamic_partitions(ended, 1, ("d", "t"), ["p=1"])
+
+    for call in (transactions.commit, transactions.abort, transactions.heartbeat, add_dynamic_partitions):
         with pytest.raises(MetastoreError) as raised:
             call(transaction)
         assert raised.value.code == error_codes.TRANSACTION_ENDED

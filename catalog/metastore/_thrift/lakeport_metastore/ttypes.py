@@ -6525,6 +6525,152 @@ class AllocateTableWriteIdsResponse(object):
         return not (self == other)
 
 
+class AddDynamicPartitions(object):
+    """
+    Attributes:
+     - txnid
+     - writeid
+     - dbname
+     - tablename
+     - partitionnames
+     - operationType
+
+    """
+
+    __slots__ = (
+        'txnid',
+        'writeid',
+        'dbname',
+        'tablename',
+        'partitionnames',
+        'operationType',
+    )
+
+
+    def __init__(self, txnid=None, writeid=None, dbname=None, tablename=None, partitionnames=None, operationType=    5,):
+        self.txnid = txnid
+        self.writeid = writeid
+        self.dbname = dbname
+        self.tablename = tablename
+        self.partitionnames = partitionnames
+        self.operationType = operationType
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I64:
+                    self.txnid = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.I64:
+                    self.writeid = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.dbname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRING:
+                    self.tablename = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.LIST:
+                    self.partitionnames = []
+                    (_etype339, _size336) = iprot.readListBegin()
+                    for _i340 in range(_size336):
+                        _elem341 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.partitionnames.append(_elem341)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.I32:
+                    self.operationType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('AddDynamicPartitions')
+        if self.txnid is not None:
+            oprot.writeFieldBegin('txnid', TType.I64, 1)
+            oprot.writeI64(self.txnid)
+            oprot.writeFieldEnd()
+        if self.writeid is not None:
+            oprot.writeFieldBegin('writeid', TType.I64, 2)
+            oprot.writeI64(self.writeid)
+            oprot.writeFieldEnd()
+        if self.dbname is not None:
+            oprot.writeFieldBegin('dbname', TType.STRING, 3)
+            oprot.writeString(self.dbname.encode('utf-8') if sys.version_info[0] == 2 else self.dbname)
+            oprot.writeFieldEnd()
+        if self.tablename is not None:
+            oprot.writeFieldBegin('tablename', TType.STRING, 4)
+            oprot.writeString(self.tablename.encode('utf-8') if sys.version_info[0] == 2 else self.tablename)
+            oprot.writeFieldEnd()
+        if self.partitionnames is not None:
+            oprot.writeFieldBegin('partitionnames', TType.LIST, 5)
+            oprot.writeListBegin(TType.STRING, len(self.partitionnames))
+            for iter342 in self.partitionnames:
+                oprot.writeString(iter342.encode('utf-8') if sys.version_info[0] == 2 else iter342)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        if self.operationType is not None:
+            oprot.writeFieldBegin('operationType', TType.I32, 6)
+            oprot.writeI32(self.operationType)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.txnid is None:
+            raise TProtocolException(message='Required field txnid is unset!')
+        if self.writeid is None:
+            raise TProtocolException(message='Required field writeid is unset!')
+        if self.dbname is None:
+            raise TProtocolException(message='Required field dbname is unset!')
+        if self.tablename is None:
+            raise TProtocolException(message='Required field tablename is unset!')
+        if self.partitionnames is None:
+            raise TProtocolException(message='Required field partitionnames is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
 class LockComponent(object):
     """
     Attributes:
@@ -6722,11 +6868,11 @@ class LockRequest(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.component = []
-                    (_etype339, _size336) = iprot.readListBegin()
-                    for _i340 in range(_size336):
-                        _elem341 = LockComponent()
-                        _elem341.read(iprot)
-                        self.component.append(_elem341)
+                    (_etype346, _size343) = iprot.readListBegin()
+                    for _i347 in range(_size343):
+                        _elem348 = LockComponent()
+                        _elem348.read(iprot)
+                        self.component.append(_elem348)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6763,8 +6909,8 @@ class LockRequest(object):
         if self.component is not None:
             oprot.writeFieldBegin('component', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.component))
-            for iter342 in self.component:
-                iter342.write(oprot)
+            for iter349 in self.component:
+                iter349.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.txnid is not None:
@@ -7268,20 +7414,20 @@ class HeartbeatTxnRangeResponse(object):
             if fid == 1:
                 if ftype == TType.SET:
                     self.aborted = set()
-                    (_etype346, _size343) = iprot.readSetBegin()
-                    for _i347 in range(_size343):
-                        _elem348 = iprot.readI64()
-                        self.aborted.add(_elem348)
+                    (_etype353, _size350) = iprot.readSetBegin()
+                    for _i354 in range(_size350):
+                        _elem355 = iprot.readI64()
+                        self.aborted.add(_elem355)
                     iprot.readSetEnd()
                 else:
                     iprot.skip(ftype)
             elif fid == 2:
                 if ftype == TType.SET:
                     self.nosuch = set()
-                    (_etype352, _size349) = iprot.readSetBegin()
-                    for _i353 in range(_size349):
-                        _elem354 = iprot.readI64()
-                        self.nosuch.add(_elem354)
+                    (_etype359, _size356) = iprot.readSetBegin()
+                    for _i360 in range(_size356):
+                        _elem361 = iprot.readI64()
+                        self.nosuch.add(_elem361)
                     iprot.readSetEnd()
                 else:
                     iprot.skip(ftype)
@@ -7298,15 +7444,15 @@ class HeartbeatTxnRangeResponse(object):
         if self.aborted is not None:
             oprot.writeFieldBegin('aborted', TType.SET, 1)
             oprot.writeSetBegin(TType.I64, len(self.aborted))
-            for iter355 in self.aborted:
-                oprot.writeI64(iter355)
+            for iter362 in self.aborted:
+                oprot.writeI64(iter362)
             oprot.writeSetEnd()
             oprot.writeFieldEnd()
         if self.nosuch is not None:
             oprot.writeFieldBegin('nosuch', TType.SET, 2)
             oprot.writeSetBegin(TType.I64, len(self.nosuch))
-            for iter356 in self.nosuch:
-                oprot.writeI64(iter356)
+            for iter363 in self.nosuch:
+                oprot.writeI64(iter363)
             oprot.writeSetEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -7695,11 +7841,11 @@ class ShowLocksResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.locks = []
-                    (_etype360, _size357) = iprot.readListBegin()
-                    for _i361 in range(_size357):
-                        _elem362 = ShowLocksResponseElement()
-                        _elem362.read(iprot)
-                        self.locks.append(_elem362)
+                    (_etype367, _size364) = iprot.readListBegin()
+                    for _i368 in range(_size364):
+                        _elem369 = ShowLocksResponseElement()
+                        _elem369.read(iprot)
+                        self.locks.append(_elem369)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -7716,8 +7862,8 @@ class ShowLocksResponse(object):
         if self.locks is not None:
             oprot.writeFieldBegin('locks', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.locks))
-            for iter363 in self.locks:
-                iter363.write(oprot)
+            for iter370 in self.locks:
+                iter370.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -9295,6 +9441,16 @@ all_structs.append(AllocateTableWriteIdsResponse)
 AllocateTableWriteIdsResponse.thrift_spec = (
     None,  # 0
     (1, TType.LIST, 'txnToWriteIds', (TType.STRUCT, [TxnToWriteId, None], False), None, ),  # 1
+)
+all_structs.append(AddDynamicPartitions)
+AddDynamicPartitions.thrift_spec = (
+    None,  # 0
+    (1, TType.I64, 'txnid', None, None, ),  # 1
+    (2, TType.I64, 'writeid', None, None, ),  # 2
+    (3, TType.STRING, 'dbname', 'UTF8', None, ),  # 3
+    (4, TType.STRING, 'tablename', 'UTF8', None, ),  # 4
+    (5, TType.LIST, 'partitionnames', (TType.STRING, 'UTF8', False), None, ),  # 5
+    (6, TType.I32, 'operationType', None,     5, ),  # 6
 )
 all_structs.append(LockComponent)
 LockComponent.thrift_spec = (

@@ -17,7 +17,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows
 from connectors.hive.connector import HiveConnector
-from connectors.hive.write import page_sink
+from connectors.hive.write.sink import page_sink
 from tests.connectors.hive.reading import make_connector, read_table
 from tests.connectors.hive.table_writer import add_partition, create_table, storage
 
@@ -132,6 +132,7 @@ def test_many_partitions_open_few_files(hive: HiveConnector, tmp_path: Path, mon
     many = pa.table({"id": pa.array(range(5000), pa.int64()), "ds": [f"p{row % 7}" for row in range(5000)]})
     insert_rows(hive, NAME, [many])
     assert sorted(read_table(hive, "s", "t")["id"].to_pylist()) == sorted([1, 2, *range(5000)])
+    assert len(files(tmp_path / "s" / "t")) == 2 + 7  # one for each partition, whatever waited on disk
 
 
 def test_texts_of_char_and_varchar(hive: HiveConnector, tmp_path: Path) -> None:
@@ -187,7 +188,7 @@ def test_an_empty_text_is_no_partition_key(hive: HiveConnector, tmp_path: Path) 
 
 def test_tables_that_take_no_rows_say_why(hive: HiveConnector, tmp_path: Path) -> None:
     parameters = [
-        ({"transactional": "true", "transactional_properties": "insert_only"}, "it is transactional"),
+        ({"transactional": "true", "transactional_properties": "insert_only"}, "knows no write ids of the files"),
         ({"spark.sql.sources.schema.numBuckets": "4"}, "it is bucketed"),
         ({"parquet.compression": "BROTLI"}, "the codec"),
     ]

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connectors.hive.schema.text_types import TextRule
+from connectors.hive.write.sink.nested_nulls import with_null_fields
 
 __all__ = ["file_columns"]
 
@@ -32,7 +33,8 @@ def file_columns(batch: pa.RecordBatch, rules: Mapping[str, TextRule], file_form
     columns = []
     for name, array in zip(batch.schema.names, batch.columns, strict=True):
         _check_times(name, array, file_format)
-        columns.append(_text(name, array, rules[name]) if name in rules else array)
+        kept = _text(name, array, rules[name]) if name in rules else array
+        columns.append(with_null_fields(kept) if file_format == "orc" else kept)
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 

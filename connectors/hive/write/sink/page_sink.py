@@ -9,20 +9,23 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from connector_spi.page_sink import Fragment, PageSink, PageSinkProvider
-from connector_spi.partition_names import escape_path_name
 from connector_spi.session import ConnectorSession
-from connectors.hive.write.file_values import file_columns
-from connectors.hive.write.file_writers import FileWriter, open_file_writer
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
-from connectors.hive.write.partition_rows import by_partition
+from connectors.hive.write.sink.file_values import file_columns
+from connectors.hive.write.sink.file_writers import FileWriter, TaskFiles
+from connectors.hive.write.sink.partition_rows import by_partition
+from connectors.hive.write.sink.spill import SpilledRows
 from connectors.toolkit.storage.filesystem import FileSystem, join_path, storage_errors
 
 __all__ = ["HivePageSinkProvider"]
 
 MOST_WAITING_BYTES = 128 << 20
-"""Rows of all partitions that wait for their files; then those of the largest are written."""
+"""Rows of all partitions that wait in memory; then those of the largest are written."""
 MOST_OPEN_FILES = 16
-"""A partition that is met again after so many others gets another file: each open file holds a stripe in memory."""
+"""Rows of further partitions wait on disk: each open file holds a stripe in memory."""
+
+_Key = tuple[str, ...]
+"""Texts of a partition's key values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +39,13 @@ class HivePageSinkProvider(PageSinkProvider[HiveInsertHandle]):
     files: FileSystem
 
     def create_page_sink(self, session: ConnectorSession, insert: HiveInsertHandle, task: int) -> PageSink:
-        return _HivePageSink(self.files, insert)
+        return _HivePageSink(self.files, insert, task)
 
 
 @dataclass(slots=True)
 class _OpenFile:
     path: str
+    target: str
     sink: pa.NativeFile
     writer: FileWriter
     rows: int = 0
@@ -54,15 +58,19 @@ class _Waiting:
 
 
 class _HivePageSink(PageSink):
-    def __init__(self, files: FileSystem, insert: HiveInsertHandle) -> None:
+    """Makes one file of each partition: so its rows can be numbered, and readers open few."""
+
+    def __init__(self, files: FileSystem, insert: HiveInsertHandle, task: int) -> None:
         self._files = files
         self._insert = insert
+        self._task_files = TaskFiles(insert, task)
         self._rules = dict(insert.text_rules)
         self._data_names = [column.name for column in insert.data_columns]
         self._schema = pa.schema([(column.name, column.type) for column in insert.data_columns])
-        self._waiting: dict[tuple[str, ...], _Waiting] = {}
+        self._waiting: dict[_Key, _Waiting] = {}
         self._waiting_size = 0
-        self._open: dict[tuple[str, ...], _OpenFile] = {}
+        self._spilled = SpilledRows(self._schema)
+        self._open: dict[_Key, _OpenFile] = {}
         self._made: list[HiveFragment] = []
 
     def append(self, batch: pa.RecordBatch) -> None:
@@ -75,17 +83,19 @@ class _HivePageSink(PageSink):
             waiting.size += kept.nbytes
             self._waiting_size += kept.nbytes
         while self._waiting_size > MOST_WAITING_BYTES:
-            self._write(max(self._waiting, key=lambda one: self._waiting[one].size))
+            self._make_room(max(self._waiting, key=lambda one: self._waiting[one].size))
 
     def finish(self) -> Sequence[Fragment]:
-        for partition in list(self._waiting):
-            self._write(partition)
         for partition in list(self._open):
             self._close(partition)
+        for partition in {**dict.fromkeys(self._spilled.partitions), **self._waiting}:
+            self._close(partition)
+        self._spilled.close()
         return tuple(self._made)
 
     def abort(self) -> None:
         self._waiting.clear()
+        self._spilled.close()
         paths = [*(one.path for one in self._open.values()), *(one.path for one in self._made)]
         for one in self._open.values():
             one.sink.close()
@@ -93,33 +103,41 @@ class _HivePageSink(PageSink):
         for path in paths:
             self._files.delete_file(path)
 
-    def _write(self, partition: tuple[str, ...]) -> None:
+    def _make_room(self, partition: _Key) -> None:
+        if partition in self._open or len(self._open) < MOST_OPEN_FILES:
+            self._write(partition, self._taken(partition))
+        else:
+            self._spilled.put(partition, self._taken(partition))
+
+    def _taken(self, partition: _Key) -> pa.Table:
         waiting = self._waiting.pop(partition)
         self._waiting_size -= waiting.size
-        file = self._open.pop(partition, None) or self._opened(partition)
-        self._open[partition] = file  # now the last one used
+        return pa.Table.from_batches(waiting.batches, self._schema)
+
+    def _write(self, partition: _Key, rows: pa.Table) -> None:
+        file = self._open.get(partition) or self._opened(partition)
         with storage_errors(file.path, "write"):
-            file.writer.write(pa.Table.from_batches(waiting.batches, self._schema))
-        file.rows += sum(batch.num_rows for batch in waiting.batches)
+            file.writer.write(rows)
+        file.rows += rows.num_rows
 
-    def _opened(self, partition: tuple[str, ...]) -> _OpenFile:
-        while len(self._open) >= MOST_OPEN_FILES:
-            self._close(next(iter(self._open)))
-        keys = [key.name for key in self._insert.partition_keys]
-        # The folders keep the names of two partitions apart; where files go is decided when they are published.
-        folder = "/".join(
-            f"{escape_path_name(key)}={escape_path_name(text)}" for key, text in zip(keys, partition, strict=True)
-        )
+    def _opened(self, partition: _Key) -> _OpenFile:
         name = f"{uuid.uuid4().hex}.{self._insert.storage.format}"
-        path = join_path(self._insert.staging, f"{folder}/{name}" if folder else name)
+        path = join_path(self._insert.staging, name)
         sink = self._files.create(path)
-        return _OpenFile(path, sink, open_file_writer(self._insert.storage, sink, self._schema))
+        opened = _OpenFile(path, self._task_files.target(name), sink, self._task_files.open(sink, path))
+        self._open[partition] = opened
+        return opened
 
-    def _close(self, partition: tuple[str, ...]) -> None:
+    def _close(self, partition: _Key) -> None:
+        for rows in self._spilled.take(partition):
+            self._write(partition, rows)
+        if partition in self._waiting:
+            self._write(partition, self._taken(partition))
         file = self._open[partition]
         with storage_errors(file.path, "write"):
             file.writer.close()
             file.sink.close()
         del self._open[partition]
         info = self._files.info(file.path)
-        self._made.append(HiveFragment(file.path, partition, file.rows, 0 if info is None else info.size))
+        size = 0 if info is None else info.size
+        self._made.append(HiveFragment(file.path, file.target, partition, file.rows, size))

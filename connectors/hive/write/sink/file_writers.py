@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
@@ -10,8 +11,10 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from connectors.hive.formats.file_storage import FileStorage
+from connectors.hive.write.handles import HiveInsertHandle
+from connectors.hive.write.sink.acid_file import AcidFileWriter
 
-__all__ = ["WRITTEN_FORMATS", "FileWriter", "open_file_writer"]
+__all__ = ["WRITTEN_FORMATS", "FileWriter", "TaskFiles", "compression"]
 
 _ORC_COMPRESSION = {"ZLIB": "zlib", "SNAPPY": "snappy", "ZSTD": "zstd", "LZ4": "lz4", "NONE": "uncompressed"}
 _PARQUET_COMPRESSION = {"SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd", "LZ4_RAW": "lz4", "UNCOMPRESSED": "none"}
@@ -27,15 +30,45 @@ class FileWriter(Protocol):
         """Writes what belongs to the end of the file."""
 
 
-def open_file_writer(storage: FileStorage, sink: pa.NativeFile, schema: pa.Schema) -> FileWriter:
-    """Begins a file.
+@dataclass(frozen=True, slots=True)
+class TaskFiles:
+    """The files of one task: how they are written, and what they are called where readers look for them.
 
-    Args:
-        storage: How it is written; one of ``WRITTEN_FORMATS``, checked by ``check_writable``.
-        sink: Where to.
-        schema: Columns of the file.
+    Attributes:
+        insert: The insert; its format is one of ``WRITTEN_FORMATS``, checked by ``check_writable``.
+        task: Number of the task.
     """
-    return WRITTEN_FORMATS[storage.format](storage, sink, schema)
+
+    insert: HiveInsertHandle
+    task: int
+
+    def open(self, sink: pa.NativeFile, path: str) -> FileWriter:
+        """Begins a file.
+
+        Args:
+            sink: Where it goes.
+            path: The file, for messages.
+
+        Raises:
+            NotSupportedError: The task's number does not fit into row ids.
+        """
+        insert = self.insert
+        if insert.acid is not None and insert.acid.row_ids:
+            acid, bucket = insert.acid.of_task(self.task)
+            return AcidFileWriter(sink, path, acid, bucket, compression(insert.storage))
+        schema = pa.schema([(column.name, column.type) for column in insert.data_columns])
+        return WRITTEN_FORMATS[insert.storage.format](insert.storage, sink, schema)
+
+    def target(self, name: str) -> str:
+        """The path of a file below its partition's directory.
+
+        Args:
+            name: A name that no other file has; the files of transactional tables have the names that Hive gives.
+        """
+        if self.insert.acid is None:
+            return name
+        acid, bucket = self.insert.acid.of_task(self.task)
+        return f"{acid.directory}/" + (f"bucket_{bucket:05d}" if acid.row_ids else f"{bucket:06d}_0")
 
 
 def compression(storage: FileStorage) -> str | None:

@@ -1,0 +1,153 @@
+"""The metastore transaction in which a statement writes. Driver side."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+
+from catalog.metastore import error_codes as metastore_codes
+from catalog.metastore.client import TransactionClient
+from catalog.metastore.transactions import LockComponent, LockOperation, LockType
+from connector_spi.errors import ConnectorError, InternalError, MetastoreError
+from connector_spi.names import SchemaTableName
+from connectors.hive import error_codes
+from connectors.hive.transactions.heartbeats import Heartbeat, Heartbeats
+from connectors.hive.transactions.locks import TableKey, TableLocks
+
+__all__ = ["WriteTransaction"]
+
+
+class WriteTransaction:
+    """Opened by the first table that is written; commits or aborts all of them.
+
+    It is not the transaction that protects what the statement reads, which may end and begin again while nothing is
+    read: this one stays open until its rows are visible or gone.
+
+    Args:
+        client: The metastore.
+        heartbeats: Keeps the transaction alive.
+        max_wait: Seconds to wait for a lock.
+        user: The user who writes.
+        agent: The query's id, shown by ``SHOW LOCKS`` and ``SHOW TRANSACTIONS``.
+    """
+
+    def __init__(
+        self, client: TransactionClient, heartbeats: Heartbeats, max_wait: float, user: str, agent: str
+    ) -> None:
+        self._client = client
+        self._heartbeats = heartbeats
+        self._user = user
+        self._agent = agent
+        self._ended = threading.Event()
+        self._locks = TableLocks(client, max_wait, user, agent, self._ended)
+        self._heartbeat: Heartbeat | None = None
+        self._write_ids: dict[TableKey, int] = {}
+
+    def begin_insert(self, name: SchemaTableName, *, partitioned: bool) -> int:
+        """The write id of rows that are added to a table, which is locked (``AcidUtils.makeLockComponents``).
+
+        Args:
+            name: A transactional table.
+            partitioned: The partitions are said later, by ``add_partitions``.
+
+        Raises:
+            NotSupportedError: The metastore has no write ids.
+            MetastoreError: The lock was not acquired in time, or the metastore failed.
+        """
+        key = (name.schema.lower(), name.table.lower())
+        if key in self._write_ids:
+            return self._write_ids[key]
+        transaction = self._open()
+        write_id = self._client.allocate_write_ids([transaction], *key)[transaction]
+        component = LockComponent(
+            *key, type=LockType.SHARED_READ, operation=LockOperation.INSERT, dynamic_partitions=partitioned
+        )
+        self._locks.acquire(transaction, component)
+        self._write_ids[key] = write_id
+        return write_id
+
+    def add_partitions(self, name: SchemaTableName, partitions: list[str]) -> None:
+        """Says which partitions rows were added to.
+
+        Raises:
+            MetastoreError: The metastore has ended the transaction, or it failed.
+        """
+        key = (name.schema.lower(), name.table.lower())
+        self._client.add_dynamic_partitions(self._opened().transaction, self._write_ids[key], key, partitions)
+
+    def check(self) -> None:
+        """Checks that the metastore still knows the transaction as open.
+
+        Raises:
+            MetastoreError: It has ended it: no row will be visible.
+        """
+        heartbeat = self._heartbeat
+        if heartbeat is not None and heartbeat.lost is not None:
+            raise self._lost(heartbeat, heartbeat.lost)
+
+    def commit(self) -> None:
+        """Makes all that was written visible.
+
+        Raises:
+            MetastoreError: Nothing is visible; or, with a code of its own, it is not known.
+        """
+        heartbeat = self._end()
+        if heartbeat is None:
+            return
+        try:
+            self._client.commit(heartbeat.transaction)
+        except MetastoreError as error:
+            if error.code == metastore_codes.TRANSACTION_ENDED:
+                raise self._lost(heartbeat, error) from error
+            if not self._is_committed(heartbeat, error):
+                raise
+
+    def abort(self) -> None:
+        """Gives up what was written; where the metastore cannot be told, its timeout does it."""
+        heartbeat = self._end()
+        if heartbeat is not None:
+            with suppress(ConnectorError):
+                self._client.abort(heartbeat.transaction)
+
+    def _open(self) -> int:
+        if self._heartbeat is None:
+            transaction = self._client.open_transaction(self._user, self._agent)
+            self._heartbeat = self._heartbeats.add(transaction, self._client)
+        return self._heartbeat.transaction
+
+    def _opened(self) -> Heartbeat:
+        if self._heartbeat is None:
+            raise InternalError("no rows were written in the transaction")
+        return self._heartbeat
+
+    def _end(self) -> Heartbeat | None:
+        self._ended.set()
+        heartbeat, self._heartbeat = self._heartbeat, None
+        if heartbeat is not None:
+            self._heartbeats.remove(heartbeat)
+        return heartbeat
+
+    def _is_committed(self, heartbeat: Heartbeat, error: MetastoreError) -> bool:
+        """Asks again, after the answer to the commit was lost; one that is still open is aborted.
+
+        Raises:
+            MetastoreError: It cannot be asked.
+        """
+        try:
+            valid = self._client.get_valid_transactions()
+            if heartbeat.transaction in valid.open:
+                self._client.abort(heartbeat.transaction)
+        except ConnectorError:
+            raise MetastoreError(
+                f"the metastore did not say whether transaction {heartbeat.transaction} of query {self._agent} is "
+                f"committed ({error.message}); look whether its rows are there before you add them again",
+                error_codes.HIVE_COMMIT_UNKNOWN,
+            ) from error
+        return valid.is_valid(heartbeat.transaction)
+
+    def _lost(self, heartbeat: Heartbeat, why: MetastoreError) -> MetastoreError:
+        return MetastoreError(
+            f"the metastore has ended transaction {heartbeat.transaction} of query {self._agent}, whose rows are gone "
+            f"({why.message}); run the statement again",
+            error_codes.HIVE_TRANSACTION_LOST,
+        )

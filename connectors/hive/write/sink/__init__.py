@@ -1,0 +1,1 @@
+"""From record batches to files. Executor side."""

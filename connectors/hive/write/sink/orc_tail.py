@@ -1,0 +1,96 @@
+"""Adds to the footer of an ORC file what the library that writes it cannot say. Executor side."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from connectors.toolkit.codecs.varints import read_varint, varint_bytes
+from connectors.toolkit.orc.footer import OrcFooter, read_orc_footer
+
+__all__ = ["FooterSink", "metadata_fields", "with_footer_fields"]
+
+_HELD_BYTES = 8 << 20
+"""The last bytes of a file, which hold its footer: some hundred bytes for each stripe and column."""
+_NO_COMPRESSION = 0
+_CHUNK_BYTES = 1 << 14
+"""Readers refuse chunks larger than a block of the file, of 64 KiB here and less elsewhere."""
+
+
+class FooterSink(io.RawIOBase):
+    """What a writer of ORC writes to; keeps the end of the file back until metadata is added to its footer.
+
+    Args:
+        sink: Where the file goes.
+        path: The file, for messages.
+        metadata: Gives the metadata by the footer.
+    """
+
+    def __init__(self, sink: pa.NativeFile, path: str, metadata: Callable[[OrcFooter], Mapping[str, bytes]]) -> None:
+        self._sink = sink
+        self._path = path
+        self._metadata = metadata
+        self._held = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        """Takes bytes; all but the last go on."""
+        chunk = memoryview(data).cast("B")  # type: ignore[arg-type]
+        self._held += chunk
+        if len(self._held) > 2 * _HELD_BYTES:
+            with memoryview(self._held) as held:
+                self._sink.write(held[:-_HELD_BYTES])
+            del self._held[:-_HELD_BYTES]
+        return len(chunk)
+
+    def finish(self) -> None:
+        """To be called when the writer has closed: writes the end, with the metadata.
+
+        Raises:
+            CorruptFileError: The footer is larger than what was kept.
+        """
+        tail = bytes(self._held)
+        self._held.clear()
+        footer = read_orc_footer(pa.BufferReader(tail), self._path)
+        self._sink.write(with_footer_fields(tail, metadata_fields(self._metadata(footer))))
+
+
+def with_footer_fields(tail: bytes, fields: bytes) -> bytes:
+    """The end of an ORC file with more fields in its footer (ORC v1 spec, "File Tail").
+
+    Fields of a message of Protocol Buffers may follow in any order; so they are put behind the others, in chunks of
+    their own that are not compressed where the file is.
+
+    Args:
+        tail: The last bytes of the file, to its end; at least the postscript.
+        fields: Encoded fields of the footer.
+
+    Raises:
+        ValueError: The postscript does not begin as all writers have it.
+    """
+    postscript = tail[-1 - tail[-1] : -1]
+    length, end = read_varint(postscript, 1)
+    # Field 1 is the length of the footer, field 2 the kind of compression.
+    if postscript[0] != 0x08 or postscript[end] != 0x10:
+        raise ValueError(f"an ORC postscript begins with the fields {postscript[0] >> 3} and {postscript[end] >> 3}")
+    added = fields if postscript[end + 1] == _NO_COMPRESSION else _chunks(fields)
+    changed = b"\x08" + varint_bytes(length + len(added)) + postscript[end:]
+    return tail[: -1 - len(postscript)] + added + changed + bytes([len(changed)])
+
+
+def metadata_fields(metadata: Mapping[str, bytes]) -> bytes:
+    """User metadata as fields of a footer: field 5, with a name and a value each."""
+    return b"".join(_field(b"\x2a", _field(b"\x0a", key.encode()) + _field(b"\x12", metadata[key])) for key in metadata)
+
+
+def _field(tag: bytes, content: bytes) -> bytes:
+    return tag + varint_bytes(len(content)) + content
+
+
+def _chunks(content: bytes) -> bytes:
+    pieces = [content[start : start + _CHUNK_BYTES] for start in range(0, len(content), _CHUNK_BYTES)]
+    return b"".join((len(piece) << 1 | 1).to_bytes(3, "little") + piece for piece in pieces)
