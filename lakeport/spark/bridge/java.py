@@ -58,5 +58,9 @@ def _find() -> str:
         return str(java)
     found = shutil.which("java")
     if found is None:
-        raise ExternalError(f"Spark needs Java {OLDEST_JAVA} or later, but found none; {_INSTALL}", JAVA_NOT_FOUND)
+        raise ExternalError(
+            f"Spark needs Java {OLDEST_JAVA} or later, but found none; {_INSTALL}, or use the engine duckdb, which needs "
+            "none: lakeport.connect(engine='duckdb')",
+            JAVA_NOT_FOUND,
+        )
     return found
