@@ -1,4 +1,7 @@
-"""Rows of a Parquet table added to tables of ORC and Parquet by ``session.insert``, against Spark's own writer."""
+"""Rows of a Parquet table added to tables of ORC and Parquet: by ``session.insert``, and by Spark's ``INSERT INTO``.
+
+Both against Spark's own writer.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,14 @@ from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
 from benchmarks.lake import Lake, open_lake
 from benchmarks.tables import write_parquet
-from benchmarks.turns import take_turns
+from benchmarks.turns import Taken, take_turns
 
 __all__ = ["measure"]
 
 _GROUP = "inserts"
 _FILES = 8
 _AIM = 1.1
+_THEIRS = "Spark's own"
 
 
 def measure(size: Size, folder: Path) -> list[Figure]:
@@ -33,20 +37,31 @@ def measure(size: Size, folder: Path) -> list[Figure]:
             name = f"made_{file_format}"
             _create(lake, source, name, file_format, folder / name)
             writers: dict[str, Callable[[], int]] = {
-                "lakeport": partial(_insert, lake, source, name),
-                "spark": _spark_writer(lake, source, folder / f"spark_{file_format}", file_format),
+                "session.insert": partial(_insert, lake, source, name),
+                "INSERT INTO": partial(_insert_by_spark, lake, source, name),
+                _THEIRS: _spark_writer(lake, source, folder / f"spark_{file_format}", file_format),
             }
             taken = take_turns(writers, size.of(5, 1))
-            ours, theirs = taken["lakeport"], taken["spark"]
-            for what, mine, other in (("CPU", ours.cpu, theirs.cpu), ("time", ours.seconds, theirs.seconds)):
-                ratio = median(one / max(its, 0.01) for one, its in zip(mine, other, strict=True))
-                note = f"{median(mine):.1f} s against {median(other):.1f} s"
-                figures.append(
-                    Figure(_GROUP, f"{rows} rows, {file_format}: of Spark's, {what}", ratio, "x", _AIM, note)
-                )
+            for writer in writers:
+                if writer != _THEIRS:
+                    figures += _compared(f"{rows} rows, {file_format}, {writer}", taken[writer], taken[_THEIRS])
         name = "made_orc"
-        one = take_turns({"lakeport": partial(_insert, lake, folder / "one", name)}, size.of(20, 1))["lakeport"]
-        figures.append(Figure(_GROUP, "one row, embedded metastore", 1000 * median(one.seconds), "ms", 150))
+        small: dict[str, Callable[[], int]] = {
+            "session.insert": partial(_insert, lake, folder / "one", name),
+            "INSERT INTO": partial(_insert_by_spark, lake, folder / "one", name),
+        }
+        for writer, one in take_turns(small, size.of(20, 1)).items():
+            what = f"one row, embedded metastore, {writer}"
+            figures.append(Figure(_GROUP, what, 1000 * median(one.seconds), "ms", 150))
+    return figures
+
+
+def _compared(what: str, ours: Taken[int], theirs: Taken[int]) -> list[Figure]:
+    figures = []
+    for unit, mine, other in (("CPU", ours.cpu, theirs.cpu), ("time", ours.seconds, theirs.seconds)):
+        ratio = median(one / max(its, 0.01) for one, its in zip(mine, other, strict=True))
+        note = f"{median(mine):.1f} s against {median(other):.1f} s"
+        figures.append(Figure(_GROUP, f"{what}: of Spark's, {unit}", ratio, "x", _AIM, note))
     return figures
 
 
@@ -62,6 +77,11 @@ def _create(lake: Lake, source: Path, name: str, file_format: str, folder: Path)
 
 def _insert(lake: Lake, source: Path, name: str) -> int:
     return lake.session.insert(f"hive.bench.{name}", ds.dataset(source).scanner().to_reader())
+
+
+def _insert_by_spark(lake: Lake, source: Path, name: str) -> int:
+    lake.session.sql(f"INSERT INTO hive.bench.{name} SELECT * FROM parquet.`{source}`").collect()
+    return 0
 
 
 def _spark_writer(lake: Lake, source: Path, target: Path, file_format: str) -> Callable[[], int]:
