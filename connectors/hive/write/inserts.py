@@ -66,6 +66,7 @@ class HiveInserts:
             table.text_rules,
             self._acid(table),
         )
+        self._files.create_folder(handle.staging)
         made = int(session.start.timestamp())
         self._begun[handle.staging] = (
             HiveInsert(metastore, self._files, handle, made)

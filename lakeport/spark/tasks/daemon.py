@@ -24,7 +24,7 @@ _EARLY = (
     "lakeport.spark.tasks.writing",
     "connectors.memory.page_source",
     "connectors.hive.page_source",
-    "connectors.hive.write.page_sink",
+    "connectors.hive.write.sink.page_sink",
     "connectors.hudi.page_source",
 )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from connector_spi.errors import StorageError
 from connector_spi.page_sink import Fragment, PageSink, PageSinkProvider
 from connector_spi.session import ConnectorSession
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
@@ -123,6 +124,9 @@ class _HivePageSink(PageSink):
     def _opened(self, partition: _Key) -> _OpenFile:
         name = f"{uuid.uuid4().hex}.{self._insert.storage.format}"
         path = join_path(self._insert.staging, name)
+        if self._files.info(self._insert.staging) is None:
+            # An engine may give an insert up while some of its tasks still run; they are to leave nothing behind.
+            raise StorageError(f"rows cannot be added to {self._insert.name}: the insert was given up meanwhile")
         sink = self._files.create(path)
         opened = _OpenFile(path, self._task_files.target(name), sink, self._task_files.open(sink, path))
         self._open[partition] = opened

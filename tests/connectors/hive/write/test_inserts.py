@@ -12,7 +12,14 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.model import Parameters, Partition
-from connector_spi.errors import ConnectorError, InvalidArgumentError, MetastoreError, NotSupportedError, UserError
+from connector_spi.errors import (
+    ConnectorError,
+    InvalidArgumentError,
+    MetastoreError,
+    NotSupportedError,
+    StorageError,
+    UserError,
+)
 from connector_spi.names import SchemaTableName
 from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows
@@ -102,6 +109,23 @@ def test_nothing_is_left_when_the_metastore_fails(
     monkeypatch.undo()
     insert_rows(hive, NAME, [_MORE])
     assert len(rows(hive)) == 5
+
+
+def test_a_task_that_goes_on_after_the_abort_leaves_nothing(hive: HiveConnector, tmp_path: Path) -> None:
+    create_table(hive.metastore, tmp_path, "s", "t", _ROWS, ["ds"])
+    before = files(tmp_path / "s" / "t")
+    with ReferenceQuery(hive) as query:
+        insert = ReferenceInsert(query, NAME)
+        open_file, late = insert.sink(), insert.sink()
+        open_file.append(_MORE.to_batches()[0])
+        insert.abort()
+        for sink in (open_file, late):
+            sink.append(_MORE.to_batches()[0])
+            with pytest.raises(StorageError, match="given up meanwhile"):
+                sink.finish()
+            sink.abort()
+    assert files(tmp_path / "s" / "t") == before
+    assert not list((tmp_path / "s" / "t").glob(".*"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

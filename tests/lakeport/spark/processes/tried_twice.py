@@ -1,4 +1,6 @@
-"""Run by a test in a process of its own: an insert whose tasks fail at first, or run twice at the same time.
+"""Run by a test in a process of its own: an insert one of whose tasks fails at first.
+
+A copy of a task that is slow runs on another host only (``TaskSetManager``), so that a local cluster has none.
 
 ``python -m tests.lakeport.spark.processes.tried_twice`` prints one line of JSON.
 """
@@ -9,8 +11,7 @@ import json
 import os
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,15 +28,11 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.speculation": "true",
-    "spark.speculation.interval": "100ms",
-    "spark.speculation.quantile": "0.5",
-    "spark.speculation.minTaskRuntime": "500ms",
 }
 
 
 def main() -> None:
-    """Adds rows, each time to a table of its own, and looks at the files."""
+    """Adds rows, and looks at the files."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local-cluster[2,2,1024]")
     for name, value in _SETTINGS.items():
@@ -49,11 +46,10 @@ def main() -> None:
         install(spark, registry)
         spark.sql("CREATE SCHEMA hive.s")
         numbers = spark.range(0, ROWS, 1, 4)
-        first = {"failed": _fails_at_first, "slow": _slow_at_first}
-        met = {
-            name: _written(spark, numbers.mapInArrow(function, "id bigint"), Path(folder, name))
-            for name, function in first.items()
-        }
+        tries = Path(folder, "tries")
+        tries.mkdir()
+        met = _written(spark, numbers.mapInArrow(_noted(tries), "id bigint"), Path(folder, "rows"))
+        met["tries of task 3"] = sorted(path.name for path in tries.glob("3-*"))
         sys.stdout.write(json.dumps(met) + "\n")
         registry.shutdown()
     spark.stop()
@@ -70,20 +66,19 @@ def _written(spark: SparkSession, frame: DataFrame, place: Path) -> dict[str, ob
     return {"rows": counts[0], "distinct": counts[1], "files": len(files)}
 
 
-def _fails_at_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    context = TaskContext.get()
-    assert context is not None
-    yield from batches
-    if context.attemptNumber() == 0 and context.partitionId() % 2:
-        raise ValueError("the first try fails after its rows")
+def _noted(tries: Path) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Gives the same rows, and leaves a file for each try; the first one of task 3 fails."""
 
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        assert context is not None
+        task = (context.partitionId(), context.attemptNumber())
+        (tries / "-".join(map(str, task))).touch()
+        yield from batches
+        if task == (3, 0):
+            raise ValueError("the first try fails after its rows")
 
-def _slow_at_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    context = TaskContext.get()
-    assert context is not None
-    yield from batches
-    if context.attemptNumber() == 0 and context.partitionId() == 3:
-        time.sleep(20)
+    return run
 
 
 if __name__ == "__main__":

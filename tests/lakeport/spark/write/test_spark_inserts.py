@@ -318,6 +318,31 @@ def test_a_block_of_several_statements_takes_no_rows(warehouse: Warehouse) -> No
     assert warehouse.rows("SELECT * FROM hive.s.block") == [(1,)]
 
 
+@pytest.mark.parametrize("kind", [{}, {"transactional_properties": "insert_only"}], ids=["full", "insert_only"])
+def test_transactional_tables(warehouse: Warehouse, kind: dict[str, str]) -> None:
+    name = f"acid_{len(kind)}"
+    empty = pa.table({"id": pa.array([], pa.int64()), "p": pa.array([], pa.string())})
+    parameters = {"transactional": "true", **kind}
+    create_table(
+        warehouse.hive.metastore, warehouse.folder, "s", name, empty, ["p"], file_format="orc", parameters=parameters
+    )
+    place = warehouse.folder / "s" / name
+    sql, transactions = warehouse.session.sql, warehouse.hive.metastore.transactions
+    sql(f"INSERT INTO hive.s.{name} SELECT id, if(id < 5, 'x', 'y') FROM range(0, 10, 1, 3)")
+    before = files(place)
+    failing = "SELECT if(id < 8, id, raise_error('boom')), 'x' FROM range(0, 10, 1, 3)"
+    with pytest.raises(Exception, match="boom"):
+        sql(f"INSERT INTO hive.s.{name} {failing}")
+    assert files(place) == before
+    sql(f"INSERT INTO hive.s.{name} SELECT id + 100, p FROM hive.s.{name} WHERE p = 'x'")
+    wanted = [*((n, "x" if n < 5 else "y") for n in range(10)), *((n, "x") for n in range(100, 105))]
+    assert warehouse.rows(f"SELECT * FROM hive.s.{name}") == sorted(wanted, key=repr)
+    if not kind:
+        ids = warehouse.rows(f"SELECT DISTINCT `$row_id` FROM hive.s.{name}")
+        assert len(ids) == len(wanted)
+    assert until(lambda: not transactions.get_valid_transactions().open and not transactions.show_locks("s", name))
+
+
 def test_tables_in_memory(warehouse: Warehouse) -> None:
     data = pa.table({"id": pa.array([1], pa.int64()), "name": ["a"]})
     warehouse.memory.create_table(SchemaTableName("s", "t"), data, ("name",))
