@@ -23,6 +23,7 @@ from benchmarks.figures import Figure
 from benchmarks.hudi_tables import MergedShape, write_merged
 from benchmarks.lake import Lake, open_lake
 from benchmarks.turns import Taken, take_turns
+from connectors.hudi.read import key_stretches
 from connectors.hudi.read.log_cache import LOG_CACHE
 
 __all__ = ["measure"]
@@ -63,7 +64,44 @@ def measure(size: Size, folder: Path) -> list[Figure]:
     for name, taken in (*compared.items(), *in_spark.items(), *others.items(), *again):
         assert all(abs(one / other - 1) < 1e-9 for one, other in zip(taken.answer, answer, strict=True)), name
     what = f"{left:,} rows left of {shape.rows:,}, 3 of 10 columns summed"
-    return [*_figures(what, alone, in_spark, others), *_kept_figures(kept, kept_in_spark)]
+    return [*_figures(what, alone, in_spark, others), *_kept_figures(kept, kept_in_spark), *_recent(size, folder)]
+
+
+def _recent(size: Size, folder: Path) -> list[Figure]:
+    """Changes of the rows that were added last, in large base files: most row groups have none."""
+    shape = MergedShape(
+        size.of(5_000_000, 20_000), size.of(4, 1), updated=0.05, recent=0.1, group_rows=size.of(100_000, 1_000)
+    )
+    write_merged(folder / "recent", folder / "rewritten", shape)
+    with open_lake(folder) as lake:
+        for name in ("recent", "rewritten"):
+            lake.register("hudi", name, folder / name)
+        read = _arrow(lake, "hudi.bench.recent")
+        contenders = {
+            "recent": read,
+            "all merged": _all_merged(read),
+            "rewritten": _arrow(lake, "hudi.bench.rewritten"),
+        }
+        alone = take_turns({name: _forgetting(run) for name, run in contenders.items()}, size.of(5, 1))
+    answers = [taken.answer for taken in alone.values()]
+    assert all(abs(one / other - 1) < 1e-9 for answer in answers for one, other in zip(answer, answers[0], strict=True))
+    return [
+        _ratio("changes of the last tenth in Arrow: of written", alone["recent"], alone["rewritten"]),
+        _ratio("changes of the last tenth in Arrow: of all row groups merged", alone["recent"], alone["all merged"]),
+    ]
+
+
+def _all_merged(run: Run) -> Run:
+    """A run in which no row group is passed on as it is."""
+
+    def merge_all() -> Sequence[float]:
+        least, key_stretches.LEAST_ROWS = key_stretches.LEAST_ROWS, 1 << 62
+        try:
+            return run()
+        finally:
+            key_stretches.LEAST_ROWS = least
+
+    return merge_all
 
 
 def _figures(

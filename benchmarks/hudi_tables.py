@@ -33,6 +33,8 @@ class MergedShape:
         updated: Rows of the logs for each row of the base files; more than one where rows are updated again.
         positions: The logs tell the positions of their rows, as those of Hudi 1.x do, in a table of version 9; else
             the table is of version 6.
+        recent: The last part of each base file that has all changes: the rows that were added last.
+        group_rows: Rows of a row group of the base files; ``None`` is pyarrow's own.
     """
 
     rows: int
@@ -40,6 +42,8 @@ class MergedShape:
     updates: int = 3
     updated: float = 0.2
     positions: bool = False
+    recent: float = 1.0
+    group_rows: int | None = None
 
 
 def write_merged(merge_on_read: Path, copy_on_write: Path | None, shape: MergedShape) -> int:
@@ -55,6 +59,8 @@ def write_merged(merge_on_read: Path, copy_on_write: Path | None, shape: MergedS
     written: list[pa.Table] = []
     for path in sorted(merge_on_read.glob("*.parquet")):
         base = pq.read_table(path)
+        if shape.group_rows is not None:
+            pq.write_table(base, path, row_group_size=shape.group_rows)
         left = base
         for number, instant in enumerate(instants):
             # Since version 8 a log is named after its own write.
@@ -75,14 +81,14 @@ def _change(base: pa.Table, left: pa.Table, instant: str, number: int, shape: Me
     """The block of a write to one file group, and the rows that are left after it."""
     random = np.random.default_rng(base.num_rows + number)
     if number == shape.updates:
-        chosen = np.sort(random.choice(base.num_rows, int(base.num_rows * _DELETED), replace=False))
+        chosen = _chosen(random, base.num_rows, int(base.num_rows * _DELETED), shape)
         keys = base.column("_hoodie_record_key").take(pa.array(chosen))
         ordering = ("IntWrapper", {"value": 0})
         deletes = [{"recordKey": key, "partitionPath": "", "orderingVal": ordering} for key in keys.to_pylist()]
         kept = left.filter(pc.invert(pc.is_in(left["_hoodie_record_key"], keys)))
         return delete_block(instant, deletes, **_positions(chosen, shape)), kept
     count = int(base.num_rows * shape.updated / shape.updates)
-    chosen = np.sort(random.choice(base.num_rows, count, replace=False))
+    chosen = _chosen(random, base.num_rows, count, shape)
     rows = base.take(pa.array(chosen))
     fresh = numbers(count, int(instant[-9:]) + base.column("id")[0].as_py())
     for name in fresh.column_names:
@@ -91,6 +97,12 @@ def _change(base: pa.Table, left: pa.Table, instant: str, number: int, shape: Me
     schema = json.loads(avro_schema(rows.schema))
     kept = left.filter(pc.invert(pc.is_in(left["_hoodie_record_key"], rows["_hoodie_record_key"])))
     return data_block(instant, schema, rows.to_pylist(), **_positions(chosen, shape)), pa.concat_tables([kept, rows])
+
+
+def _chosen(random: np.random.Generator, rows: int, count: int, shape: MergedShape) -> np.ndarray:
+    """Rows of a base file that change, ascending."""
+    first = int(rows * (1 - shape.recent))
+    return first + np.sort(random.choice(rows - first, count, replace=False))
 
 
 def _complete(timeline: Path, instant: str, files: Sequence[str]) -> None:

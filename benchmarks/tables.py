@@ -90,7 +90,7 @@ def write_hudi(folder: Path, rows: int, files: int) -> Path:
 def _base_file(folder: Path, number: int, rows: pa.Table) -> dict[str, object]:
     group = f"{UUID(int=number)}-0"
     path = folder / f"{group}_0-1-1_{FIRST_INSTANT}.parquet"
-    keys = pa.array([f"{group}-{row}" for row in range(rows.num_rows)], pa.string())
+    keys = pa.array([f"{group}-{row:09}" for row in range(rows.num_rows)], pa.string())
     meta: dict[str, pa.Array] = {
         name: pa.array([value], pa.string()).take(pa.array(np.zeros(rows.num_rows, np.int64)))
         for name, value in zip((*_META, "_hoodie_file_name"), (FIRST_INSTANT, "0", "", "", path.name), strict=True)

@@ -102,6 +102,11 @@ class LogMerge:
         return batches + self._log_rows(replaced[self._given[replaced]])
 
     @property
+    def keys(self) -> pa.Array:
+        """What the logs say something of: record keys, or positions in the base file."""
+        return self._log.keys
+
+    @property
     def last_position(self) -> int:
         """The greatest position among the keys, where these are positions; -1 without any."""
         return -1 if not len(self._log.keys) else int(pc.max(self._log.keys).as_py())

@@ -20,6 +20,7 @@ from connectors.hudi.merge.columns import MergeColumns
 from connectors.hudi.merge.event_store import KeyRange
 from connectors.hudi.merge.merged import base_ordering
 from connectors.hudi.read.base_page_source import base_page_source
+from connectors.hudi.read.key_stretches import key_stretches
 from connectors.hudi.read.log_events import slice_merge_columns
 from connectors.hudi.read.merged_logs import SliceMerge
 from connectors.hudi.read.slice_read import SliceRead
@@ -74,27 +75,39 @@ class MergedPageSource(PageSource):
                 merge = LogMerge(kept.log, kept.index, self._fits(columns)) if kept.log is not None else None
                 del kept
                 if merge is None and keys.is_all:
-                    yield from self._project(self._untouched_rows(columns))
+                    yield from self._project(self._untouched_rows(read, columns))
                     continue
                 yield from self._project(self._base_rows(merge, columns, keys))
                 yield from self._project(self._inserts(merge, columns))
 
-    def _untouched_rows(self, columns: MergeColumns) -> _Batches:
-        """The rows of the base file of a slice whose logs say nothing: without what keys and order are made of."""
-        if not self._read.split.has_base:
+    def _untouched_rows(self, base: SliceRead, columns: MergeColumns) -> _Batches:
+        """Rows of the base file of which the logs say nothing: without what keys and order are made of."""
+        if not base.split.has_base:
             return
-        with closing(base_page_source(self._read.with_columns(columns.given, self._read.predicate))) as source:
+        with closing(base_page_source(base.with_columns(columns.given, base.predicate))) as source:
             for batch in source:
                 count("rows of base files read", batch.num_rows)
                 yield batch
             self._bytes += source.completed_bytes
 
     def _base_rows(self, merge: LogMerge | None, columns: MergeColumns, part: KeyRange) -> _Batches:
-        """The rows of the base file, merged."""
+        """The rows of the base file: merged, but those of row groups that no key of the logs is in."""
         if not self._read.split.has_base:
             return
-        base = self._read.with_columns(columns.read, self._prunable(columns))
-        with closing(base_page_source(base)) as source:
+        if merge is None or not part.is_all or columns.by_position or not columns.has_meta_columns:
+            yield from self._merged_rows(self._read, merge, columns, part)
+            return
+        for stretch in key_stretches(self._read, merge.keys):
+            base = self._read.of_range(stretch.start, stretch.end - stretch.start)
+            if stretch.is_met:
+                yield from self._merged_rows(base, merge, columns, part)
+            else:
+                count("rows of base files that no log is about", stretch.rows)
+                yield from self._untouched_rows(base, columns)
+
+    def _merged_rows(self, base: SliceRead, merge: LogMerge | None, columns: MergeColumns, part: KeyRange) -> _Batches:
+        """The rows of a range of the base file, merged."""
+        with closing(base_page_source(base.with_columns(columns.read, self._prunable(columns)))) as source:
             for read in source:
                 batch = read
                 count("rows of base files read", batch.num_rows)

@@ -69,6 +69,10 @@ class ParquetFile(ColumnarFile):
             if self.read.file.holds(_middle(group)):
                 yield FileRows(index, start, group.num_rows)
 
+    def middle(self, part: int) -> int:
+        """The byte of a row group by which it belongs to a range."""
+        return _middle(self._metadata.row_group(part))
+
     def matching(self, parts: Sequence[int], predicate: TupleDomain[ColumnHandle]) -> list[int]:
         return self._statistics.matching(parts, predicate)
 

@@ -59,8 +59,8 @@ def _find() -> str:
     found = shutil.which("java")
     if found is None:
         raise ExternalError(
-            f"Spark needs Java {OLDEST_JAVA} or later, but found none; {_INSTALL}, or use the engine duckdb, which needs "
-            "none: lakeport.connect(engine='duckdb')",
+            f"Spark needs Java {OLDEST_JAVA} or later, but found none; {_INSTALL}, or use the engine duckdb, which "
+            "needs none: lakeport.connect(engine='duckdb')",
             JAVA_NOT_FOUND,
         )
     return found

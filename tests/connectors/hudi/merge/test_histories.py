@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, Range, TupleDomain, ValueSet
+from connectors.hudi.read import key_stretches
 from connectors.hudi.read.log_cache import LOG_CACHE
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.merge.writer import Block, Delete, Partial, Row, SliceWriter, Upsert
@@ -127,6 +128,14 @@ PARTIALS = st.sampled_from([("a",), ("b",)]).flatmap(
 BASES = st.lists(FULL_ROWS, max_size=11, unique_by=lambda row: row["key"])
 WHOLE = st.one_of(UPSERTS, DELETES.map(Delete))
 WITH_PARTIALS = st.one_of(UPSERTS, PARTIALS, DELETES.map(Delete))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def all_stretches() -> Iterator[None]:
+    """Row groups that no key of the logs is in are told apart however few their rows are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(key_stretches, "LEAST_ROWS", 1)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,86 @@
+"""Stretches of a base file with and without rows that logs say something of. Executor side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connector_spi.handles import ColumnHandle
+from connector_spi.predicate import ColumnReference
+from connectors.hudi.read.slice_read import SliceRead
+from connectors.hudi.schema.table_schema import RECORD_KEY
+from connectors.toolkit.parquet.file import open_parquet_read, parquet_errors
+from connectors.toolkit.read.file_read import FileRange, FileRead
+
+__all__ = ["LEAST_ROWS", "KeyStretch", "key_stretches"]
+
+LEAST_ROWS = 50_000
+"""A stretch of fewer rows is not read apart: each opens the file again."""
+_KEY = ColumnHandle(RECORD_KEY, pa.string())
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStretch:
+    """Row groups that follow each other.
+
+    Attributes:
+        start: First byte of the range that has them.
+        end: The byte behind it.
+        rows: Their rows.
+        is_met: Whether a key of the logs may be in them.
+    """
+
+    start: int
+    end: int
+    rows: int
+    is_met: bool
+
+
+def key_stretches(read: SliceRead, keys: pa.Array) -> list[KeyStretch]:
+    """The row groups of a split's range by whether statistics of their record keys leave room for a key of the logs.
+
+    Args:
+        read: The split; its base file has the column of record keys.
+        keys: The record keys of the logs.
+
+    Returns:
+        In the order of the file; one for the whole range, where nothing is worth to be told apart.
+    """
+    split = read.split
+    whole = [KeyStretch(split.start, split.start + split.length, 0, is_met=True)]
+    if split.format != "parquet" or split.source is not None or read.table.history is not None:
+        return whole
+    groups = list(_groups(read, keys))
+    starts = [group.start for group in groups]
+    if starts != sorted(starts) or not groups:
+        return whole
+    found = [_joined(list(one)) for _, one in groupby(groups, key=lambda group: group.is_met)]
+    # What is too short to be told apart is merged as the rest is, which is always right.
+    kept = [one if one.rows >= LEAST_ROWS else KeyStretch(one.start, one.end, one.rows, is_met=True) for one in found]
+    stretches = [_joined(list(one)) for _, one in groupby(kept, key=lambda group: group.is_met)]
+    return whole if all(one.is_met for one in stretches) else stretches
+
+
+def _groups(read: SliceRead, keys: pa.Array) -> Iterator[KeyStretch]:
+    split = read.split
+    asked = FileRead(FileRange(split.path, split.start, split.length), (_KEY,))
+    with parquet_errors(split.path), open_parquet_read(read.files, asked) as file:
+        for rows in file.rows():
+            bounds = file.bounds(rows.part, ColumnReference(_KEY), _KEY.type)
+            middle = file.middle(rows.part)
+            yield KeyStretch(middle, middle + 1, rows.count, _may_hold(bounds.low, bounds.high, keys))
+
+
+def _may_hold(low: object, high: object, keys: pa.Array) -> bool:
+    if not isinstance(low, str) or not isinstance(high, str):
+        return True
+    inside = pc.and_(pc.greater_equal(keys, low), pc.less_equal(keys, high))
+    return bool(pc.any(inside).as_py())
+
+
+def _joined(groups: list[KeyStretch]) -> KeyStretch:
+    return KeyStretch(groups[0].start, groups[-1].end, sum(one.rows for one in groups), groups[0].is_met)
