@@ -95,7 +95,7 @@ def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
             source = source.expression
         if not isinstance(source, exp.Query):
             continue
-        found = [one for one in source.selects if one.alias_or_name == node.name]
+        found = [one for one in source.selects if one.alias_or_name.lower() == node.name.lower()]
         if len(found) == 1 and found[0].unalias() is not node:
             node.type = _result_type(source, found[0])
 

@@ -47,6 +47,8 @@ QUERIES = (
     "SELECT id FROM mem.s.t WHERE day >= '2024-01-01' AND at < '2024-02-01 00:00:00' ORDER BY id",
     "SELECT id FROM mem.s.t WHERE s LIKE 'a%' OR s IN ('b', 'c') OR d BETWEEN 2 AND 4 ORDER BY id",
     "SELECT id FROM mem.s.t WHERE NOT yes OR id IS NULL ORDER BY id",
+    "SELECT id FROM mem.s.t WHERE f > 1 AND d IN (1.5, -2.25, 7) ORDER BY id",
+    "SELECT Big FROM mem.s.t WHERE n <> 7 OR s NOT IN ('a', 'z') ORDER BY Big",
     "SELECT id <=> NULL AS missing, coalesce(id, 0) AS z, CASE WHEN yes THEN s ELSE 'no' END AS c FROM mem.s.t "
     "ORDER BY Big",
     "WITH t AS (SELECT id, d FROM mem.s.t WHERE id > 1) SELECT count(*) AS c, sum(d) AS x FROM t",
