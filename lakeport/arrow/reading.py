@@ -12,7 +12,6 @@ from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.optional.changes import ChangeRange
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import Constraint, TupleDomain
 from lakeport.arrow.column_names import column_finder, wanted_columns
@@ -32,7 +31,7 @@ from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_splits
 from lakeport.scan_facts import ScanObserver
 from lakeport.transactions.statement import CatalogAccess, Statement
 
-__all__ = ["open_changes", "open_scan"]
+__all__ = ["open_scan"]
 
 
 def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
@@ -43,7 +42,9 @@ def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
         request: What to read.
 
     Raises:
-        InvalidArgumentError: A name, filter, limit, version or option that is not understood.
+        InvalidArgumentError: A name, filter, limit, version, range or option that is not understood, or changes that
+            are gone.
+        NotSupportedError: Changes are asked for, and the catalog or the table has none.
         CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError, ColumnNotFoundError: It is not there; names what
             is close.
         ConnectorError: The catalog or its storage failed.
@@ -51,28 +52,11 @@ def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
     return _open(statement, request, ())
 
 
-def open_changes(statement: Statement, request: ScanRequest, change_range: ChangeRange) -> ArrowScan:
-    """Plans a read of the changes of a table.
-
-    Args:
-        statement: What the read belongs to; it ends with the batches.
-        request: What to read; of no version.
-        change_range: Which versions' changes.
-
-    Raises:
-        InvalidArgumentError: A name, range, filter or limit that is not understood, or changes that are gone.
-        NotSupportedError: The catalog or the table has no changes.
-        CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError, ColumnNotFoundError: It is not there; names what
-            is close.
-        ConnectorError: The catalog or its storage failed.
-    """
-    full = full_table_name(request.name)
-    access, resolved, _ = resolve_with_changes(statement.access(full.catalog), full, change_range)
-    return _table(access, full, resolved, request)
-
-
 def _open(statement: Statement, request: ScanRequest, views: tuple[CatalogSchemaTableName, ...]) -> ArrowScan:
     full = full_table_name(request.name)
+    if request.changes is not None:
+        access, table, _ = resolve_with_changes(statement.access(full.catalog), full, request.changes)
+        return _table(access, full, table, request)
     if full in views:
         raise NotSupportedError(f"{full} is a view that reads itself; correct its text", UNSUPPORTED_VIEW)
     view = view_request(statement, full, request)

@@ -17,6 +17,7 @@ from sqlglot.schema import MappingSchema
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.properties import closest
+from lakeport.duckdb.changes import with_changes_as_versions
 from lakeport.duckdb.column_paths import resolve_paths
 from lakeport.duckdb.kinds import EXACT, column_type
 from lakeport.duckdb.named_table import NamedTable
@@ -36,7 +37,7 @@ def parsed(text: str) -> Expr:
         InvalidArgumentError: It is none.
     """
     try:
-        return sqlglot.parse_one(text, dialect="spark")
+        return sqlglot.parse_one(with_changes_as_versions(text), dialect="spark")
     except SqlglotError as error:
         raise InvalidArgumentError(f"the statement is not understood: {str(error).splitlines()[0]}") from error
 
@@ -80,7 +81,7 @@ class Query:
         views: dict[NamedTable, str] = {}
         for table in list(statement.find_all(exp.Table)):
             named = NamedTable.of(table)
-            if len(named.parts) == 1 and named.version is None and _is_common(table):
+            if len(named.parts) == 1 and named.is_plain and _is_common(table):
                 continue
             view = views.setdefault(named, f"lakeport_{len(views)}")
             alias = table.alias or table.name

@@ -101,6 +101,8 @@ class Tables:
         self, connection: duckdb.DuckDBPyConnection, named: NamedTable, use: TableUse, lease: ReadLease
     ) -> NativeTable | None:
         """How DuckDB reads the table's files itself; ``None`` where rows have to come from here."""
+        if named.changes is not None:
+            return None
         full = self._current.full(named.parts)
         with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
             access = statement.access(full.catalog)
@@ -121,7 +123,9 @@ class Tables:
     def _scan(self, named: NamedTable, lease: ReadLease) -> TableScan:
         full = self._current.full(named.parts)
         name = ".".join(quote_identifier(part) for part in (full.catalog, full.schema, full.table))
-        scan = TableScan(self._reads, ScanRequest(name, version=named.version, ordered=False), lease)
+        scan = TableScan(
+            self._reads, ScanRequest(name, version=named.version, changes=named.changes, ordered=False), lease
+        )
         if not scan.columns:
             raise refused(name, "the table has no columns, which DuckDB does not know")
         return scan
