@@ -14,7 +14,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.errors import UserError
 from lakeport.arrow.filters import Where
 from lakeport.arrow.inserting import check_outside_of_block, insert_rows, resolve_target, rows_of
-from lakeport.arrow.reading import open_changes, open_scan
+from lakeport.arrow.reading import open_scan
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import Exclusive, ReadSettings, ScanRequest, Version, change_range, scan_request
 from lakeport.engine import Engine, LazyResult, Parameters, ResultT_co
@@ -246,8 +246,10 @@ class CatalogSession(Generic[ResultT_co]):
             2
         """
         asked = change_range(start, end)
-        request = ScanRequest(name, threads=threads).with_columns(columns).with_filter(where).with_limit(limit)
-        return self._reads.read(lambda statement: open_changes(statement, request, asked), self.read_lease)
+        request = (
+            ScanRequest(name, changes=asked, threads=threads).with_columns(columns).with_filter(where).with_limit(limit)
+        )
+        return self._reads.read(lambda statement: open_scan(statement, request), self.read_lease)
 
     def insert(self, name: str, data: object) -> int:
         """Adds rows to a table with no Spark; others see all of them at once when the call returns, or none.

@@ -14,6 +14,7 @@ from lakeport.predicate_text import domain_text
 from lakeport.units import count_text, size_text
 
 __all__ = [
+    "SPARK",
     "JobCounts",
     "ObservedScan",
     "PushdownFacts",
@@ -25,6 +26,10 @@ __all__ = [
     "kept_text",
     "scan_totals",
 ]
+
+
+SPARK = "Spark"
+"""The engine whose scans have tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,11 @@ class ScanFacts:
         name: The table.
         summary: What the connector skipped.
         splits: Number of splits.
-        tasks: Number of tasks.
+        tasks: Number of tasks; of DuckDB, of threads.
         size_bytes: Of the splits, as they are stored.
-        native: Spark's own reader reads it, else Python tasks.
-        rows_reason: Why these hand over row by row; ``None`` where they hand over columns.
+        native: The engine's own reader reads it, else Python.
+        rows_reason: Why tasks hand over row by row; ``None`` where they hand over columns.
+        engine: As people write it.
     """
 
     name: CatalogSchemaTableName
@@ -65,12 +71,22 @@ class ScanFacts:
     size_bytes: int
     native: bool
     rows_reason: str | None = None
+    engine: str = SPARK
+
+    @property
+    def shared_out(self) -> str:
+        """What reads the splits at once, in words; nothing where DuckDB does as it likes."""
+        if self.engine == SPARK:
+            return f" in {count_text(self.tasks, 'task')}"
+        return "" if self.native else f" in {count_text(self.tasks, 'thread')}"
 
     @property
     def reader(self) -> str:
         """Who reads, in words."""
         if self.native:
-            return "native (Spark)"
+            return f"native ({self.engine})"
+        if self.engine != SPARK:
+            return "Lakeport, as Arrow"
         if self.rows_reason is None:
             return "Python tasks, as columns"
         return f"Python tasks, row by row ({self.rows_reason})"
@@ -85,7 +101,7 @@ class PushdownFacts:
         columns_total: Number of visible columns of the table.
         pushed: The filter that the connector got.
         checked: Predicates that tasks check, in SQL.
-        left: Predicates that Spark checks again, in SQL.
+        left: Predicates that the engine checks again, in SQL; ``None`` where its plan shows them.
         aggregated: What tasks aggregate; ``None`` for nothing.
         limit: Rows that are wanted in all; ``None`` where no limit was pushed.
         first_rows: The order in which tasks choose the first rows; ``None`` for all rows.
@@ -96,7 +112,7 @@ class PushdownFacts:
     columns_total: int
     pushed: TupleDomain[ColumnHandle]
     checked: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    left: tuple[str, ...] | None = ()
     aggregated: str | None = None
     limit: int | None = None
     first_rows: str | None = None
@@ -123,7 +139,8 @@ class ScanDescription:
         entries.append(("filter pushed", domain_text(pushdown.pushed)))
         if pushdown.checked:
             entries.append(("filter checked in tasks", " AND ".join(pushdown.checked)))
-        entries.append(("filter left to Spark", " AND ".join(pushdown.left) or "none"))
+        if pushdown.left is not None:
+            entries.append((f"filter left to {facts.engine}", " AND ".join(pushdown.left) or "none"))
         if pushdown.aggregated is not None:
             entries.append(("aggregated in tasks", pushdown.aggregated))
         if pushdown.limit is not None:
@@ -135,7 +152,7 @@ class ScanDescription:
             entries.append(("partitions", kept_text(summary.partitions_kept, summary.partitions_total)))
         if summary.files_kept is not None:
             entries.append(("files", kept_text(summary.files_kept, summary.files_total)))
-        entries.append(("splits", f"{facts.splits:,} in {count_text(facts.tasks, 'task')}"))
+        entries.append(("splits", f"{facts.splits:,}{facts.shared_out}"))
         entries.append(("size", size_text(facts.size_bytes)))
         entries.append(("reader", facts.reader))
         return [*entries, *(("", note) for note in summary.notes)]
@@ -161,7 +178,7 @@ class ScanDescription:
             "columnsTotal": pushdown.columns_total,
             "filterPushed": domain_text(pushdown.pushed),
             "filterCheckedInTasks": list(pushdown.checked),
-            "filterLeftToSpark": list(pushdown.left),
+            **({} if pushdown.left is None else {f"filterLeftTo{facts.engine}": list(pushdown.left)}),
             "aggregatedInTasks": pushdown.aggregated,
             "limitPushed": pushdown.limit,
             "firstRowsInTasks": pushdown.first_rows,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 import pyarrow as pa
@@ -12,13 +12,13 @@ from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_column
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.optional.changes import ChangeRange
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import Constraint, TupleDomain
 from lakeport.arrow.column_names import column_finder, wanted_columns
 from lakeport.arrow.conditions import Junction, RowTest
 from lakeport.arrow.expression_filter import row_filters
 from lakeport.arrow.filters import RowFilter
+from lakeport.arrow.observed_read import ObservedRead
 from lakeport.arrow.parallel_read import ParallelRead, default_threads
 from lakeport.arrow.pushed_conditions import pushed_conditions
 from lakeport.arrow.scan_request import ScanRequest
@@ -27,10 +27,11 @@ from lakeport.arrow.view_request import view_request
 from lakeport.error_codes import UNSUPPORTED_VIEW
 from lakeport.planning.names import full_table_name
 from lakeport.planning.redirection import resolve, resolve_with_changes
-from lakeport.planning.scan_plan import ScanPlan, plan_splits
+from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_splits
+from lakeport.scan_facts import ScanObserver
 from lakeport.transactions.statement import CatalogAccess, Statement
 
-__all__ = ["open_changes", "open_scan"]
+__all__ = ["open_scan"]
 
 
 def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
@@ -41,7 +42,9 @@ def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
         request: What to read.
 
     Raises:
-        InvalidArgumentError: A name, filter, limit, version or option that is not understood.
+        InvalidArgumentError: A name, filter, limit, version, range or option that is not understood, or changes that
+            are gone.
+        NotSupportedError: Changes are asked for, and the catalog or the table has none.
         CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError, ColumnNotFoundError: It is not there; names what
             is close.
         ConnectorError: The catalog or its storage failed.
@@ -49,28 +52,11 @@ def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
     return _open(statement, request, ())
 
 
-def open_changes(statement: Statement, request: ScanRequest, change_range: ChangeRange) -> ArrowScan:
-    """Plans a read of the changes of a table.
-
-    Args:
-        statement: What the read belongs to; it ends with the batches.
-        request: What to read; of no version.
-        change_range: Which versions' changes.
-
-    Raises:
-        InvalidArgumentError: A name, range, filter or limit that is not understood, or changes that are gone.
-        NotSupportedError: The catalog or the table has no changes.
-        CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError, ColumnNotFoundError: It is not there; names what
-            is close.
-        ConnectorError: The catalog or its storage failed.
-    """
-    full = full_table_name(request.name)
-    access, resolved, _ = resolve_with_changes(statement.access(full.catalog), full, change_range)
-    return _table(access, resolved, request)
-
-
 def _open(statement: Statement, request: ScanRequest, views: tuple[CatalogSchemaTableName, ...]) -> ArrowScan:
     full = full_table_name(request.name)
+    if request.changes is not None:
+        access, table, _ = resolve_with_changes(statement.access(full.catalog), full, request.changes)
+        return _table(access, full, table, request)
     if full in views:
         raise NotSupportedError(f"{full} is a view that reads itself; correct its text", UNSUPPORTED_VIEW)
     view = view_request(statement, full, request)
@@ -82,10 +68,12 @@ def _open(statement: Statement, request: ScanRequest, views: tuple[CatalogSchema
         if request.options:
             raise InvalidArgumentError(f"system table {resolved.name} has no read options; leave them out")
         return _system_table(access, resolved, request)
-    return _table(access, resolved, request)
+    return _table(access, full, resolved, request)
 
 
-def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest) -> ArrowScan:
+def _table(
+    access: CatalogAccess, name: CatalogSchemaTableName, resolved: ResolvedTable, request: ScanRequest
+) -> ArrowScan:
     given = {key.lower(): text for key, text in request.options.items()}
     resolved = access.tables.with_options(access.begun, access.session, resolved, given)
 
@@ -112,8 +100,14 @@ def _table(access: CatalogAccess, resolved: ResolvedTable, request: ScanRequest)
         plan = plan.with_limit(request.limit)
     schema = pa.schema([(column, handles[column].type) for column in wanted])
     threads = default_threads() if request.threads is None else request.threads
-    batches = _splits(plan, threads, ordered=request.ordered)
-    return ArrowScan(schema, _shape(batches, schema, filters, request.limit))
+    observer = access.statement.observer
+    if observer is None:
+        batches = _splits(plan, lambda: plan_splits(plan), threads, ordered=request.ordered)
+        return ArrowScan(schema, _shape(batches, schema, filters, request.limit))
+    observed = ObservedRead(name, plan, len(visible), threads)
+    observer.scan_built(observed)
+    batches = _splits(plan, observed.planned, threads, ordered=request.ordered)
+    return ArrowScan(schema, _observed(observed, _shape(batches, schema, filters, request.limit), observer))
 
 
 def _system_table(access: CatalogAccess, resolved: ResolvedSystemTable, request: ScanRequest) -> ArrowScan:
@@ -146,11 +140,21 @@ def _needed(request: ScanRequest, filters: Sequence[RowFilter]) -> RowTest:
     return Junction(True, (request.needed, *(rows.needed for rows in filters)))
 
 
-def _splits(plan: ScanPlan, threads: int, *, ordered: bool) -> Iterator[pa.RecordBatch]:
+def _observed(
+    read: ObservedRead, batches: Iterator[pa.RecordBatch], observer: ScanObserver
+) -> Iterator[pa.RecordBatch]:
+    """The batches; the observer is told when the first one is asked for."""
+    observer.scan_started(read)
+    yield from read.counted(batches)
+
+
+def _splits(
+    plan: ScanPlan, planned: Callable[[], PlannedSplits], threads: int, *, ordered: bool
+) -> Iterator[pa.RecordBatch]:
     """The batches of all splits."""
     access = plan.access
     provider = access.connector.page_source_provider
-    splits = plan_splits(plan, TupleDomain.all()).splits
+    splits = planned().splits
 
     def open_split(split: Split) -> PageSource:
         return access.origin.open_split(provider, access.session, split, plan.table, plan.columns)

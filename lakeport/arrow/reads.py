@@ -14,6 +14,7 @@ from connector_spi.errors import UserError
 from lakeport.arrow.reading import open_scan
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.arrow.stream import ArrowScan, ArrowStream
+from lakeport.scan_facts import ScanObserver
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import PropertySource, Statement, statement_scope
@@ -27,11 +28,18 @@ class ArrowReads:
     Args:
         catalogs: What they read.
         properties: Gives the session properties that are set for a catalog; ``None``: all have their defaults.
+        observer: Who wants to know of all scans.
     """
 
-    def __init__(self, catalogs: CatalogRegistry, properties: PropertySource | None = None) -> None:
+    def __init__(
+        self,
+        catalogs: CatalogRegistry,
+        properties: PropertySource | None = None,
+        observer: ScanObserver | None = None,
+    ) -> None:
         self._catalogs = catalogs
         self._properties = properties
+        self._observer = observer
         self._process = os.getpid()
         self._streams: weakref.WeakSet[ArrowStream] = weakref.WeakSet()
 
@@ -56,8 +64,16 @@ class ArrowReads:
     def schema(self, request: ScanRequest, lease: ReadLease) -> pa.Schema:
         """What a read gives; everything that can be wrong with its names is said."""
         statement = self.statement(lease)
+        # It never runs.
+        statement.observer = None
         with statement_scope(statement):
             return open_scan(statement, request).schema
+
+    def show(self, request: ScanRequest, lease: ReadLease) -> None:
+        """Plans a read for the observer, and does not run it."""
+        statement = self.statement(lease)
+        with statement_scope(statement):
+            open_scan(statement, request)
 
     def read_again(self, request: ScanRequest, lease: ReadLease) -> pa.RecordBatchReader:
         """Starts one of several reads that see one snapshot.
@@ -86,7 +102,13 @@ class ArrowReads:
                 f"the session was opened in process {self._process}, from which this one, {os.getpid()}, was forked; "
                 "open a session of its own here with lakeport.connect()"
             )
-        return plain_statement(self._catalogs, lease, self._properties)
+        statement = plain_statement(self._catalogs, lease, self._properties)
+        statement.observer = self._observer
+        return statement
+
+    def observed(self, observer: ScanObserver) -> ArrowReads:
+        """The same for a statement that is explained; to be closed after it."""
+        return ArrowReads(self._catalogs, self._properties, observer)
 
     def close(self) -> None:
         """Ends what is open; whoever reads on gets an error."""

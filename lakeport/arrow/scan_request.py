@@ -61,6 +61,7 @@ class ScanRequest:
         filters: Rows to read have to pass them all.
         limit: Most rows to give, after the filters; ``None`` is all.
         version: An older state; ``None`` is the newest.
+        changes: What changed in the table is read, of no version; ``None``: its rows.
         options: Options of the connector, in any case.
         needed: By names of columns as the table has them. Rows outside of it are not needed, but may come: whoever
             asks filters them again.
@@ -76,6 +77,7 @@ class ScanRequest:
     filters: tuple[Where, ...] = ()
     limit: int | None = None
     version: TableVersion | None = None
+    changes: ChangeRange | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     needed: RowTest = EVERY_ROW
     threads: int | None = None

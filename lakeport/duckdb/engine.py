@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 import traceback
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 
 import duckdb
 import pyarrow as pa
@@ -16,19 +17,23 @@ from connector_spi.names import parse_name
 from lakeport.arrow.inserting import check_outside_of_block, resolve_target
 from lakeport.arrow.reads import ArrowReads
 from lakeport.duckdb.calls import call
+from lakeport.duckdb.explaining import explain_query
 from lakeport.duckdb.inserts import Insert
 from lakeport.duckdb.listings import CurrentNames, Listings
 from lakeport.duckdb.macros import create_macros
 from lakeport.duckdb.parameters import parsed_with
 from lakeport.duckdb.planned_query import PlannedQuery
-from lakeport.duckdb.queries import Query
+from lakeport.duckdb.planning import QueryPlan, plan_query
 from lakeport.duckdb.refusal import only_spark, refused
 from lakeport.duckdb.result import LocalResult
 from lakeport.duckdb.rules import FUNCTIONS
 from lakeport.duckdb.settings import SETTING_NAMES, Settings
 from lakeport.duckdb.tables import Tables
 from lakeport.engine import Engine, FunctionUsage, Parameters, Work
+from lakeport.sql.explain.documents import explained_json
+from lakeport.sql.explain.observer import QueryObserver
 from lakeport.sql.explain.request import ExplainRequest
+from lakeport.sql.explain.text import explained_text
 from lakeport.sql.show_stats import stats_table_name, table_stats
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
@@ -137,7 +142,8 @@ class DuckDbEngine(Engine[LocalResult]):
         if word == "INSERT":
             self._insert(text, lease, args)
             return LocalResult.of(pa.table({}))
-        return self._lazy(self._planned(text, lease, args))
+        planned = self._query_plan(text, lease or ReadLease(self._registry), self._tables, args).planned
+        return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt)
 
     def table(self, name: str, lease: ReadLease | None = None) -> LocalResult:
         raise only_spark("table(), which gives a DataFrame; scan() gives a table for other libraries")
@@ -150,10 +156,16 @@ class DuckDbEngine(Engine[LocalResult]):
         return LocalResult.of(found)
 
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> LocalResult:
-        if request.analyze or request.json or request.kind != "DISTRIBUTED":
-            raise only_spark("EXPLAIN ANALYZE and no options of EXPLAIN")
-        planned = self._planned(request.query, lease)
-        return LocalResult.of(pa.table({"plan": [planned.relation().explain()]}))
+        observer = QueryObserver(runs=request.analyze)
+        begun = time.perf_counter()
+        with closing(self._reads.observed(observer)) as reads, statement_scope(reads.statement(lease)) as statement:
+            plan = self._query_plan(request.query, statement.lease, self._tables.observed(reads))
+            if request.kind == "VALIDATE":
+                return LocalResult.of(pa.table({"valid": [True]}))
+            found = explain_query(plan, request, statement, observer, begun=begun)
+            statement.commit()
+        text = explained_json(found, request) if request.json else explained_text(found, request)
+        return LocalResult.of(pa.table({"plan": [text]}))
 
     def block(self, lease: ReadLease) -> AbstractContextManager[None]:
         return nullcontext()
@@ -170,35 +182,22 @@ class DuckDbEngine(Engine[LocalResult]):
         try:
             with statement_scope(self._reads.statement(None)) as statement:
                 target = resolve_target(statement, self._current.full(insert.table))
-                insert.run(target, lambda query: self._planned_query(query, None).reader())
+                insert.run(target, lambda query: self._rows(query).reader())
                 statement.commit()
         except BaseException as error:
             # Whoever keeps the error would keep DuckDB's connection, and DuckDB complains of it when Python ends.
             traceback.clear_frames(error.__traceback__)
             raise
 
-    def _planned(self, text: str, lease: ReadLease | None, args: Parameters = None) -> PlannedQuery:
+    def _query_plan(self, text: str, lease: ReadLease, tables: Tables, args: Parameters = None) -> QueryPlan:
         head = _HEAD.match(text)
         if head is None or head["word"].upper() not in _QUERIES:
             raise refused(text.strip(), _RUN)
         statement = parsed_with(text, args)
         if not isinstance(statement, exp.Query):
             raise refused(statement, _RUN)
-        return self._planned_query(statement, lease)
+        return plan_query(self._database, tables, statement, lease)
 
-    def _planned_query(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
-        query = Query.of(statement)
-        shared = lease or ReadLease(self._registry)
-        scans = self._tables.scans(query, shared)
-        translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
-        planned = PlannedQuery(self._database.cursor(), translated.text, translated.names, shared)
-        for view, scan in scans.items():
-            native = self._tables.native(planned.cursor, query.tables[view], translated.uses[view], shared)
-            if native is None:
-                planned.register(view, scan)
-            else:
-                planned.define(view, native)
-        return planned
-
-    def _lazy(self, planned: PlannedQuery) -> LocalResult:
-        return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt)
+    def _rows(self, statement: exp.Query) -> PlannedQuery:
+        """A query whose rows are added to a table."""
+        return plan_query(self._database, self._tables, statement, ReadLease(self._registry)).planned

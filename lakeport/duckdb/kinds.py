@@ -84,6 +84,12 @@ def column_type(arrow: pa.DataType) -> exp.DataType:
         return exp.DataType.build(f"DECIMAL({arrow.precision}, {arrow.scale})")
     if pa.types.is_timestamp(arrow):
         return exp.DataType.build("TIMESTAMPNTZ" if arrow.tz is None else "TIMESTAMPTZ", dialect="duckdb")
+    if pa.types.is_list(arrow):
+        return _nested(exp.DType.ARRAY, column_type(arrow.value_type))
+    if pa.types.is_map(arrow):
+        return _nested(exp.DType.MAP, column_type(arrow.key_type), column_type(arrow.item_type))
+    if pa.types.is_struct(arrow):
+        return _nested(exp.DType.STRUCT, *map(_field, arrow))
     return exp.DataType.build(_NAMES.get(arrow, "VARIANT"))
 
 
@@ -126,6 +132,14 @@ def wider_whole(types: Iterable[exp.DataType | None]) -> exp.DataType | None:
 def decimal_type(precision: int, scale: int) -> exp.DataType:
     """sqlglot's type of a decimal."""
     return exp.DataType.build(f"DECIMAL({precision}, {scale})")
+
+
+def _nested(kind: exp.DType, *parts: Expr) -> exp.DataType:
+    return exp.DataType(this=kind, expressions=list(parts), nested=True)
+
+
+def _field(field: pa.Field) -> exp.ColumnDef:
+    return exp.ColumnDef(this=exp.to_identifier(field.name, quoted=True), kind=column_type(field.type))
 
 
 def _digits_of_decimal(node: Expr) -> tuple[int, int] | None:

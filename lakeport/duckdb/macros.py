@@ -8,15 +8,29 @@ from sqlglot.expressions import Expr
 
 from lakeport.duckdb.kinds import MOST_DIGITS, decimal_type
 
-__all__ = ["DIVIDE", "create_macros", "divided"]
+__all__ = ["DIVIDE", "ITEM", "VALUE", "create_macros", "divided"]
 
 DIVIDE = "lakeport_divide"
 """The quotient of two numbers as a double."""
+ITEM = "lakeport_item"
+"""An element of an array, the first one at 0."""
+VALUE = "lakeport_value"
+"""The value of a key of a map; NULL where there is none."""
 _HALF_UP = "lakeport_half_up"
 _HALF_UP_SURELY = "lakeport_half_up_surely"
 _BY_ZERO = "[DIVIDE_BY_ZERO] division by zero; leave such rows out, as with nullif(divisor, 0)"
 _TOO_LARGE = "the divisor has too many digits to round as Spark does; use the engine spark for it"
+_OUTSIDE = "[INVALID_ARRAY_INDEX] no element at index "
+_ELEMENTS = "; the array has elements: "
 _MACROS = (
+    # GetArrayItem, with spark.sql.ansi.enabled: NULL for NULL, and an error where there is no such element.
+    f"""CREATE MACRO {ITEM}(a, i) AS CASE
+        WHEN a IS NULL OR i IS NULL THEN NULL
+        WHEN i < 0 OR i >= len(a) THEN error('{_OUTSIDE}' || i || '{_ELEMENTS}' || len(a))
+        ELSE list_extract(a, i + 1)
+    END""",
+    # GetMapValue: never an error.
+    f"CREATE MACRO {VALUE}(m, k) AS list_extract(map_extract(m, k), 1)",
     # NULL / 0 is NULL in Spark (DivModLike.eval).
     f"CREATE MACRO {DIVIDE}(a, b) AS CASE WHEN b = 0 AND a IS NOT NULL THEN error('{_BY_ZERO}') ELSE a / b END",
     # Spark rounds a quotient to 38 places first (Decimal./), then to its scale: that is rounding once as long as

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from sqlglot import exp
 
-from connector_spi.errors import InvalidArgumentError
 from connector_spi.metadata import TableVersion, VersionKind
+from connector_spi.optional.changes import ChangeRange
+from lakeport.duckdb.changes import change_range_of, instant_of
 from lakeport.duckdb.refusal import refused
 
 __all__ = ["NamedTable"]
@@ -23,10 +23,12 @@ class NamedTable:
     Attributes:
         parts: Parts of its name, in lower case.
         version: An older state; ``None`` is the newest.
+        changes: What changed in it is meant; ``None``: its rows.
     """
 
     parts: tuple[str, ...]
     version: TableVersion | None = None
+    changes: ChangeRange | None = None
 
     @classmethod
     def of(cls, table: exp.Table) -> NamedTable:
@@ -49,7 +51,17 @@ class NamedTable:
         if left:
             raise refused(table, f"{', '.join(sorted(left))} of a table")
         written = table.args.get("version")
-        return cls(tuple(part.name.lower() for part in table.parts), None if written is None else _version(written))
+        parts = tuple(part.name.lower() for part in table.parts)
+        if written is None:
+            return cls(parts)
+        value = written.expression
+        changes = change_range_of(value.name) if isinstance(value, exp.Literal) else None
+        return cls(parts, changes=changes) if changes is not None else cls(parts, _version(written))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its newest rows are meant."""
+        return self.version is None and self.changes is None
 
 
 def _version(written: exp.Version) -> TableVersion:
@@ -61,10 +73,4 @@ def _version(written: exp.Version) -> TableVersion:
         raise refused(written, "a version that is not written out")
     if written.name != "TIMESTAMP":
         return TableVersion(VersionKind.VERSION, value.name)
-    try:
-        time = datetime.fromisoformat(value.name)
-    except ValueError as error:
-        raise InvalidArgumentError(
-            f"TIMESTAMP AS OF '{value.name}' is no time; expected one such as '2024-01-31 12:00:00'"
-        ) from error
-    return TableVersion(VersionKind.TIMESTAMP, time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC))
+    return TableVersion(VersionKind.TIMESTAMP, instant_of(value.name, "TIMESTAMP AS OF"))

@@ -11,19 +11,16 @@ import pyarrow as pa
 from sqlglot import exp
 
 from catalog.resolver import ResolvedTable, resolve_column
-from connector_spi.errors import ConnectorError
 from connector_spi.handles import ColumnHandle, NativeFile
 from connector_spi.predicate import Constraint, TupleDomain
-from lakeport.arrow.conditions import RowTest
-from lakeport.arrow.expression_filter import row_filters
-from lakeport.arrow.pruning import EVERY_ROW, both
 from lakeport.arrow.pushed_conditions import pushed_conditions
 from lakeport.duckdb.file_columns import FileColumns, Footers, KnownFile
 from lakeport.duckdb.kinds import column_type
-from lakeport.planning.scan_plan import ScanPlan, plan_native_splits
+from lakeport.duckdb.needed_rows import needed_rows
+from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_native_splits
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["native_files", "native_query"]
+__all__ = ["NativeFiles", "native_files", "native_query"]
 
 # Each combination of values of partition keys is a part of a UNION ALL.
 _MOST_PARTS = 64
@@ -52,9 +49,24 @@ class _Part:
     files: tuple[KnownFile, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class NativeFiles:
+    """The files of a table.
+
+    Attributes:
+        files: All that are read.
+        plan: The scan.
+        splits: What was skipped.
+    """
+
+    files: tuple[NativeFile, ...]
+    plan: ScanPlan
+    splits: PlannedSplits
+
+
 def native_files(
     access: CatalogAccess, table: ResolvedTable, columns: Sequence[str], conditions: Sequence[str]
-) -> tuple[NativeFile, ...] | None:
+) -> NativeFiles | None:
     """The files whose rows, as they stand, are those of a table; ``None`` where there are others.
 
     Args:
@@ -69,12 +81,12 @@ def native_files(
     handles = tuple(table.columns[name] for name in columns)
     everything = TupleDomain[ColumnHandle].all()
     plan = ScanPlan(access, table.handle, handles, everything, everything)
-    plan = plan.with_filter(_constraint(table, conditions))
-    splits = plan_native_splits(plan.with_columns(handles))
-    if splits is None:
+    plan = plan.with_filter(_constraint(table, conditions)).with_columns(handles)
+    splits = plan_native_splits(plan)
+    if splits is None or not splits.splits:
         return None
-    found = [split.native_file for split in splits.splits]
-    return tuple(file for file in found if file is not None) if found else None
+    files = tuple(split.native_file for split in splits.splits if split.native_file is not None)
+    return NativeFiles(files, plan, splits)
 
 
 def native_query(
@@ -123,14 +135,7 @@ def _constraint(table: ResolvedTable, conditions: Sequence[str]) -> Constraint:
         handle = resolve_column(table, written)
         return handle.name, handle.type
 
-    needed: RowTest = EVERY_ROW
-    for condition in conditions:
-        try:
-            [rows] = row_filters((condition,), known, find)
-        except ConnectorError:
-            # DuckDB checks it anyway.
-            continue
-        needed = both(needed, rows.needed)
+    needed = needed_rows(conditions, known, find)
     pushed = pushed_conditions(needed, {handle.name: handle for handle in table.columns.values()})
     summary = needed.domain().transform_keys(lambda name: table.columns[name])
     return Constraint(summary, tuple(map(str, pushed)), pushed)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from connector_spi.errors import ConnectorError, UserError
 from lakeport.arrow.conditions import RowTest
+from lakeport.arrow.pruning import both
 from lakeport.frames.duckdb_scan import ScanDataset
 from lakeport.frames.open_reader import OpenReader
 from lakeport.frames.table_scan import TableScan
@@ -43,9 +44,41 @@ class PlannedQuery:
         with self._errors():
             self.cursor.execute(f"CREATE TEMP VIEW {view} AS {query}")
 
-    def register(self, view: str, scan: TableScan) -> None:
-        """Has the query read a table under the name of a view."""
-        self.cursor.register(view, ScanDataset(scan.schema, self._noting(scan.reader_of), may_filter=True))
+    def register(self, view: str, scan: TableScan, enough: RowTest, most: int | None) -> None:
+        """Has the query read a table under the name of a view.
+
+        Args:
+            view: The view.
+            scan: The table.
+            enough: Rows outside of it may be left out.
+            most: So many rows are enough; ``None`` for all.
+        """
+
+        def opened(
+            columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
+        ) -> pa.RecordBatchReader:
+            limits = [one for one in (limit, most) if one is not None]
+            rows = enough if needed is None else both(enough, needed)
+            return scan.reader_of(columns, rows, min(limits, default=None))
+
+        self.cursor.register(view, ScanDataset(scan.schema, self._noting(opened), may_filter=most is None))
+
+    def explained(self, *, run: bool) -> str:
+        """DuckDB's plan as JSON, after a run with all its counts."""
+        with self._errors():
+            if not run:
+                return str(self.cursor.execute(f"EXPLAIN (FORMAT JSON) {self._text}").fetchall()[0][1])
+            ended = self._lease.acquire_until_closed(self)
+            try:
+                return str(self.cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {self._text}").fetchall()[0][1])
+            finally:
+                ended()
+
+    def logical(self) -> str:
+        """DuckDB's optimized logical plan."""
+        with self._errors():
+            self.cursor.execute("SET explain_output = 'optimized_only'")
+            return str(self.cursor.execute(f"EXPLAIN {self._text}").fetchall()[0][1]).rstrip()
 
     def relation(self) -> duckdb.DuckDBPyRelation:
         """The query, not run."""

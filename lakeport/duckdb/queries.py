@@ -17,6 +17,8 @@ from sqlglot.schema import MappingSchema
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.properties import closest
+from lakeport.duckdb.changes import with_changes_as_versions
+from lakeport.duckdb.column_paths import resolve_paths
 from lakeport.duckdb.kinds import EXACT, column_type
 from lakeport.duckdb.named_table import NamedTable
 from lakeport.duckdb.refusal import refused
@@ -35,7 +37,7 @@ def parsed(text: str) -> Expr:
         InvalidArgumentError: It is none.
     """
     try:
-        return sqlglot.parse_one(text, dialect="spark")
+        return sqlglot.parse_one(with_changes_as_versions(text), dialect="spark")
     except SqlglotError as error:
         raise InvalidArgumentError(f"the statement is not understood: {str(error).splitlines()[0]}") from error
 
@@ -79,14 +81,14 @@ class Query:
         views: dict[NamedTable, str] = {}
         for table in list(statement.find_all(exp.Table)):
             named = NamedTable.of(table)
-            if len(named.parts) == 1 and named.version is None and _is_common(table):
+            if len(named.parts) == 1 and named.is_plain and _is_common(table):
                 continue
             view = views.setdefault(named, f"lakeport_{len(views)}")
             alias = table.alias or table.name
             found = exp.alias_(exp.table_(view), alias, table=True)
             found.set("joins", table.args.get("joins"))
             table.replace(found)
-        _shorten(statement)
+        resolve_paths(statement)
         return cls(statement, {view: named for named, view in views.items()})
 
     def hidden(self, schemas: Mapping[str, pa.Schema]) -> set[str]:
@@ -168,13 +170,6 @@ def _is_common(table: exp.Table) -> bool:
     return False
 
 
-def _shorten(statement: Expr) -> None:
-    """Columns by the table's own name or alias, without schema and catalog."""
-    for column in statement.find_all(exp.Column):
-        column.set("db", None)
-        column.set("catalog", None)
-
-
 def _write_types(tree: Expr) -> None:
     """Gives numbers with a point their type: they are decimals in both engines, but not in sqlglot.
 
@@ -207,10 +202,16 @@ def _name_of(node: Expr) -> str:
         return str(node.name)
     if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
         return "count(1)"
+    if isinstance(node, exp.Dot) and not node.find(exp.Bracket):
+        return str(node.name)
     plain = node.copy()
     for column in plain.find_all(exp.Column):
         column.set("table", None)
     if isinstance(plain, exp.Cast) and isinstance(plain.this, exp.Literal):
         return plain.this.name
+    for one in plain.find_all(exp.Bracket):
+        one.set(
+            "expressions", [exp.to_identifier(place.name) if place.is_string else place for place in one.expressions]
+        )
     text = plain.sql("spark", normalize_functions="lower").replace("`", "")
     return f"({text})" if isinstance(node, exp.Binary) else text

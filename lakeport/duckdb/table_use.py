@@ -22,10 +22,12 @@ class TableUse:
     Attributes:
         columns: Names in lower case.
         conditions: In Spark's SQL, by the names of the columns alone; rows that do not pass them all are not needed.
+        limit: So many rows are enough, whichever; ``None`` for all.
     """
 
     columns: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
+    limit: int | None = None
 
 
 def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
@@ -37,6 +39,7 @@ def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
     """
     columns: dict[str, dict[str, None]] = {view: {} for view in views}
     conditions: dict[str, list[str]] = {view: [] for view in views}
+    limits: dict[str, int] = {}
     times: Counter[str] = Counter()
     for scope in traverse_scope(query):
         tables = {name: source.name for name, source in scope.sources.items() if isinstance(source, exp.Table)}
@@ -47,11 +50,29 @@ def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
         for alias, condition in _conditions(scope):
             if alias in tables:
                 conditions[tables[alias]].append(condition)
+        limit = _limit(scope.expression)
+        if limit is not None and len(scope.selected_sources) == 1:
+            limits.update((tables[name], limit) for name in scope.selected_sources if name in tables)
     # Of a table that is read twice, either read needs rows of its own.
     return {
-        view: TableUse(tuple(found), tuple(conditions[view]) if times[view] == 1 else ())
+        view: TableUse(tuple(found), tuple(conditions[view]), limits.get(view))
+        if times[view] == 1
+        else TableUse(tuple(found))
         for view, found in columns.items()
     }
+
+
+def _limit(query: Expr) -> int | None:
+    """How many rows of its table a query needs that shows rows one by one, as they come; ``None`` for all."""
+    limit = query.args.get("limit")
+    if not isinstance(query, exp.Select) or not isinstance(limit, exp.Limit):
+        return None
+    if {name for name, value in query.args.items() if value} - {"expressions", "from_", "limit"}:
+        return None
+    if any(True for one in query.selects for _ in one.find_all(exp.AggFunc, exp.Window, exp.Query, exp.UDTF)):
+        return None
+    count = limit.expression
+    return int(count.name) if isinstance(count, exp.Literal) and count.name.isdigit() else None
 
 
 def _conditions(scope: Scope) -> Iterator[tuple[str, str]]:

@@ -195,10 +195,11 @@ class TableScan:
             needed: Rows outside it may be left out where that saves work; ``None`` is all rows.
             limit: Most rows to read.
         """
-        asked = self._request if columns is None else replace(self._request, columns=tuple(columns))
-        if needed is not None:
-            asked = replace(asked, needed=both(asked.needed, needed))
-        return self._reads.read_again(asked.with_limit(limit), self._lease)
+        return self._reads.read_again(self._part(columns, needed, limit), self._lease)
+
+    def show_read(self, columns: list[str], needed: RowTest | None, limit: int | None) -> None:
+        """Shows the observer of the reads what ``reader_of`` would read, and reads nothing."""
+        self._reads.show(self._part(columns, needed, limit), self._lease)
 
     def __arrow_c_schema__(self) -> object:
         return self._schema.__arrow_c_schema__()
@@ -214,6 +215,12 @@ class TableScan:
 
         found = self.reader_of(limit=_SHOWN_ROWS + 1).read_all()
         return html_table(found.slice(0, _SHOWN_ROWS), more=found.num_rows > _SHOWN_ROWS)
+
+    def _part(self, columns: list[str] | None, needed: RowTest | None, limit: int | None) -> ScanRequest:
+        asked = self._request if columns is None else replace(self._request, columns=tuple(columns))
+        if needed is not None:
+            asked = replace(asked, needed=both(asked.needed, needed))
+        return asked.with_limit(limit)
 
     def _with(self, request: ScanRequest) -> TableScan:
         return TableScan(self._reads, request, self._lease)

@@ -16,13 +16,13 @@ from catalog.registry import CatalogRegistry
 from lakeport.engine import FunctionUsage, Parameters
 from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain, refused
-from lakeport.spark.explain.observer import QueryObserver
 from lakeport.spark.explain.query import explain_query, planned_query
 from lakeport.spark.functions import function_names, function_usages, table_function_names
 from lakeport.spark.queries import stop_listening
 from lakeport.spark.query_logs import no_query_logs
 from lakeport.spark.statements import java_statement_scope, new_statement
 from lakeport.sql.explain.documents import explained_json
+from lakeport.sql.explain.observer import QueryObserver
 from lakeport.sql.explain.request import ExplainRequest
 from lakeport.sql.explain.text import explained_text
 from lakeport.sql.show_stats import stats_table_name, table_stats

@@ -16,6 +16,7 @@ from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.aggregates import AGGREGATES
 from lakeport.duckdb.rules.choices import CHOICES
 from lakeport.duckdb.rules.comparisons import COMPARISONS
+from lakeport.duckdb.rules.nested import NESTED
 from lakeport.duckdb.rules.numbers import NUMBERS_RULES
 from lakeport.duckdb.rules.rule import Rules
 from lakeport.duckdb.rules.texts import TEXTS
@@ -29,7 +30,7 @@ _PLAIN: tuple[type[Expr], ...] = (
     exp.And, exp.Or, exp.Not, exp.Exists, exp.Is, exp.Star, exp.DataType, exp.DataTypeParam, exp.Tuple, exp.Var,
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.Rollup, exp.Cube,
 )  # fmt: skip
-_RULES: Rules = {**COMPARISONS, **NUMBERS_RULES, **CHOICES, **TEXTS, **TIMES, **AGGREGATES}
+_RULES: Rules = {**COMPARISONS, **NUMBERS_RULES, **CHOICES, **TEXTS, **TIMES, **AGGREGATES, **NESTED}
 FUNCTIONS = sorted(
     name.lower()
     for name in {
@@ -95,7 +96,7 @@ def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
             source = source.expression
         if not isinstance(source, exp.Query):
             continue
-        found = [one for one in source.selects if one.alias_or_name == node.name]
+        found = [one for one in source.selects if one.alias_or_name.lower() == node.name.lower()]
         if len(found) == 1 and found[0].unalias() is not node:
             node.type = _result_type(source, found[0])
 

@@ -7,16 +7,16 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from lakeport.spark.bridge.jvm import Jvm
-from lakeport.spark.explain.observer import QueryObserver
 from lakeport.spark.explain.plan import PlanReader, StageRuns, scala_items
-from lakeport.sql.explain.facts import CallFacts, ExplainedQuery, RunFacts, StageFacts
+from lakeport.sql.explain.calls import metastore_calls
+from lakeport.sql.explain.facts import ExplainedQuery, RunFacts, StageFacts
+from lakeport.sql.explain.observer import QueryObserver
 from lakeport.transactions.statement import Statement
 
 __all__ = ["explain_query", "planned_query"]
@@ -24,12 +24,6 @@ __all__ = ["explain_query", "planned_query"]
 _WAIT_MILLIS = 2000
 """For what Spark's listeners have not heard yet of stages that have ended."""
 _COMMANDS = "org.apache.spark.sql.execution.CommandExecutionMode"
-
-
-@runtime_checkable
-class _CallCount(Protocol):
-    count: int
-    seconds: float
 
 
 def planned_query(jvm: Jvm, spark: JavaObject, text: str) -> JavaObject:
@@ -71,7 +65,7 @@ def explain_query(
         runs = _stage_runs(ran)
     root = PlanReader(jvm, runs).read(plan)
     logical = str(execution.optimizedPlan().toString()).rstrip()
-    return ExplainedQuery(observer.scans(), root, logical, _calls(statement), run)
+    return ExplainedQuery(observer.scans(), root, logical, metastore_calls(statement), run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +125,3 @@ def _stage(number: int, data: JavaObject) -> StageFacts:
         input_bytes=int(data.inputBytes()),
         shuffle_bytes=int(data.shuffleWriteBytes()),
     )
-
-
-def _calls(statement: Statement) -> tuple[CallFacts, ...]:
-    """What the transactions of the statement say that they called; of connectors that count nothing, nothing."""
-    found = []
-    for access in statement.accesses():
-        by_method = getattr(getattr(access.transaction, "calls", None), "by_method", None)
-        for method, calls in (by_method() if by_method is not None else {}).items():
-            if isinstance(calls, _CallCount):
-                found.append(CallFacts(access.catalog, method, calls.count, calls.seconds))
-    return tuple(found)

@@ -16,6 +16,7 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
 from lakeport.planning.packing import cut_splits, pack_splits
+from lakeport.planning.pushed_work import taken_over
 from lakeport.planning.scan_plan import ScanPlan, plan_splits
 from lakeport.plugin_errors import table_words
 from lakeport.scan_facts import PushdownFacts, ScanDescription, ScanFacts, ScanMetrics
@@ -212,7 +213,7 @@ class Scan:
             aggregated=None if aggregation is None else str(aggregation),
             limit=asked.work.limit if asked.plan.limit is None else asked.plan.limit,
             first_rows=None if asked.work.top_n is None else str(asked.work.top_n),
-            connector=_taken_over(asked.plan),
+            connector=taken_over(asked.plan),
         )
         return ScanDescription(self._facts(), pushdown)
 
@@ -243,17 +244,3 @@ class Scan:
             native=native,
             rows_reason=None if native else self.rows_reason,
         )
-
-
-def _taken_over(plan: ScanPlan) -> tuple[tuple[str, str], ...]:
-    """What the connector does beside filters, in words."""
-    found = [("filter applied by the connector", " AND ".join(map(str, plan.applied)))] if plan.applied else []
-    checked_again = [str(one) for one in plan.given if one not in plan.applied]
-    if checked_again:
-        found.append(("conditions that the connector got, checked again", " AND ".join(checked_again)))
-    if plan.top_n is not None:
-        count, order = plan.top_n
-        found.append(("first rows by the connector", f"{count} by {', '.join(map(str, order))}"))
-    if plan.aggregation is not None:
-        found.append(("aggregated by the connector", str(plan.aggregation)))
-    return tuple(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lakeport.scan_facts import SPARK
 from lakeport.sql.explain.facts import ExplainedQuery, ExplainedScan, PlanNode, RunFacts, StageFacts
 from lakeport.sql.explain.request import ExplainRequest
 from lakeport.units import count_text, size_text
@@ -63,7 +64,7 @@ def _scan_lines(scan: ExplainedScan, query: ExplainedQuery) -> Iterator[str]:
     times = max([1, *(node.times or 2 for node in query.nodes_of(scan))])
     if times > 1:
         yield "  read more than once: Spark samples the rows before it sorts them; numbers are of one reading"
-    if facts.native:
+    if facts.native and facts.engine == SPARK:
         yield "  row groups and stripes: not counted, Spark's own reader does not report them"
     yield from _counted_lines(scan)
 
@@ -72,9 +73,12 @@ def _counted_lines(scan: ExplainedScan) -> Iterator[str]:
     metrics, tasks = scan.metrics, scan.description.facts.tasks
     if metrics is None:
         return
-    yield f"  counted in {metrics.tasks:,} of {count_text(tasks, 'task')}" + (
-        "" if metrics.tasks == tasks else ", the others were not read to their end"
-    )
+    if scan.description.facts.engine != SPARK:
+        yield "  counted" + ("" if metrics.tasks else ", not read to its end")
+    else:
+        yield f"  counted in {metrics.tasks:,} of {count_text(tasks, 'task')}" + (
+            "" if metrics.tasks == tasks else ", the others were not read to their end"
+        )
     for name, amount in metrics.counts.items():
         yield f"    {name}: {size_text(amount) if name.startswith('bytes ') else format(amount, ',')}"
 

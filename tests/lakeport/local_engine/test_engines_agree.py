@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from connector_spi.errors import UserError
 from connector_spi.names import SchemaTableName
 from lakeport.duckdb.engine import DuckDbEngine
 from lakeport.session import Session
@@ -33,6 +34,22 @@ _ROWS = pa.table(
         "Big": pa.array([1, 2, 3, 4], pa.int16()),
     }
 )  # fmt: skip
+_PAIR = pa.struct([("c", pa.list_(pa.string())), ("D e", pa.float64())])
+_NESTED = pa.table(
+    {
+        "id": pa.array([1, 2, 3, 4], pa.int64()),
+        "k": ["x", "y", None, "x"],
+        "i": pa.array([0, 1, None, 0], pa.int32()),
+        "a": pa.array([[1, 2], [3, None], None, [4]], pa.list_(pa.int32())),
+        "m": pa.array([[("x", 1)], [("z", None)], None, []], pa.map_(pa.string(), pa.int64())),
+        "w": pa.array([[(5, "five")], [], [(0, None)], None], pa.map_(pa.int32(), pa.string())),
+        "s": pa.array(
+            [{"A": 1, "b": {"c": ["p"], "D e": 1.5}}, {"A": None, "b": None}, None, {"A": 4, "b": {"c": [None]}}],
+            pa.struct([("A", pa.int64()), ("b", _PAIR)]),
+        ),
+        "l": pa.array([[{"x": 1}], [None], None, [{"x": 3}]], pa.list_(pa.struct([("x", pa.int16())]))),
+    }
+)
 QUERIES = (
     "SELECT * FROM mem.s.t ORDER BY Big",
     "SELECT id, Big FROM mem.s.t ORDER BY id",
@@ -47,6 +64,8 @@ QUERIES = (
     "SELECT id FROM mem.s.t WHERE day >= '2024-01-01' AND at < '2024-02-01 00:00:00' ORDER BY id",
     "SELECT id FROM mem.s.t WHERE s LIKE 'a%' OR s IN ('b', 'c') OR d BETWEEN 2 AND 4 ORDER BY id",
     "SELECT id FROM mem.s.t WHERE NOT yes OR id IS NULL ORDER BY id",
+    "SELECT id FROM mem.s.t WHERE f > 1 AND d IN (1.5, -2.25, 7) ORDER BY id",
+    "SELECT Big FROM mem.s.t WHERE n <> 7 OR s NOT IN ('a', 'z') ORDER BY Big",
     "SELECT id <=> NULL AS missing, coalesce(id, 0) AS z, CASE WHEN yes THEN s ELSE 'no' END AS c FROM mem.s.t "
     "ORDER BY Big",
     "WITH t AS (SELECT id, d FROM mem.s.t WHERE id > 1) SELECT count(*) AS c, sum(d) AS x FROM t",
@@ -106,6 +125,16 @@ QUERIES = (
     "SELECT id, id, s AS id FROM mem.s.t ORDER BY Big",
     "SELECT id FROM mem.s.t VERSION AS OF 1 AS old ORDER BY old.Big",
     "SELECT count(*) AS c FROM mem.s.t VERSION AS OF '1' a JOIN mem.s.t b ON a.id = b.id",
+    "SELECT id, s.a AS a, t.s.b.`d e` AS d, t.id AS i, t.s.b.c AS c FROM mem.s.n t ORDER BY t.id",
+    "SELECT s.A, s.b.c FROM mem.s.n ORDER BY id",
+    "SELECT s.n.id AS x, n.s.a AS y, mem.s.n.s.a AS z, s.a + 1 AS p FROM mem.s.n ORDER BY x",
+    "SELECT a[0] AS x, a[i] AS y, a[CAST(0 AS TINYINT)] AS z FROM mem.s.n ORDER BY id",
+    "SELECT a[0], a[i], m['x'] FROM mem.s.n ORDER BY id",
+    "SELECT m['x'] AS x, m['z'] AS z, m[k] AS y, w[5] AS v, w[i] AS u FROM mem.s.n ORDER BY id",
+    "SELECT l[0].x AS x, s.b.c[0] AS c FROM mem.s.n ORDER BY id",
+    "SELECT id FROM mem.s.n WHERE s.a > 1 OR m['x'] = 1 OR s.b.c[0] = 'q' ORDER BY id",
+    "SELECT s.a AS g, count(*) AS c, max(a[0]) AS m FROM mem.s.n GROUP BY s.a ORDER BY g",
+    "SELECT x.r.`d e` AS d, x.q FROM (SELECT s.b AS r, a[0] AS q FROM mem.s.n) x ORDER BY x.q",
     "SHOW CATALOGS LIKE 'm*'",
     "SHOW SCHEMAS IN mem",
     "SHOW TABLES IN mem.s",
@@ -119,6 +148,7 @@ def engines(spark: SparkSession) -> Iterator[tuple[Session, DuckDbEngine]]:
         session.spark.conf.set("spark.sql.session.timeZone", "UTC")
         put(memory, "t", _ROWS.slice(0, 2))
         memory.insert(SchemaTableName("s", "t"), _ROWS.slice(2))
+        put(memory, "n", _NESTED)
         engine = DuckDbEngine(session.catalogs)
         yield session, engine
         engine.close()
@@ -134,3 +164,20 @@ def test_equal_answers(engines: tuple[Session, DuckDbEngine], query: str) -> Non
     assert [field.type for field in found.schema] == [field.type for field in expected.schema]
     # NaN differs from itself.
     assert str(found.to_pylist()) == str(expected.to_pylist())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT a[1] AS x FROM mem.s.n",
+        "SELECT a[-1] AS x FROM mem.s.n WHERE id = 1",
+        "SELECT s.b.c[i + 1] AS x FROM mem.s.n",
+    ],
+)
+def test_equal_errors(engines: tuple[Session, DuckDbEngine], query: str) -> None:
+    """An array has no element there."""
+    session, engine = engines
+    with pytest.raises(Exception, match="INVALID_ARRAY_INDEX"):
+        session.sql(query).collect()
+    with pytest.raises(UserError, match="INVALID_ARRAY_INDEX"):
+        engine.plan(query).arrow()

@@ -32,6 +32,18 @@ _ROWS = pa.table(
     {"id": pa.array([1, 2, 3]), "s": ["a", "b", None], "d": pa.array([[1], [], None], pa.list_(pa.int8()))}
 )
 
+_PAIR = pa.struct([("a", pa.int32()), ("b", pa.int32())])
+_NESTED = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("m", pa.map_(pa.string(), pa.int32())),
+        ("f", pa.map_(pa.float64(), pa.int32())),
+        ("w", pa.map_(pa.int32(), pa.int32())),
+        ("p", _PAIR),
+        ("l", pa.list_(_PAIR)),
+    ]
+).empty_table()
+
 
 @pytest.fixture
 def session() -> Iterator[LocalSession]:
@@ -41,6 +53,7 @@ def session() -> Iterator[LocalSession]:
         connector = registry.get("mem")
         assert isinstance(connector, MemoryConnector)
         put(connector, "t", _ROWS)
+        put(connector, "n", _NESTED)
         put(connector, "bare", _ROWS.select([]))
         yield made
 
@@ -62,7 +75,11 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
     session.sql("USE mem.s")
     assert (session.engine.current_catalog(), session.engine.current_schema()) == ("mem", "s")
     assert session.sql("SELECT max(id) AS m FROM t").fetchall() == [(3,)]
-    assert session.sql("SHOW TABLES").fetchall() == [("s", "bare", False), ("s", "t", False)]
+    assert session.sql("SHOW TABLES").fetchall() == [
+        ("s", "bare", False),
+        ("s", "n", False),
+        ("s", "t", False),
+    ]
     assert session.sql("DESCRIBE t").fetchall()[0] == ("id", "bigint", None)
     # The name of a WITH hides a table from the query, not from its own definition.
     assert session.sql("WITH t AS (SELECT id FROM t WHERE id = 2) SELECT id FROM t").fetchall() == [(2,)]
@@ -81,7 +98,16 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
         ("SELECT id FROM mem.s.t WHERE s = 1", NotSupportedError, "integer and string"),
         ("SELECT id % id FROM mem.s.t", NotSupportedError, "divisor"),
         ("SELECT id div 2 FROM mem.s.t", NotSupportedError, "2"),
-        ("SELECT d[0] FROM mem.s.t", NotSupportedError, "d"),
+        ("SELECT d[id] FROM mem.s.t", NotSupportedError, "by something else than an int"),
+        ("SELECT d['a'] FROM mem.s.t", NotSupportedError, "by something else than an int"),
+        ("SELECT s[0] FROM mem.s.t", NotSupportedError, "no array or map"),
+        ("SELECT s.x FROM mem.s.t", NotSupportedError, "no struct"),
+        ("SELECT m[1] FROM mem.s.n", NotSupportedError, "of the kind integer in a map by string"),
+        ("SELECT f[1.5D] FROM mem.s.n", NotSupportedError, "of the kind double in a map by double"),
+        ("SELECT w[id] FROM mem.s.n", NotSupportedError, "a wider type"),
+        ("SELECT p.c FROM mem.s.n", NotSupportedError, "expected one field of this name among a, b"),
+        ("SELECT l.a FROM mem.s.n", NotSupportedError, "no struct"),
+        ("SELECT s.t.id FROM mem.s.t t, mem.s.n s", NotSupportedError, "more than one part"),
         ("SELECT id FROM mem.s.t ORDER BY d", NotSupportedError, "order"),
         ("SELECT s RLIKE 'a' FROM mem.s.t", NotSupportedError, "a"),
         ("SELECT s LIKE 'a\\\\_' FROM mem.s.t", NotSupportedError, "backslash"),

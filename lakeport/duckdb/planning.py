@@ -1,0 +1,77 @@
+"""From a parsed query to one that DuckDB can run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from connector_spi.errors import ColumnNotFoundError
+from lakeport.duckdb.needed_rows import needed_rows
+from lakeport.duckdb.planned_query import PlannedQuery
+from lakeport.duckdb.queries import Query
+from lakeport.duckdb.tables import NativeTable, Tables
+from lakeport.transactions.lease import ReadLease
+
+__all__ = ["QueryPlan", "plan_query"]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """A planned query, and how its tables are read.
+
+    Attributes:
+        planned: The query.
+        catalogs: Of its tables.
+        natives: Tables whose files DuckDB reads itself.
+        shows: Show the reads of the other tables to the observer of them.
+    """
+
+    planned: PlannedQuery
+    catalogs: frozenset[str]
+    natives: tuple[NativeTable, ...]
+    shows: tuple[Callable[[], None], ...]
+
+
+def plan_query(
+    database: duckdb.DuckDBPyConnection, tables: Tables, statement: exp.Query, lease: ReadLease
+) -> QueryPlan:
+    """Finds the tables of a query, and has DuckDB read them.
+
+    Args:
+        database: Gets a cursor for the query.
+        tables: Finds them.
+        statement: In Spark's SQL; changed.
+        lease: On the transactions of all of them.
+
+    Raises:
+        ConnectorError: A table is not there, its catalog refused, or only Spark runs such a query.
+    """
+    query = Query.of(statement)
+    scans = tables.scans(query, lease)
+    translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
+    planned = PlannedQuery(database.cursor(), translated.text, translated.names, lease)
+    natives, shows = [], []
+    for view, scan in scans.items():
+        use = translated.uses[view]
+        native = tables.native(planned.cursor, query.tables[view], use, lease)
+        if native is not None:
+            planned.define(view, native.query)
+            natives.append(native)
+            continue
+        fields = {field.name.lower(): (field.name, field.type) for field in scan.schema}
+        needed = needed_rows(use.conditions, scan.schema, partial(_found, fields))
+        planned.register(view, scan, needed, use.limit)
+        columns = [fields[name][0] for name in use.columns] or scan.columns[:1]
+        shows.append(partial(scan.show_read, columns, needed, use.limit))
+    return QueryPlan(planned, frozenset(tables.catalogs(query)), tuple(natives), tuple(shows))
+
+
+def _found(fields: Mapping[str, tuple[str, pa.DataType]], written: str) -> tuple[str, pa.DataType]:
+    if written.lower() not in fields:
+        raise ColumnNotFoundError(f"no column '{written}'")
+    return fields[written.lower()]

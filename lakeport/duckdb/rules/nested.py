@@ -1,0 +1,90 @@
+"""Fields of structs, and elements of arrays and maps."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from lakeport.duckdb.kinds import Kind, kind_of, whole_digits
+from lakeport.duckdb.macros import ITEM, VALUE
+from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.rule import Rule, Rules
+
+__all__ = ["NESTED"]
+
+_INDEXES = ("TINYINT", "SMALLINT", "INT")
+# Kinds that both engines compare alike as keys: of floating-point numbers NaN and -0.0 are apart.
+_KEYS = frozenset({Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.BOOLEAN})
+
+
+def _field(node: Expr) -> None:
+    """A field is found in any letters, as long as one alone fits."""
+    holder = node.this.type
+    if not _is(holder, exp.DType.STRUCT):
+        raise refused(node, "a field of what is no struct")
+    found = [one for one in holder.expressions if one.name.lower() == node.expression.name.lower()]
+    if len(found) != 1:
+        names = ", ".join(one.name for one in holder.expressions)
+        raise refused(node, f"expected one field of this name among {names}")
+    node.set("expression", exp.to_identifier(found[0].name, quoted=True))
+    node.type = found[0].args["kind"]
+
+
+def _named_field(node: Expr) -> Expr:
+    return _call(node, "struct_extract", node.this, exp.Literal.string(node.expression.name))
+
+
+def _element(node: Expr) -> None:
+    holder, places = node.this.type, node.expressions
+    if len(places) != 1 or isinstance(places[0], exp.Slice):
+        raise refused(node, "a range of elements")
+    [place] = places
+    if _is(holder, exp.DType.ARRAY):
+        if not _is_index(place):
+            raise refused(node, "an element of an array by something else than an int")
+        node.type = holder.expressions[0]
+    elif _is(holder, exp.DType.MAP):
+        _check_key(node, holder.expressions[0], place)
+        node.type = holder.expressions[1]
+    else:
+        raise refused(node, "an element of what is no array or map")
+
+
+def _check_key(node: Expr, key: exp.DataType, place: Expr) -> None:
+    """Spark casts the asked key to the type of the keys, where it is wider."""
+    keys = exp.Placeholder()
+    keys.type = key
+    kinds = kind_of(keys), kind_of(place)
+    if kinds[0] is not kinds[1] or kinds[0] not in _KEYS:
+        raise refused(node, f"a key of the kind {kinds[1].value} in a map by {kinds[0].value}")
+    if kinds[0] is Kind.INTEGER:
+        most, asked = whole_digits(keys), whole_digits(place)
+        if most is None or asked is None or asked > most:
+            raise refused(node, "a key of a wider type than the keys of the map")
+
+
+def _is_index(place: Expr) -> bool:
+    return place.type is not None and place.type.this.name in _INDEXES
+
+
+def _found_element(node: Expr) -> Expr:
+    [place] = node.expressions
+    is_array = _is(node.this.type, exp.DType.ARRAY)
+    return _call(node, ITEM if is_array else VALUE, node.this, place)
+
+
+def _call(node: Expr, function: str, *arguments: Expr) -> Expr:
+    """A function in place of a part, with its type: what is around it may ask for that."""
+    made = exp.Anonymous(this=function, expressions=list(arguments))
+    made.type = node.type
+    return made
+
+
+def _is(found: object, kind: exp.DType) -> bool:
+    return isinstance(found, exp.DataType) and found.this is kind and bool(found.expressions)
+
+
+NESTED: Rules = {
+    exp.Dot: Rule(_field, _named_field),
+    exp.Bracket: Rule(_element, _found_element),
+}
