@@ -108,6 +108,21 @@ def test_partitions_by_an_or_over_two_keys(session: LocalSession, tmp_path: Path
     assert session.sql("SELECT count(*) FROM hive.s.t WHERE p = 0 OR id = 2").fetchall() == [(3 + 3 + 1 + 1,)]
 
 
+def test_more_files_than_the_most_come_as_arrow(
+    session: LocalSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only files that the filters want count; 20,000 of them would take a test too long."""
+    monkeypatch.setattr("lakeport.duckdb.native_read._MOST_FILES", 2)
+    for part in range(3):
+        _write(tmp_path / "t" / f"p={part}", _ROWS)
+    _register(session, tmp_path / "t")
+    assert _is_native(session, "SELECT * FROM hive.s.t WHERE p < 2")
+    assert not _is_native(session, "SELECT * FROM hive.s.t")
+    assert session.sql("SELECT count(*) FROM hive.s.t WHERE p < 2").fetchall() == [(6,)]
+    assert session.sql("SELECT count(*), max(p) FROM hive.s.t").fetchall() == [(9, 2)]
+    _agrees(session)
+
+
 def test_duckdb_knows_how_many_rows_files_have(session: LocalSession, tmp_path: Path) -> None:
     """Its joins begin with the smaller table."""
     for number in range(3):
