@@ -86,8 +86,7 @@ class SparkEngine:
         Raises:
             ConnectorError: The table is not there, cannot be read, or is Spark's own.
         """
-        self._activate()
-        statement = new_statement(self._installation.jvm, self._registry, lease)
+        statement = self._statement(lease)
         with statement_scope(statement):
             full = stats_table_name(name, self.current_catalog(), self.current_schema())
             return self.spark.createDataFrame(table_stats(statement, full))
@@ -120,9 +119,7 @@ class SparkEngine:
     @contextmanager
     def block(self, lease: ReadLease) -> Iterator[None]:
         """Has this thread's ``spark.sql``, too, read in these transactions."""
-        self._activate()
-        jvm = self._installation.jvm
-        with java_statement_scope(jvm, new_statement(jvm, self._registry, lease)):
+        with java_statement_scope(self._installation.jvm, self._statement(lease)):
             yield
 
     def current_catalog(self) -> str:
@@ -153,8 +150,7 @@ class SparkEngine:
     def _in_statement(
         self, run: Callable[[Statement], DataFrame], lease: ReadLease | None, text: str = ""
     ) -> DataFrame:
-        self._activate()
-        statement = new_statement(self._installation.jvm, self._registry, lease)
+        statement = self._statement(lease)
         try:
             with (
                 statement_scope(statement),
@@ -181,10 +177,9 @@ class SparkEngine:
     def _is_sparks(self, catalog: str) -> bool:
         return catalog == "spark_catalog" or self.spark.conf.get(f"spark.sql.catalog.{catalog}", None) is not None
 
-    def _activate(self) -> None:
+    def _statement(self, lease: ReadLease | None) -> Statement:
         # Our catalogs read the settings of the session that is active in the thread; sql() itself activates too late.
-        session = self._installation.jvm.cls("org.apache.spark.sql.classic.SparkSession")
-        session.setActiveSession(self.spark._jsparkSession)
+        return new_statement(self._installation.jvm, self._registry, lease, session=self.spark._jsparkSession)
 
     def _manager(self) -> JavaObject:
         return self.spark._jsparkSession.sessionState().catalogManager()

@@ -12,45 +12,56 @@ from py4j.protocol import Py4JError
 from catalog.metastore.process_user import process_user
 from catalog.registry import CatalogRegistry
 from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.session_settings import exchange_property, read_statement_settings
 from lakeport.spark.queries import query_reads
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.session_properties import PREFIX
 from lakeport.transactions.statement import Statement
 
-__all__ = ["java_statement_scope", "new_statement", "statement_of_thread"]
+__all__ = ["STATEMENT_PROPERTY", "java_statement_scope", "new_statement", "statement_of_thread"]
 
-_STATEMENT = "lakeport.transactions.statement"
+STATEMENT_PROPERTY = "lakeport.transactions.statement"
+"""The local property of a thread that names its statement."""
 _ANALYSIS = "org.apache.spark.sql.catalyst.analysis.AnalysisContext"
 _named: WeakValueDictionary[str, Statement] = WeakValueDictionary()
 _analysed: WeakValueDictionary[tuple[int, int], Statement] = WeakValueDictionary()
 _analyses: WeakKeyDictionary[Statement, JavaObject] = WeakKeyDictionary()
 
 
-def statement_of_thread(jvm: Jvm, registry: CatalogRegistry) -> Statement:
+def statement_of_thread(jvm: Jvm, registry: CatalogRegistry, name: str | None = None) -> Statement:
     """The statement that this thread is in.
 
     With plain ``spark.sql`` it is that of Spark's analysis: tables that are resolved together share one. Where the
     analysis is unknown, each table gets a statement of its own.
+
+    Args:
+        jvm: The JVM.
+        registry: The catalogs.
+        name: What the thread's local property says, where it was asked.
     """
     # Java calls back into another Python thread than the one that called it; its own thread is the same one.
-    found = _named.get(jvm.context.getLocalProperty(_STATEMENT) or "")
+    found = _named.get(name or jvm.context.getLocalProperty(STATEMENT_PROPERTY) or "")
     return _statement_of_analysis(jvm, registry) if found is None else found
 
 
 @contextmanager
 def java_statement_scope(jvm: Jvm, statement: Statement) -> Iterator[None]:
     """Makes ``statement`` the one that tables loaded by this thread's Java thread belong to."""
-    before = jvm.context.getLocalProperty(_STATEMENT)
     _named[statement.query_id] = statement
-    jvm.context.setLocalProperty(_STATEMENT, statement.query_id)
+    before = exchange_property(jvm, STATEMENT_PROPERTY, statement.query_id)
     try:
         yield
     finally:
-        jvm.context.setLocalProperty(_STATEMENT, before)  # type: ignore[arg-type]
+        exchange_property(jvm, STATEMENT_PROPERTY, before)
 
 
 def new_statement(
-    jvm: Jvm, registry: CatalogRegistry, lease: ReadLease | None = None, *, ended_by_maker: bool = False
+    jvm: Jvm,
+    registry: CatalogRegistry,
+    lease: ReadLease | None = None,
+    *,
+    session: JavaObject | None = None,
+    ended_by_maker: bool = False,
 ) -> Statement:
     """A statement with the settings of the Spark session that is active in this thread.
 
@@ -58,21 +69,17 @@ def new_statement(
         jvm: The door to the JVM.
         registry: The catalogs.
         lease: On transactions to read in; ``None`` for one of its own.
+        session: The session to make active first.
         ended_by_maker: Whoever makes it says when it has ended; queries that read in it are not looked at.
     """
-    conf = jvm.sql_conf()
-    settings = conf.settings()
-    # One look at all keys is one round trip; most sessions set none of ours.
-    keys = [key for key in str(settings.keySet().toString()).strip("[]").split(", ") if key.startswith(PREFIX)]
-    given = {key[len(PREFIX) :]: str(settings.get(key)) for key in keys}
+    settings = read_statement_settings(jvm, PREFIX, session)
 
     def properties(catalog: str) -> dict[str, str]:
         prefix = catalog + "."
-        return {key[len(prefix) :]: text for key, text in given.items() if key.startswith(prefix)}
+        return {key[len(prefix) :]: text for key, text in settings.given.items() if key.startswith(prefix)}
 
-    zone = str(conf.sessionLocalTimeZone())
     on_read = None if ended_by_maker else lambda lease: query_reads(jvm, lease)
-    return Statement(registry, process_user(), zone, properties, lease=lease, on_read=on_read)
+    return Statement(registry, process_user(), settings.zone, properties, lease=lease, on_read=on_read)
 
 
 def _statement_of_analysis(jvm: Jvm, registry: CatalogRegistry) -> Statement:

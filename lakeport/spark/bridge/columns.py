@@ -29,13 +29,17 @@ def columns_unavailable(jvm: Jvm) -> str | None:
     return jvm.shared.get(_REASON)
 
 
-def columnar_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: JavaObject) -> JavaObject:
+def columnar_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema_json: str) -> JavaObject:
     """A ``PartitionReaderFactory`` that runs a pickled function in a task's Python, and gives columns.
 
     Only where ``columns_unavailable`` gives ``None``.
     """
-    values = jvm.array("java.lang.Object", [source, bytearray(command), schema])
-    return jvm.shared[_CONSTRUCTOR].newInstance(values)
+    constructor = jvm.shared[_CONSTRUCTOR]
+    java = java_classes.function(jvm, "TaskParts")
+    if java is not None:
+        return java.factory(constructor, source, bytearray(command), schema_json)
+    values = [source, bytearray(command), jvm.data_type(schema_json)]
+    return constructor.newInstance(jvm.array("java.lang.Object", values))
 
 
 @cache

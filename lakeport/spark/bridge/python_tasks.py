@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
 import threading
@@ -18,6 +19,7 @@ from pyspark.sql.udf import _wrap_function
 
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from lakeport.spark.bridge.columns import columnar_reader_factory
+from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.versions import python_reader_factory, python_writer_factory
 from lakeport.spark.tasks.interpreter import task_python
@@ -50,12 +52,10 @@ class TaskRows:
     """What Python tasks give to Spark.
 
     Attributes:
-        schema: Spark's ``StructType``.
-        schema_json: The same as JSON text.
+        schema_json: Spark's ``StructType``, as JSON text.
         columnar: As columns, else row by row; only where ``columns_unavailable`` gives ``None``.
     """
 
-    schema: JavaObject
     schema_json: str
     columnar: bool
 
@@ -134,6 +134,9 @@ def _reader_factory(jvm: Jvm, reader: TaskReader | BatchReader, given: TaskRows)
 
 
 def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:
+    java = java_classes.function(jvm, "TaskParts")
+    if java is not None:
+        return java.partitions(json.dumps([base64.b64encode(payload).decode() for payload in payloads]))
     partition = jvm.cls(_PYTHON + "PythonInputPartition")
     made = [partition(index, bytearray(payload)) for index, payload in enumerate(payloads)]
     return jvm.array(READ + "InputPartition", made)
@@ -141,8 +144,9 @@ def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:
 
 def _factory(jvm: Jvm, read: _Function, given: TaskRows) -> JavaObject:
     command = _command(read, _READ_MODULE, StructType.fromJson(json.loads(given.schema_json)))
-    made = columnar_reader_factory if given.columnar else python_reader_factory
-    return made(jvm, _source(jvm), command, given.schema)
+    if given.columnar:
+        return columnar_reader_factory(jvm, _source(jvm), command, given.schema_json)
+    return python_reader_factory(jvm, _source(jvm), command, jvm.data_type(given.schema_json))
 
 
 def _command(run: _Function, module: str, output: StructType) -> bytes:

@@ -9,6 +9,8 @@ from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
 from lakeport.spark.bridge.jvm import CATALOG, READ, Jvm
 
 __all__ = [
+    "BY_NAME",
+    "NO_REBASE",
     "check_version",
     "orc_scan",
     "parquet_scan",
@@ -20,7 +22,10 @@ __all__ = [
 ]
 
 _V2 = "org.apache.spark.sql.execution.datasources.v2."
-_NO_REBASE = "options of Parquet"
+NO_REBASE = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}
+"""Options that override a session's settings for rebasing dates and times (``ParquetOptions``)."""
+BY_NAME = {"orc.force.positional.evolution": "false"}
+"""Else Spark finds columns by position among those of the scan (``OrcUtils.requestedColumnIds``)."""
 _OLDEST = (4, 0)
 _NEWEST_MAJOR = 4
 
@@ -58,8 +63,8 @@ def orc_scan(
 ) -> JavaObject:
     """An ``OrcScan`` of ``data`` columns followed by ``constants``, which finds columns by name."""
     conf = session.sessionState().newHadoopConf()
-    # Else Spark finds columns by position among those of the scan (OrcUtils.requestedColumnIds).
-    conf.setBoolean("orc.force.positional.evolution", False)
+    for name, text in BY_NAME.items():
+        conf.set(name, text)
     columns = [index, data, data, constants]
     options = [_no_options(jvm), jvm.none, filters, jvm.empty_seq, jvm.empty_seq]
     return jvm.cls(_V2 + "orc.OrcScan")(session, conf, *columns, *options)
@@ -98,12 +103,7 @@ def v2_columns(jvm: Jvm, struct: JavaObject) -> JavaObject:
 
 
 def _no_rebase(jvm: Jvm) -> JavaObject:
-    """Options that override a session's settings for rebasing dates and times (``ParquetOptions``)."""
-    if _NO_REBASE not in jvm.shared:
-        options = [(name, "CORRECTED") for name in ("datetimeRebaseMode", "int96RebaseMode")]
-        made = jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap")(jvm.string_map(options))
-        jvm.shared[_NO_REBASE] = made
-    return jvm.shared[_NO_REBASE]
+    return jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap")(jvm.string_map(NO_REBASE.items()))
 
 
 def _no_options(jvm: Jvm) -> JavaObject:

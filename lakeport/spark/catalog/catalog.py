@@ -19,20 +19,21 @@ from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
 from lakeport.spark.bridge.errors import as_illegal_argument, no_such_function, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
+from lakeport.spark.bridge.plan_words.asked_table import read_asked_table
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.catalog import definitions
 from lakeport.spark.catalog.changelog import asked_range, load_changes
 from lakeport.spark.catalog.loading import (
     AskedWrite,
     asked_write,
+    full_name,
     load_table,
-    loading_options,
     table_name,
     table_version,
 )
 from lakeport.spark.catalog.procedures import ProcedureProxy
 from lakeport.spark.catalog.views import find_view, view_relation
-from lakeport.spark.statements import statement_of_thread
+from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
 
@@ -146,7 +147,7 @@ class CatalogProxy(Proxy):
     def tableExists(self, ident: JavaObject) -> bool:
         """Whether the table exists, even if it cannot be read."""
         try:
-            load_table(self._jvm, self._access(), ident, None)
+            load_table(self._jvm, self._access(), table_name(self._jvm, self._catalog, ident), None)
         except (TableNotFoundError, SchemaNotFoundError):
             return False
         except NotSupportedError:
@@ -155,17 +156,20 @@ class CatalogProxy(Proxy):
 
     def loadTable(self, ident: JavaObject, *context: object) -> Proxy | JavaObject:
         """The table at its newest snapshot, or as of the version that the query names; or to add rows to."""
-        write = asked_write(self._jvm, context)
+        asked = read_asked_table(self._jvm, ident, context, STATEMENT_PROPERTY)
+        write = asked_write(asked)
         if write is not None:
             return self._load_written(ident, write)
-        version = table_version(self._jvm, context)
-        access = self._access()
+        version = table_version(asked.version)
+        access = statement_of_thread(self._jvm, self._registry, asked.statement).access(self._catalog)
+        options = {key.lower(): text for key, text in asked.options.items()}
         try:
-            return load_table(self._jvm, access, ident, version, loading_options(context))
+            name = full_name(self._catalog, asked.namespace, asked.name)
+            return load_table(self._jvm, access, name, version, options)
         except (TableNotFoundError, SchemaNotFoundError) as error:
             raise no_such_table(self._jvm, ident) from error
         except NotSupportedError:
-            view = find_view(access, table_name(self._jvm, self._catalog, ident))
+            view = find_view(access, name)
             if view is None:
                 raise
             if version is not None:
@@ -275,7 +279,7 @@ class CatalogProxy(Proxy):
                 if find_view(access, name) is None:
                     raise
                 raise NotSupportedError(f"{name} is a view, which takes no rows", READ_ONLY_CATALOG) from None
-            return load_table(self._jvm, access, ident, None)
+            return load_table(self._jvm, access, name, None)
         except (TableNotFoundError, SchemaNotFoundError) as error:
             raise no_such_table(self._jvm, ident) from error
         except NotSupportedError as error:

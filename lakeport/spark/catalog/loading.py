@@ -19,12 +19,12 @@ from connector_spi.schema import ColumnMetadata
 from lakeport.planning.redirection import resolve
 from lakeport.planning.scan_plan import ScanPlan
 from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.plan_words.asked_table import AskedTable, AskedVersion
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.types import spark_schema_json
 from lakeport.spark.catalog.partitioned_table import PartitionedTableProxy
 from lakeport.spark.catalog.system_table import SystemTableProxy
 from lakeport.spark.catalog.table import TableProxy
-from lakeport.spark.scan.read_options import given_options
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.sql.unsupported_statements import write_verb
 from lakeport.transactions.statement import CatalogAccess
@@ -32,9 +32,9 @@ from lakeport.transactions.statement import CatalogAccess
 __all__ = [
     "AskedWrite",
     "asked_write",
+    "full_name",
     "instant",
     "load_table",
-    "loading_options",
     "scanned_table",
     "table_name",
     "table_version",
@@ -57,7 +57,7 @@ class AskedWrite:
 def load_table(
     jvm: Jvm,
     access: CatalogAccess,
-    ident: JavaObject,
+    name: CatalogSchemaTableName,
     version: TableVersion | None,
     options: Mapping[str, str] = MappingProxyType({}),
 ) -> Proxy:
@@ -66,92 +66,71 @@ def load_table(
     Args:
         jvm: The JVM.
         access: The catalog in its statement.
-        ident: The table's name.
+        name: The table's name.
         version: An older version; ``None`` is the newest.
         options: Read options that change the columns, by name in lower case.
 
     Raises:
-        TableNotFoundError: The table does not exist, or its name has more than one schema.
+        TableNotFoundError: The table does not exist.
         NotSupportedError: It exists, but cannot be read correctly.
         InvalidArgumentError: An option is unknown or invalid.
     """
-    access, resolved = resolve(access, table_name(jvm, access.catalog, ident), version)
+    access, resolved = resolve(access, name, version)
     if isinstance(resolved, ResolvedSystemTable):
         return SystemTableProxy(jvm, resolved.name, resolved.system_table, access)
     return _table(jvm, access, resolved, access.tables.with_options(access.begun, access.session, resolved, options))
 
 
 def table_name(jvm: Jvm, catalog: str, ident: JavaObject) -> CatalogSchemaTableName:
-    """The full name of an identifier.
+    """The full name of an identifier; raises as ``full_name`` does."""
+    return full_name(catalog, jvm.texts(ident.namespace()), str(ident.name()))
+
+
+def full_name(catalog: str, namespace: Sequence[str], name: str) -> CatalogSchemaTableName:
+    """The full name of a table.
+
+    Args:
+        catalog: The catalog.
+        namespace: Names of the schema, as written.
+        name: The table's name, as written.
 
     Raises:
         SchemaNotFoundError: It does not have exactly one schema.
     """
-    namespace = jvm.texts(ident.namespace())
     if len(namespace) != 1:
         raise SchemaNotFoundError(
             f"'{'.'.join(namespace)}' is not a schema of catalog '{catalog}': expected catalog.schema.table"
         )
-    return CatalogSchemaTableName(catalog, namespace[0].lower(), str(ident.name()).lower())
+    return CatalogSchemaTableName(catalog, namespace[0].lower(), name.lower())
 
 
-def table_version(jvm: Jvm, context: tuple[object, ...]) -> TableVersion | None:
-    """The version of ``VERSION AS OF`` or ``TIMESTAMP AS OF``, from any form of arguments of ``loadTable``.
+def table_version(asked: AskedVersion | None) -> TableVersion | None:
+    """The version of ``VERSION AS OF`` or ``TIMESTAMP AS OF``.
 
     Raises:
-        InvalidArgumentError: The form is unknown.
+        InvalidArgumentError: Spark asks for another kind of version.
     """
-    if not context:
+    if asked is None:
         return None
-    first = context[0]
-    if isinstance(first, str):
-        return TableVersion(VersionKind.VERSION, first)
-    if isinstance(first, int):
-        return TableVersion(VersionKind.TIMESTAMP, instant(first))
-    assert isinstance(first, JavaObject)
-    # A single argument is a set of write privileges; these are refused when the write comes.
-    if len(context) == 1:
-        return None
-    travel = first.timeTravel()
-    if not travel.isPresent():
-        return None
-    asked = travel.get()
-    kind = jvm.class_name(asked)
-    if kind == "AsOfVersion":
-        return TableVersion(VersionKind.VERSION, str(asked.version()))
-    if kind == "AsOfTimestamp":
-        return TableVersion(VersionKind.TIMESTAMP, instant(int(asked.micros())))
-    raise InvalidArgumentError(f"cannot read a table {asked.toString()}: expected VERSION AS OF or TIMESTAMP AS OF")
+    if asked.kind == "AsOfVersion":
+        return TableVersion(VersionKind.VERSION, str(asked.value))
+    if asked.kind == "AsOfTimestamp" and asked.value is not None:
+        return TableVersion(VersionKind.TIMESTAMP, instant(int(asked.value)))
+    raise InvalidArgumentError(f"cannot read a table {asked.text}: expected VERSION AS OF or TIMESTAMP AS OF")
 
 
-def asked_write(jvm: Jvm, context: tuple[object, ...]) -> AskedWrite | None:
+def asked_write(asked: AskedTable) -> AskedWrite | None:
     """The statement that loads a table to write it; ``None`` for a read."""
-    first = context[0] if context else None
-    if not isinstance(first, JavaObject):
+    if not asked.privileges:
         return None
-    # Spark 4.2 and later put the set of privileges next to the time travel.
-    privileges = first if len(context) == 1 else first.writePrivileges()
-    if not privileges:
-        return None
-    names = sorted(str(privileges.toString()).strip("[]").split(", "))
     # A MERGE that only updates has the privilege of UPDATE. Programs write without SQL.
-    text = jvm.cls("org.apache.spark.sql.catalyst.trees.CurrentOrigin").get().sqlText()
-    verb = write_verb(str(text.get())) if text.isDefined() else None
-    if names == ["INSERT"]:
+    verb = None if asked.sql is None else write_verb(asked.sql)
+    if asked.privileges == ("INSERT",):
         # A MERGE may do nothing but insert.
         return AskedWrite(verb or "INSERT", verb in (None, "INSERT"))
-    if names == ["DELETE", "INSERT"] and verb in (None, "INSERT"):
+    if asked.privileges == ("DELETE", "INSERT") and verb in (None, "INSERT"):
         return AskedWrite("an overwriting write" if verb is None else "INSERT ... REPLACE", False)
-    return AskedWrite(verb or " and ".join(names), False)
-
-
-def loading_options(context: tuple[object, ...]) -> dict[str, str]:
-    """The read options that Spark 4.3 and later passes to ``loadTable``, by name in lower case."""
-    if len(context) < 2:
-        return {}
-    options = context[1]
-    assert isinstance(options, JavaObject)
-    return given_options(options, frozenset())
+    return AskedWrite(verb or " and ".join(asked.privileges), False)
 
 
 def instant(micros: int) -> datetime:

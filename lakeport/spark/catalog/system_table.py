@@ -14,6 +14,7 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.system_tables import SystemTable
 from lakeport.spark.bridge.jvm import CATALOG, READ, Jvm
+from lakeport.spark.bridge.plan_words.reading import read_predicates
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import TaskRows, arrow_partitions, arrow_reader_factory
 from lakeport.spark.bridge.types import arrow_schema, spark_schema_json, task_schema
@@ -104,8 +105,8 @@ class SystemScanBuilderProxy(Proxy):
     def pushPredicates(self, predicates: JavaObject) -> JavaObject:
         """Looks at all filters, and gives all of them back."""
         handles = self._rows.handles()
-        for predicate in self._jvm.items(predicates):
-            found = translate(self._jvm, predicate, handles).domain
+        for predicate in read_predicates(self._jvm, predicates):
+            found = translate(predicate, handles).domain
             self._needed = self._needed.intersect(found.transform_keys(lambda column: column.name))
         return predicates
 
@@ -162,4 +163,4 @@ class ArrowScanProxy(Proxy):
     def createReaderFactory(self) -> JavaObject:
         """Unpacks the rows."""
         schema = task_schema(self._schema)
-        return arrow_reader_factory(self._jvm, schema, TaskRows(self._read_schema, self._schema_json, columnar=False))
+        return arrow_reader_factory(self._jvm, schema, TaskRows(self._schema_json, columnar=False))

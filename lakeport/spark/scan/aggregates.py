@@ -6,16 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
-from py4j.java_gateway import JavaObject
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.optional import aggregation as spi
-from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.plan_words.nodes import AggregationWords, FieldNode, PlanNode
 from lakeport.spark.bridge.types import task_schema
 from lakeport.spark.tasks.aggregate_states import Aggregate, AggregateFunction
 from lakeport.spark.tasks.partial_aggregate import PartialAggregation
 
-__all__ = ["SparkAggregation", "grouped_schema", "is_ordered", "read_aggregation"]
+__all__ = ["SparkAggregation", "grouped_schema", "is_ordered", "spark_aggregation"]
 
 _FUNCTIONS = {
     "Count": AggregateFunction.COUNT,
@@ -88,17 +87,16 @@ class SparkAggregation:
         return spi.Aggregation(tuple(keys), tuple(known))
 
 
-def read_aggregation(jvm: Jvm, aggregation: JavaObject, columns: Mapping[str, ColumnHandle]) -> SparkAggregation:
-    """Reads what Spark offers.
+def spark_aggregation(aggregation: AggregationWords, columns: Mapping[str, ColumnHandle]) -> SparkAggregation:
+    """What Spark offers, of a table's columns.
 
     Args:
-        jvm: The door to the JVM.
-        aggregation: The Java object.
+        aggregation: What it offers.
         columns: The table's columns by name.
     """
-    keys = tuple(_column(jvm, node, columns) for node in jvm.items(aggregation.groupByExpressions()))
-    calls = tuple(_call(jvm, node, columns) for node in jvm.items(aggregation.aggregateExpressions()))
-    return SparkAggregation(keys, calls)
+    keys = tuple(_column(node, columns) for node in aggregation.keys)
+    calls = (_Call(one.name, _column(one.column, columns), one.distinct) for one in aggregation.functions)
+    return SparkAggregation(keys, tuple(calls))
 
 
 def grouped_schema(aggregation: spi.Aggregation) -> pa.Schema:
@@ -113,16 +111,6 @@ def is_ordered(data_type: pa.DataType) -> bool:
     types = pa.types
     tests = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_string, types.is_binary)
     return any(test(data_type) for test in (*tests, types.is_date32, types.is_timestamp))
-
-
-def _call(jvm: Jvm, node: JavaObject, columns: Mapping[str, ColumnHandle]) -> _Call:
-    name = jvm.class_name(node)
-    if name == "CountStar":
-        return _Call(name, None, False)
-    if name not in _FUNCTIONS and name != "Avg":
-        return _Call(name, None, True)
-    distinct = name in ("Count", "Sum") and bool(node.isDistinct())
-    return _Call(name, _column(jvm, node.column(), columns), distinct)
 
 
 def _aggregate(call: _Call) -> Aggregate | None:
@@ -163,11 +151,8 @@ def _numbered(fields: list[tuple[str, pa.DataType]]) -> pa.Schema:
     return pa.schema([(name, data_type) for name, (_, data_type) in zip(names, fields, strict=True)])
 
 
-def _column(jvm: Jvm, node: JavaObject, columns: Mapping[str, ColumnHandle]) -> ColumnHandle | None:
-    if jvm.class_name(node) != "FieldReference":
-        return None
-    parts = jvm.texts(node.fieldNames())
-    return columns.get(parts[0]) if len(parts) == 1 else None
+def _column(node: PlanNode | None, columns: Mapping[str, ColumnHandle]) -> ColumnHandle | None:
+    return columns.get(node.parts[0]) if isinstance(node, FieldNode) and len(node.parts) == 1 else None
 
 
 def _type(column: ColumnHandle) -> pa.DataType:

@@ -64,13 +64,13 @@ class CharScanBuilderProxy(ScanBuilderProxy):
         found = [translate(_Unpadding(self._jvm, self._lengths).expression(one)) for one in asked]
         expressed = [(one, option.get()) for one, option in zip(asked, found, strict=True) if option.isDefined()]
         others = [one for one, option in zip(asked, found, strict=True) if not option.isDefined()]
-        offered = self._offer([predicate for _, predicate in expressed])
+        offered = self._offer(self._jvm.array(PREDICATE, [predicate for _, predicate in expressed]))
         left = [one for (one, _), predicate in zip(expressed, offered, strict=True) if predicate.left]
         return _seq(self._jvm, [*left, *others])
 
     def pushedFilters(self) -> JavaObject:
         """What the connector and the tasks got, for Spark's own plan text."""
-        return self._jvm.array(PREDICATE, self._pushed.all)
+        return self._pushed.all(self._jvm)
 
 
 class _Unpadding:

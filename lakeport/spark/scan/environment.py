@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Protocol
 
 from py4j.protocol import Py4JJavaError
@@ -10,7 +11,7 @@ from py4j.protocol import Py4JJavaError
 from lakeport.planning.packing import Packing
 from lakeport.spark.bridge.columns import columns_unavailable
 from lakeport.spark.bridge.jvm import Jvm
-from lakeport.spark.bridge.packing import spark_packing
+from lakeport.spark.bridge.session_settings import FileSettings, read_file_settings
 from lakeport.spark.bridge.versions import rows_need_a_column
 from lakeport.spark.tasks.counters import TaskCounters, new_counters
 
@@ -46,7 +47,7 @@ class SparkEnvironment(Protocol):
 
 
 class JvmEnvironment:
-    """The Spark behind a JVM.
+    """The Spark behind a JVM, with the settings that one scan goes by.
 
     Args:
         jvm: The door to the JVM.
@@ -57,7 +58,7 @@ class JvmEnvironment:
 
     def is_case_sensitive(self) -> bool:
         """The session's ``spark.sql.caseSensitive``."""
-        return bool(self._jvm.sql_conf().caseSensitiveAnalysis())
+        return self._files.case_sensitive
 
     def has_file_system(self, scheme: str) -> bool:
         """Whether Hadoop knows a class for it: PySpark brings none for S3, GCS and Azure."""
@@ -95,8 +96,12 @@ class JvmEnvironment:
 
     def packing(self) -> Packing:
         """By Spark's settings for files."""
-        return spark_packing(self._jvm)
+        return self._files.packing
 
     def new_counters(self) -> TaskCounters:
         """An accumulator."""
         return new_counters(self._jvm.context)
+
+    @cached_property
+    def _files(self) -> FileSettings:
+        return read_file_settings(self._jvm)

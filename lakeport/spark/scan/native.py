@@ -18,9 +18,10 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import InternalError
 from connector_spi.handles import NativeFile, Split
+from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.rows import internal_row
-from lakeport.spark.bridge.versions import orc_scan, parquet_scan
+from lakeport.spark.bridge.versions import BY_NAME, NO_REBASE, orc_scan, parquet_scan
 from lakeport.spark.scan.partitioned_files import file_partitions
 from lakeport.spark.scan.reader_choice import NativeRead
 
@@ -38,42 +39,49 @@ class NativeReader:
         read: What it reads.
         columns: The scan's columns with Spark's types, constants last.
         schema_json: The scan's columns as a Spark struct, in JSON.
-        filters: V1 filters for row groups and stripes (a Java array).
+        filters: For row groups and stripes, a ``Predicate[]``.
     """
 
     def __init__(self, jvm: Jvm, read: NativeRead, columns: pa.Schema, schema_json: str, filters: JavaObject) -> None:
         self._jvm = jvm
-        self._session = jvm.cls("org.apache.spark.sql.classic.SparkSession").active()
         self._read = read
         self._columns = columns
         self._filters = filters
         fields = json.loads(schema_json)["fields"]
         at = len(fields) - len(read.constants)
-        self._data_schema = jvm.data_type(_WITHOUT_ZONE.sub(r'\1"timestamp"', _struct(fields[:at])))
-        self._constant_schema = jvm.data_type(_struct(fields[at:]))
+        self._data_json = _WITHOUT_ZONE.sub(r'\1"timestamp"', _struct(fields[:at]))
+        self._constants_json = _struct(fields[at:])
 
     def factory(self) -> JavaObject:
         """The ``PartitionReaderFactory``."""
-        jvm = self._jvm
+        java = java_classes.function(self._jvm, "NativeScan")
+        if java is not None:
+            words = {
+                "format": self._read.format,
+                "columns": self._data_json,
+                "constants": self._constants_json,
+                "options": NO_REBASE if self._read.format == "parquet" else {},
+                "hadoop": {} if self._read.format == "parquet" else BY_NAME,
+            }
+            return java.factory(self._filters, json.dumps(words))
+        return self._scan(self._jvm).createReaderFactory()
+
+    def _scan(self, jvm: Jvm) -> JavaObject:
+        session = jvm.cls("org.apache.spark.sql.classic.SparkSession").active()
+        data = jvm.data_type(self._data_json)
         index = jvm.cls(_DATASOURCES + "InMemoryFileIndex")(
-            self._session,
+            session,
             jvm.empty_seq,
             jvm.empty_map,
-            jvm.some(self._data_schema),
+            jvm.some(data),
             jvm.scala_object(_DATASOURCES + "NoopCache"),
             jvm.none,
             jvm.none,
         )
         make = parquet_scan if self._read.format == "parquet" else orc_scan
-        scan = make(
-            jvm,
-            self._session,
-            index,
-            data=self._data_schema,
-            constants=self._constant_schema,
-            filters=self._filters,
-        )
-        return scan.createReaderFactory()
+        constants = jvm.data_type(self._constants_json)
+        filters = jvm.cls("org.apache.spark.sql.internal.connector.PredicateUtils").toV1(self._filters)
+        return make(jvm, session, index, data=data, constants=constants, filters=filters)
 
     def partitions(self, tasks: Sequence[Sequence[Split]]) -> JavaObject:
         """The ``InputPartition[]`` of the tasks."""
@@ -87,7 +95,8 @@ class NativeReader:
                     raise InternalError("a split that only its connector can read came to Spark's own reader")
                 files[-1].append((native, numbers.setdefault(self._constants_of(native), len(numbers))))
         types = [self._columns.field(name).type for name in self._read.constants]
-        rows = [internal_row(self._jvm, self._constant_schema, types, values) for values in numbers if values]
+        struct = self._jvm.data_type(self._constants_json) if any(numbers) else None
+        rows = [internal_row(self._jvm, struct, types, values) for values in numbers if struct is not None and values]
         return file_partitions(self._jvm, files, rows)
 
     def _constants_of(self, native: NativeFile) -> tuple[object, ...]:

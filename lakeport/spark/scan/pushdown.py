@@ -1,16 +1,14 @@
 """Spark's V2 predicates as domains, and as conditions that tasks check row by row.
 
-Only what is surely the same here and in Spark becomes one or the other; the rest stays with Spark. A predicate is
-looked at through one round trip for each of its nodes, so deep trees are cut off.
+Only what is surely the same here and in Spark becomes one or the other; the rest stays with Spark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from py4j.java_gateway import JavaObject
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import (
@@ -22,7 +20,7 @@ from connector_spi.predicate import (
     Reference,
     TupleDomain,
 )
-from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.plan_words.nodes import FieldNode, LiteralNode, PlanNode, PredicateNode, PredicateWords
 from lakeport.spark.bridge.types import spark_type_json
 from lakeport.spark.scan.expressions import column_call, operand_call, reference
 from lakeport.spark.scan.predicate_values import NO_LITERAL, column_domain, python_literal, row_predicate
@@ -30,7 +28,6 @@ from lakeport.spark.tasks.row_predicate import FieldTest, Junction, Negation, Ro
 
 __all__ = ["Translated", "translate"]
 
-_MAX_NODES = 2000
 _RANGES = ("=", "<", "<=", ">", ">=", "IN")
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -60,33 +57,26 @@ class Translated:
     looks_into_structs: bool = False
 
 
-def translate(jvm: Jvm, predicate: JavaObject, columns: Mapping[str, ColumnHandle]) -> Translated:
-    """Reads one V2 predicate.
+def translate(predicate: PredicateWords, columns: Mapping[str, ColumnHandle]) -> Translated:
+    """Says a V2 predicate as a domain.
 
     Args:
-        jvm: The door to the JVM.
-        predicate: A ``org.apache.spark.sql.connector.expressions.filter.Predicate``.
+        predicate: The predicate.
         columns: The table's columns by name; names are matched as they are.
     """
-    text = str(predicate.toString())
-    translator = _Translator(jvm, columns)
-    try:
-        found = translator.predicate(predicate, negated=False)
-    except _TooLarge:
-        return Translated(TupleDomain.all(), False, text, None, kept_from_files=True)
+    if predicate.node is None:
+        return Translated(TupleDomain.all(), False, predicate.text, None, kept_from_files=True)
+    translator = _Translator(columns)
+    found = translator.predicate(predicate.node, negated=False)
     return Translated(
         domain=found.domain,
         exact=found.exact,
-        text=text,
+        text=predicate.text,
         rows=found.rows,
         kept_from_files=translator.kept_from_files,
         expression=found.expression,
         looks_into_structs=translator.looks_into_structs,
     )
-
-
-class _TooLarge(Exception):  # noqa: N818 - a signal
-    """The predicate has more nodes than are worth looking at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +90,16 @@ class _Found:
 
 
 class _Translator:
-    def __init__(self, jvm: Jvm, columns: Mapping[str, ColumnHandle]) -> None:
-        self._jvm = jvm
+    def __init__(self, columns: Mapping[str, ColumnHandle]) -> None:
         self._columns = columns
-        self._nodes = 0
         self.kept_from_files = False
         self.looks_into_structs = False
 
-    def predicate(self, node: JavaObject, negated: bool) -> _Found:
+    def predicate(self, node: PlanNode, negated: bool) -> _Found:
         """The domain of the rows for which ``node`` is true, or false when ``negated``."""
-        self._nodes += 1
-        if self._nodes > _MAX_NODES:
-            raise _TooLarge
-        name = str(node.name())
-        children = self._jvm.items(node.children())
+        if not isinstance(node, PredicateNode):
+            return _Found(TupleDomain.all(), False, None)
+        name, children = node.name, node.children
         if name == "NOT":
             found = self.predicate(children[0], not negated)
             expression = None if found.expression is None else Call(Function.NOT, (found.expression,))
@@ -125,7 +111,7 @@ class _Translator:
             return _Found(TupleDomain.all() if holds != negated else TupleDomain.none(), True, Truth(holds))
         return self._leaf(name, children, negated)
 
-    def _combine(self, name: str, children: list[JavaObject], negated: bool) -> _Found:
+    def _combine(self, name: str, children: Sequence[PlanNode], negated: bool) -> _Found:
         left = self.predicate(children[0], negated)
         right = self.predicate(children[1], negated)
         both = None if left.rows is None or right.rows is None else (left.rows, right.rows)
@@ -140,7 +126,7 @@ class _Translator:
         one_column = len({*(left.domain.domains or ()), *(right.domain.domains or ())}) <= 1
         return _Found(left.domain.union(right.domain), exact and one_column, rows, expression)
 
-    def _leaf(self, name: str, children: list[JavaObject], negated: bool) -> _Found:
+    def _leaf(self, name: str, children: Sequence[PlanNode], negated: bool) -> _Found:
         if name in _MIRRORED and self._reference(children[0]) is None and len(children) == 2:
             name, children = _MIRRORED[name], children[::-1]
         elif name in ("=", "<=>", "<>") and self._reference(children[0]) is None:
@@ -164,7 +150,7 @@ class _Translator:
                 domain = domain.intersect(Domain.not_null(column.type))
         return _Found(TupleDomain.with_column_domains({column: domain}), exact, rows, expression)
 
-    def _other_leaf(self, name: str, children: list[JavaObject], negated: bool) -> _Found:
+    def _other_leaf(self, name: str, children: Sequence[PlanNode], negated: bool) -> _Found:
         """A condition on a field of structs, or something else than one column and values."""
         is_for_files = False
         expression = self._expression(name, children)
@@ -182,7 +168,7 @@ class _Translator:
         self.kept_from_files |= not is_for_files
         return _Found(TupleDomain.all(), False, rows, expression)
 
-    def _expression(self, name: str, children: list[JavaObject]) -> ConnectorExpression | None:
+    def _expression(self, name: str, children: Sequence[PlanNode]) -> ConnectorExpression | None:
         """Of fields of structs, and of two columns."""
         found = [self._reference(child) for child in children]
         types = [one.type for one in found if one is not None]
@@ -193,28 +179,24 @@ class _Translator:
         ]
         return None if any(value is NO_LITERAL for value in values) else operand_call(name, found, values)
 
-    def _reference(self, node: JavaObject) -> Reference | None:
-        if self._jvm.class_name(node) != "FieldReference":
+    def _reference(self, node: PlanNode) -> Reference | None:
+        if not isinstance(node, FieldNode):
             return None
-        first, *fields = self._jvm.texts(node.fieldNames())
+        first, *fields = node.parts
         column = self._columns.get(first)
         return None if column is None else reference(column, fields)
 
-    def _column(self, node: JavaObject) -> ColumnHandle | None:
-        if self._jvm.class_name(node) != "FieldReference":
+    def _column(self, node: PlanNode) -> ColumnHandle | None:
+        if not isinstance(node, FieldNode) or len(node.parts) != 1:
             return None
-        parts = self._jvm.texts(node.fieldNames())
-        column = self._columns.get(parts[0]) if len(parts) == 1 else None
+        column = self._columns.get(node.parts[0])
         # Nested values have no domains here.
         return None if column is None or pa.types.is_nested(column.type) else column
 
-    def _literal(self, node: JavaObject, data_type: pa.DataType) -> object:
-        if self._jvm.class_name(node) != "LiteralValue":
+    def _literal(self, node: PlanNode, data_type: pa.DataType) -> object:
+        if not isinstance(node, LiteralNode) or node.type_json != spark_type_json(data_type, ""):
             return NO_LITERAL
-        if str(node.dataType().json()) != spark_type_json(data_type, ""):
-            return NO_LITERAL
-        value = node.value()
-        return None if value is None else python_literal(value, data_type)
+        return None if node.value is None else python_literal(node.value, data_type)
 
 
 def _has_other_bounds(data_type: pa.DataType) -> bool:

@@ -10,14 +10,15 @@ from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.connections import forget_connections
 from lakeport.spark.bridge.jvm import READ, Jvm
+from lakeport.spark.bridge.plan_words.reading import chosen, read_aggregation, read_orders, read_predicates
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.scan.aggregates import read_aggregation
+from lakeport.spark.scan.aggregates import spark_aggregation
 from lakeport.spark.scan.environment import JvmEnvironment
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.scan.pushed_state import OfferedPredicate, PushdownRound, PushedState
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_proxy import PREDICATE, PushedPredicates, ScanProxy
-from lakeport.spark.scan.sort_orders import read_sort_orders
+from lakeport.spark.scan.sort_orders import sort_items
 
 __all__ = ["ScanBuilderProxy"]
 
@@ -38,19 +39,16 @@ class ScanBuilderProxy(Proxy):
         super().__init__(jvm)
         self._table = table
         self._state = PushedState(table, JvmEnvironment(jvm), PushdownRound.join())
-        self._pushed = PushedPredicates([], [])
+        self._pushed = PushedPredicates()
         self._has_other_average = False
 
     def pushPredicates(self, predicates: JavaObject) -> JavaObject:
         """Offers the predicates to the connector and to the tasks; gives back those that Spark has to check again."""
-        offered = self._jvm.items(predicates)
-        found = self._offer(offered)
-        left = [predicate for predicate, one in zip(offered, found, strict=True) if one.left]
-        return predicates if len(left) == len(offered) else self._jvm.array(PREDICATE, left)
+        return chosen(self._jvm, predicates, PREDICATE, [one.left for one in self._offer(predicates)])
 
     def pushedPredicates(self) -> JavaObject:
         """What the connector and the tasks got, for Spark's own plan text."""
-        return self._jvm.array(PREDICATE, self._pushed.all)
+        return self._pushed.all(self._jvm)
 
     def supportCompletePushDown(self, aggregation: JavaObject) -> bool:
         """Whether the connector gives each group once; tasks give results of their own each.
@@ -60,7 +58,7 @@ class ScanBuilderProxy(Proxy):
         access = self._table.plan.access
         if not self._state.connector_may_aggregate and not access.engine.task_pushdown:
             return False
-        found = read_aggregation(self._jvm, aggregation, self._table.columns)
+        found = spark_aggregation(read_aggregation(self._jvm, aggregation), self._table.columns)
         offered = found.in_connector() if self._state.connector_may_aggregate else None
         if offered is not None and self._state.aggregate_in_connector(offered, only_complete=True):
             return True
@@ -73,7 +71,7 @@ class ScanBuilderProxy(Proxy):
             return True
         if self._has_other_average or not (self._state.connector_may_aggregate or self._state.may_aggregate):
             return False
-        asked = read_aggregation(self._jvm, aggregation, self._table.columns)
+        asked = spark_aggregation(read_aggregation(self._jvm, aggregation), self._table.columns)
         offered = asked.in_connector() if self._state.connector_may_aggregate else None
         if offered is not None and self._state.aggregate_in_connector(offered, only_complete=False):
             return True
@@ -93,7 +91,7 @@ class ScanBuilderProxy(Proxy):
         """Offers the first rows in an order to the connector and to the tasks; Spark always sorts and cuts again."""
         if not self._state.may_choose_first:
             return False
-        order = read_sort_orders(self._jvm, orders, self._table.columns)
+        order = sort_items(read_orders(self._jvm, orders), self._table.columns)
         return order is not None and self._state.top_n(limit, order)
 
     def isPartiallyPushed(self) -> bool:
@@ -108,11 +106,9 @@ class ScanBuilderProxy(Proxy):
     def _known(self) -> KnownAnswers:
         return KnownAnswers({**self._named(), "isPartiallyPushed": answers.plain(True)})
 
-    def _offer(self, offered: list[JavaObject]) -> list[OfferedPredicate]:
-        found = self._state.offer([translate(self._jvm, predicate, self._table.columns) for predicate in offered])
-        both = list(zip(offered, found, strict=True))
-        self._pushed = PushedPredicates(
-            [predicate for predicate, one in both if one.pushed],
-            [predicate for predicate, one in both if one.for_files],
-        )
+    def _offer(self, predicates: JavaObject) -> list[OfferedPredicate]:
+        columns = self._table.columns
+        found = self._state.offer([translate(one, columns) for one in read_predicates(self._jvm, predicates)])
+        taken, for_files = [one.pushed for one in found], [one.for_files for one in found]
+        self._pushed = PushedPredicates(predicates, tuple(taken), tuple(for_files))
         return found

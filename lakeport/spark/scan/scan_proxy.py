@@ -13,6 +13,7 @@ from connector_spi.statistics import TableStatistics
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import READ, Jvm
+from lakeport.spark.bridge.plan_words.reading import chosen, read_predicates
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import TaskRows, split_partitions, split_reader_factory
 from lakeport.spark.scan.native import NativeReader
@@ -46,12 +47,22 @@ class PushedPredicates:
     """Spark's predicates that a scan took.
 
     Attributes:
-        all: Those that the connector or the tasks got.
-        for_files: Those that Spark's own reader may skip parts of files by.
+        offered: A ``Predicate[]``; ``None`` where nothing was offered.
+        taken: Which of them the connector or the tasks got.
+        in_files: By which of them Spark's own reader may skip parts of files.
     """
 
-    all: list[JavaObject]
-    for_files: list[JavaObject]
+    offered: JavaObject | None = None
+    taken: tuple[bool, ...] = ()
+    in_files: tuple[bool, ...] = ()
+
+    def all(self, jvm: Jvm) -> JavaObject:
+        """Those that the connector or the tasks got."""
+        return chosen(jvm, self.offered, PREDICATE, self.taken)
+
+    def for_files(self, jvm: Jvm) -> JavaObject:
+        """Those that Spark's own reader may skip parts of files by."""
+        return chosen(jvm, self.offered, PREDICATE, self.in_files)
 
 
 class ScanProxy(Proxy):
@@ -133,13 +144,13 @@ class ScanProxy(Proxy):
         """Learns at run time which partitions a join needs; the splits are planned again, the reader stays."""
         with self._lock:
             columns = self._scan.asked.table.columns
-            for predicate in self._jvm.items(predicates):
-                if self._scan.prune(translate(self._jvm, predicate, columns).domain):
+            for predicate in read_predicates(self._jvm, predicates):
+                if self._scan.prune(translate(predicate, columns).domain):
                     self._partitions = None
 
     def pushedPredicates(self) -> JavaObject:
         """What the connector got when the scan was built."""
-        return self._jvm.array(PREDICATE, self._pushed.all)
+        return self._pushed.all(self._jvm)
 
     def planInputPartitions(self) -> JavaObject:
         """The tasks."""
@@ -162,7 +173,7 @@ class ScanProxy(Proxy):
                     self._factory = self._native(read).factory()
                 else:
                     task = self._scan.task_reader(read.work)
-                    given = TaskRows(self.readSchema(), self._scan.schema_json, self._scan.rows_reason is None)
+                    given = TaskRows(self._scan.schema_json, self._scan.rows_reason is None)
                     self._factory = split_reader_factory(self._jvm, task, given)
             return self._factory
 
@@ -184,9 +195,7 @@ class ScanProxy(Proxy):
 
     def _native(self, read: NativeRead) -> NativeReader:
         if self._native_reader is None:
-            filters = self._jvm.cls("org.apache.spark.sql.internal.connector.PredicateUtils").toV1(
-                self._jvm.array(PREDICATE, self._pushed.for_files)
-            )
+            filters = self._pushed.for_files(self._jvm)
             self._native_reader = NativeReader(
                 self._jvm, read, self._scan.asked.output, self._scan.schema_json, filters
             )

@@ -14,9 +14,9 @@ from lakeport.planning.packing import cut_splits, pack_splits
 from lakeport.planning.streams import PlannedBatch, StreamRequest, TableStream
 from lakeport.spark.bridge.columns import columns_unavailable
 from lakeport.spark.bridge.jvm import READ, Jvm
-from lakeport.spark.bridge.packing import spark_packing
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import TaskRows, batch_partitions, batch_reader_factory
+from lakeport.spark.bridge.session_settings import read_file_settings
 from lakeport.spark.bridge.types import arrow_schema, task_schema
 from lakeport.spark.catalog_map import share_catalogs
 from lakeport.spark.statements import new_statement
@@ -162,7 +162,7 @@ class MicroBatchStreamProxy(Proxy):
         schema = task_schema(arrow_schema(table.schema_json))
         reader = BatchReader(access.connector.page_source_provider, access.session, schema, access.origin)
         columnar = access.engine.columnar_reader and columns_unavailable(self._jvm) is None
-        given = TaskRows(self._jvm.data_type(table.schema_json), table.schema_json, columnar)
+        given = TaskRows(table.schema_json, columnar)
         return batch_reader_factory(self._jvm, reader, given)
 
     def deserializeOffset(self, text: str) -> JavaObject:
@@ -183,7 +183,7 @@ class MicroBatchStreamProxy(Proxy):
         return f"lakeport[{kind}{self._table.request.name}]"
 
     def _packed(self, batch: PlannedBatch) -> list[tuple[Split, ...]]:
-        how = spark_packing(self._jvm)
+        how = read_file_settings(self._jvm).packing
         return pack_splits(cut_splits(batch.planned.splits, how), how)
 
     def _offset(self, text: str) -> JavaObject:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from py4j.java_gateway import JavaObject
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeport.spark.bridge.jvm import Jvm
@@ -131,6 +133,17 @@ class Counted:
     scan: dict[str, str]
 
 
+def _complete(store: JavaObject, stage: int) -> JavaObject | None:
+    """A stage that has run: one that was skipped is not, and Spark forgets it where it has many others."""
+    try:
+        found = store.lastStageAttempt(stage)
+    except Py4JJavaError as error:
+        if "No stage with id" not in str(error.java_exception):
+            raise
+        return None
+    return found if str(found.status()) == "COMPLETE" else None
+
+
 def counted(spark: SparkSession, text: str) -> tuple[list[object], Counted]:
     """A query's rows, and what Spark counted of it."""
     jvm, context = Jvm(spark), spark.sparkContext
@@ -148,8 +161,7 @@ def counted(spark: SparkSession, text: str) -> tuple[list[object], Counted]:
         found = tracker.getJobInfo(job)
         assert found is not None
         stages |= set(found.stageIds)
-    data = [store.lastStageAttempt(stage) for stage in sorted(stages)]
-    data = [one for one in data if str(one.status()) == "COMPLETE"]
+    data = [found for stage in sorted(stages) if (found := _complete(store, stage)) is not None]
     return rows, Counted(
         rows=sum(int(one.inputRecords()) for one in data),
         size_bytes=sum(int(one.inputBytes()) for one in data),

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connectors.hive.connector import HiveConnector
+from lakeport.spark.bridge.compiled import java_classes
 from tests.connectors.hive.table_writer import storage
 from tests.hive_corpus import PLAIN_CASES, canonical_rows, expected_answer, require_corpus
 from tests.lakeport.spark.tables.warehouse import Warehouse
@@ -85,6 +86,26 @@ def test_hudi_table_met_in_the_hive_catalog(warehouse: Warehouse) -> None:
     expected = pq.read_table(CORPUS / "hudi" / "v9_basic_cow.expected_snapshot.parquet")
     assert_same_table(_one_form(warehouse.spark.table("hive.hudi_corpus.v9_basic_cow").toArrow()), _one_form(expected))
     assert warehouse.rows("SELECT count(*) FROM hive.hudi_corpus.`v9_basic_cow$timeline`")[0][0] > 0  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id, s, count(*) FROM hive.corpus.ext_parquet_snappy WHERE id > 3 AND s IS NOT NULL GROUP BY id, s",
+        "SELECT * FROM hive.corpus.ext_orc_none_part WHERE id BETWEEN 1 AND 5 OR id IS NULL ORDER BY id LIMIT 3",
+        "SELECT max(id), avg(id) FROM hudi.hudi_corpus.v9_basic_cow WHERE id IN (1, 2, 3) AND name LIKE 'a%'",
+    ],
+)
+def test_a_query_is_the_same_without_classes_of_java(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, query: str, native: bool
+) -> None:
+    warehouse.native_reader("hive", native)
+    warehouse.native_reader("hudi", native)
+    expected = warehouse.rows(query)
+    with monkeypatch.context() as patch:
+        patch.setattr(java_classes, "function", lambda *given: None)
+        assert warehouse.rows(query) == expected
 
 
 def test_native_files_are_read_natively(warehouse: Warehouse) -> None:

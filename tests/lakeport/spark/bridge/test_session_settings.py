@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakeport.spark.bridge.jvm import Jvm
-from lakeport.spark.bridge.packing import spark_packing
+from lakeport.spark.bridge.session_settings import read_file_settings
 
 pytestmark = pytest.mark.spark
 
@@ -15,11 +15,11 @@ def test_parallelism_is_what_spark_would_take(spark: SparkSession) -> None:
     jvm = Jvm(spark)
     settings = ("spark.sql.leafNodeDefaultParallelism", "spark.sql.files.minPartitionNum")
     conf = jvm.sql_conf()  # that of the thread's session, which another test may have made
-    met = [spark_packing(jvm).parallelism]
+    met = [read_file_settings(jvm).packing.parallelism]
     try:
         for number, name in enumerate(settings):
             conf.setConfString(name, str(31 + number))
-            met.append(spark_packing(jvm).parallelism)
+            met.append(read_file_settings(jvm).packing.parallelism)
     finally:
         for name in settings:
             conf.unsetConf(name)

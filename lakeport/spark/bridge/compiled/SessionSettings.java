@@ -1,0 +1,74 @@
+package lakeport.spark;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkContext$;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.internal.SQLConf;
+
+/**
+ * Tells in one text what a statement, or a scan, goes by in a Spark session.
+ *
+ * <p>Janino compiles this file at run time, so it keeps to what Janino has: no type arguments, no lambdas. See
+ * docs/adr/0013-planning-answers-in-java.md.
+ */
+public class SessionSettings {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String[] PARALLELISM = {
+    "spark.sql.files.minPartitionNum", "spark.sql.leafNodeDefaultParallelism"
+  };
+
+  /**
+   * @param session Becomes the active session of this thread; null leaves it as it is.
+   * @param prefix Of names of settings.
+   * @return The time zone, and all settings that begin with the prefix.
+   */
+  public String settings(Object session, String prefix) throws Exception {
+    if (session != null) {
+      SparkSession.setActiveSession((SparkSession) session);
+    }
+    SQLConf conf = SQLConf.get();
+    Map all = conf.settings();
+    Map given = new HashMap();
+    synchronized (all) {
+      for (Iterator entries = all.entrySet().iterator(); entries.hasNext(); ) {
+        Map.Entry entry = (Map.Entry) entries.next();
+        if (((String) entry.getKey()).startsWith(prefix)) {
+          given.put(entry.getKey(), entry.getValue());
+        }
+      }
+    }
+    Map found = new HashMap();
+    found.put("zone", conf.sessionLocalTimeZone());
+    found.put("settings", given);
+    return JSON.writeValueAsString(found);
+  }
+
+  /** Sets a local property of this thread; null takes it away. Gives what it was. */
+  public String exchange(String property, String value) {
+    SparkContext context = (SparkContext) SparkContext$.MODULE$.getActive().get();
+    String before = context.getLocalProperty(property);
+    context.setLocalProperty(property, value);
+    return before;
+  }
+
+  /** What Spark's own readers of files go by (FilePartition.maxSplitBytes), and how names are compared. */
+  public String files() throws Exception {
+    SQLConf conf = SQLConf.get();
+    int tasks = ((SparkContext) SparkContext$.MODULE$.getActive().get()).defaultParallelism();
+    for (int i = PARALLELISM.length - 1; i >= 0; i--) {
+      if (conf.contains(PARALLELISM[i])) {
+        tasks = Integer.parseInt(conf.getConfString(PARALLELISM[i]));
+      }
+    }
+    Map found = new HashMap();
+    found.put("tasks", Integer.valueOf(tasks));
+    found.put("most", Long.valueOf(conf.filesMaxPartitionBytes()));
+    found.put("open", Long.valueOf(conf.filesOpenCostInBytes()));
+    found.put("exact names", Boolean.valueOf(conf.caseSensitiveAnalysis()));
+    return JSON.writeValueAsString(found);
+  }
+}

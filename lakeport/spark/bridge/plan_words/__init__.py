@@ -1,0 +1,1 @@
+"""What Spark hands over while it plans, read in one round trip each."""

@@ -1,0 +1,99 @@
+"""What statements and scans go by in a Spark session, in one round trip each.
+
+``SessionSettings.java`` tells it in one text. Where Java has no such class, each setting is asked for; see
+docs/adr/0013.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from py4j.java_gateway import JavaObject
+
+from lakeport.planning.packing import Packing
+from lakeport.spark.bridge.compiled import java_classes
+from lakeport.spark.bridge.jvm import Jvm
+
+__all__ = ["FileSettings", "StatementSettings", "exchange_property", "read_file_settings", "read_statement_settings"]
+
+_PARALLELISM = ("spark.sql.files.minPartitionNum", "spark.sql.leafNodeDefaultParallelism")
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSettings:
+    """What a statement goes by.
+
+    Attributes:
+        zone: The session's time zone.
+        given: Settings by their names without the prefix that was asked for.
+    """
+
+    zone: str
+    given: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """What scans of files go by.
+
+    Attributes:
+        packing: How splits become tasks (``FilePartition.maxSplitBytes``).
+        case_sensitive: Names of columns are the same in the same case only.
+    """
+
+    packing: Packing
+    case_sensitive: bool
+
+
+def read_statement_settings(jvm: Jvm, prefix: str, session: JavaObject | None = None) -> StatementSettings:
+    """The settings of the Spark session that is active in this thread.
+
+    Args:
+        jvm: The JVM.
+        prefix: Of the names of settings that matter.
+        session: Becomes the active one.
+    """
+    java = _java(jvm)
+    if java is not None:
+        found = json.loads(java.settings(session, prefix))
+        zone, given = found["zone"], found["settings"]
+    else:
+        if session is not None:
+            jvm.cls("org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
+        conf = jvm.sql_conf()
+        settings = conf.settings()
+        # One look at all keys is one round trip; most sessions set none of ours.
+        keys = [key for key in str(settings.keySet().toString()).strip("[]").split(", ") if key.startswith(prefix)]
+        zone, given = str(conf.sessionLocalTimeZone()), {key: str(settings.get(key)) for key in keys}
+    return StatementSettings(zone, {key[len(prefix) :]: text for key, text in given.items()})
+
+
+def exchange_property(jvm: Jvm, name: str, value: str | None) -> str | None:
+    """Sets a local property of this thread's Java thread, or takes it away, and gives what it was."""
+    java = _java(jvm)
+    if java is not None:
+        found = java.exchange(name, value)
+        return None if found is None else str(found)
+    before = jvm.context.getLocalProperty(name)
+    jvm.context.setLocalProperty(name, value)  # type: ignore[arg-type]
+    return before
+
+
+def read_file_settings(jvm: Jvm) -> FileSettings:
+    """The settings of the Spark session that is active in this thread."""
+    java = _java(jvm)
+    if java is not None:
+        found = json.loads(java.files())
+        return FileSettings(Packing(found["tasks"], found["most"], found["open"]), found["exact names"])
+    conf = jvm.sql_conf()
+    # A default that is no number is refused, so the name is looked for first.
+    chosen = next((name for name in _PARALLELISM if conf.contains(name)), None)
+    tasks = jvm.context._jsc.sc().defaultParallelism() if chosen is None else conf.getConfString(chosen)
+    packing = Packing(int(tasks), int(conf.filesMaxPartitionBytes()), int(conf.filesOpenCostInBytes()))
+    return FileSettings(packing, bool(conf.caseSensitiveAnalysis()))
+
+
+def _java(jvm: Jvm) -> JavaObject | None:
+    return java_classes.function(jvm, "SessionSettings")
