@@ -41,6 +41,9 @@ __all__ = [
 ]
 
 
+_CHANGES = ("DELETE", "MERGE", "UPDATE")
+
+
 @dataclass(frozen=True, slots=True)
 class AskedWrite:
     """What a table is loaded for.
@@ -48,10 +51,12 @@ class AskedWrite:
     Attributes:
         statement: The first words of the statement, such as ``MERGE``.
         only_adds: Rows are added, and none is changed.
+        changes: Rows are named and changed one by one: a DELETE, UPDATE or MERGE.
     """
 
     statement: str
     only_adds: bool
+    changes: bool = False
 
 
 def load_table(
@@ -139,10 +144,10 @@ def asked_write(jvm: Jvm, context: tuple[object, ...]) -> AskedWrite | None:
     verb = write_verb(str(text.get())) if text.isDefined() else None
     if names == ["INSERT"]:
         # A MERGE may do nothing but insert.
-        return AskedWrite(verb or "INSERT", verb in (None, "INSERT"))
+        return AskedWrite(verb or "INSERT", verb in (None, "INSERT"), verb in _CHANGES)
     if names == ["DELETE", "INSERT"] and verb in (None, "INSERT"):
         return AskedWrite("an overwriting write" if verb is None else "INSERT ... REPLACE", False)
-    return AskedWrite(verb or " and ".join(names), False)
+    return AskedWrite(verb or " and ".join(names), False, verb in _CHANGES or (verb is None and names != ["DELETE"]))
 
 
 def loading_options(context: tuple[object, ...]) -> dict[str, str]:

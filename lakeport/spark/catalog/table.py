@@ -14,6 +14,7 @@ from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.writing import SupportsInsert
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from lakeport.arrow.inserting import check_outside_of_block
+from lakeport.arrow.merging import row_id_columns
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import Answer, KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
@@ -27,6 +28,8 @@ from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.streaming.options import stream_options
 from lakeport.spark.write.insert import SparkInsert
+from lakeport.spark.write.merge import MergeTarget
+from lakeport.spark.write.row_level import RowLevelOperationProxy, merge_command
 from lakeport.spark.write.write_builder import WriteBuilderProxy
 
 __all__ = ["TableProxy", "table_abilities"]
@@ -44,6 +47,7 @@ class TableProxy(Proxy):
             CATALOG + "SupportsRead",
             CATALOG + "SupportsWrite",
             CATALOG + "SupportsMetadataColumns",
+            CATALOG + "SupportsRowLevelOperations",
         ]
 
     def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata, resolved: ResolvedTable) -> None:
@@ -93,10 +97,10 @@ class TableProxy(Proxy):
     def metadataColumns(self) -> JavaObject:
         """The hidden columns."""
         hidden = self._hidden()
-        key = ("metadata columns", *((column.name, column.type) for column in hidden))
+        key = ("metadata columns", *((column.name, column.type, column.nullable) for column in hidden))
         if key not in self._jvm.shared:
             proxies = [
-                MetadataColumnProxy(self._jvm, column.name, spark_type_json(column.type, column.name))
+                MetadataColumnProxy(self._jvm, column.name, spark_type_json(column.type, column.name), column.nullable)
                 for column in hidden
             ]
             # One array serves all tables that have the same hidden columns.
@@ -134,6 +138,14 @@ class TableProxy(Proxy):
         check_outside_of_block(statement.shared_lease)
         name, columns = self._resolved.name, self._metadata.visible_columns()
         return WriteBuilderProxy(self._jvm, self.name(), lambda: SparkInsert(statement, name, columns), info.schema())
+
+    def newRowLevelOperationBuilder(self, info: JavaObject) -> RowLevelOperationProxy:
+        """Rows to be deleted, updated or merged."""
+        access = self._table.plan.access
+        check_outside_of_block(access.statement.shared_lease)
+        row_ids = row_id_columns(access, self._resolved)
+        target = MergeTarget(access.statement, self._resolved, row_ids, merge_command(info))
+        return RowLevelOperationProxy(self._jvm, target, info.command(), self.newScanBuilder)
 
     def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
         zone = self._table.plan.access.session.time_zone
@@ -182,9 +194,10 @@ class MetadataColumnProxy(Proxy):
     class Java:
         implements: ClassVar[list[str]] = [CATALOG + "MetadataColumn"]
 
-    def __init__(self, jvm: Jvm, name: str, type_json: str) -> None:
+    def __init__(self, jvm: Jvm, name: str, type_json: str, nullable: bool) -> None:
         super().__init__(jvm)
         self._name = name
+        self._nullable = nullable
         self._type = jvm.data_type(type_json)
 
     def name(self) -> str:
@@ -196,8 +209,8 @@ class MetadataColumnProxy(Proxy):
         return self._type
 
     def isNullable(self) -> bool:
-        """Always, as far as Spark knows."""
-        return True
+        """Whether it may be NULL; what names a row to Spark may not."""
+        return self._nullable
 
     def comment(self) -> None:
         """None."""
@@ -233,7 +246,7 @@ def _hidden(column: ColumnMetadata) -> Answer:
     found = {
         "name": answers.plain(column.name),
         "dataType": answers.spark_type(spark_type_json(column.type, column.name)),
-        "isNullable": answers.plain(True),
+        "isNullable": answers.plain(column.nullable),
         "comment": answers.plain(None),
         "transform": answers.plain(None),
         "metadataInJSON": answers.plain("{}"),
