@@ -289,7 +289,12 @@ class TransactionClient(ABC):
 
     @abstractmethod
     def commit(self, transaction: int) -> None:
-        """Commits; the transaction's locks are released."""
+        """Commits; the transaction's locks are released.
+
+        Where another transaction has updated rows of the same table or partition, or deleted some that this one has
+        updated, and was committed since this one was opened, this one is aborted. An embedded metastore compares
+        nothing: there a writer that changes rows locks others out.
+        """
 
     @abstractmethod
     def abort(self, transaction: int) -> None:
