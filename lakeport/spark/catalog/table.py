@@ -97,10 +97,13 @@ class TableProxy(Proxy):
     def metadataColumns(self) -> JavaObject:
         """The hidden columns."""
         hidden = self._hidden()
-        key = ("metadata columns", *((column.name, column.type, column.nullable) for column in hidden))
+        row_ids = self._row_ids()
+        key = ("metadata columns", row_ids, *((column.name, column.type) for column in hidden))
         if key not in self._jvm.shared:
             proxies = [
-                MetadataColumnProxy(self._jvm, column.name, spark_type_json(column.type, column.name), column.nullable)
+                MetadataColumnProxy(
+                    self._jvm, column.name, spark_type_json(column.type, column.name), column.name not in row_ids
+                )
                 for column in hidden
             ]
             # One array serves all tables that have the same hidden columns.
@@ -145,7 +148,10 @@ class TableProxy(Proxy):
         check_outside_of_block(access.statement.shared_lease)
         row_ids = row_id_columns(access, self._resolved)
         target = MergeTarget(access.statement, self._resolved, row_ids, merge_command(info))
-        return RowLevelOperationProxy(self._jvm, target, info.command(), self.newScanBuilder)
+        # Spark's filter of the groups that are changed (RowLevelOperationRuntimeGroupFiltering) is an IN, which would
+        # leave out rows whose partition key is NULL.
+        table = replace(self._table, runtime_filters=False)
+        return RowLevelOperationProxy(self._jvm, target, info.command(), lambda: scan_builder(self._jvm, table))
 
     def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
         zone = self._table.plan.access.session.time_zone
@@ -153,6 +159,7 @@ class TableProxy(Proxy):
         return streamed_table(self._table, self._metadata, options, tuple(rest), changes=False)
 
     def _known(self) -> KnownAnswers:
+        row_ids = self._row_ids()
         keys = [answers.identity_transform(f"`{name}`") for name in self._metadata.partitioned_by]
         found = {
             "name": answers.plain(self.name()),
@@ -166,7 +173,9 @@ class TableProxy(Proxy):
                 CATALOG + "TableCapability", _abilities(self._is_streamed(), self._adds_rows())
             ),
             "constraints": answers.array(CATALOG + "constraints.Constraint"),
-            "metadataColumns": answers.array(CATALOG + "MetadataColumn", [_hidden(one) for one in self._hidden()]),
+            "metadataColumns": answers.array(
+                CATALOG + "MetadataColumn", [_hidden(one, row_ids) for one in self._hidden()]
+            ),
             "canRenameConflictingMetadataColumns": answers.plain(False),
         }
         return KnownAnswers({**self._named(), **found})
@@ -183,6 +192,13 @@ class TableProxy(Proxy):
 
     def _hidden(self) -> list[ColumnMetadata]:
         return [column for column in self._metadata.columns if column.hidden]
+
+    def _row_ids(self) -> frozenset[str]:
+        """The hidden columns by which rows can be changed; none where they cannot."""
+        try:
+            return frozenset(column.name for column in row_id_columns(self._table.plan.access, self._resolved))
+        except NotSupportedError:
+            return frozenset()
 
     def _identity(self) -> object:
         return (self._table.name, self._table.plan.table)
@@ -209,7 +225,7 @@ class MetadataColumnProxy(Proxy):
         return self._type
 
     def isNullable(self) -> bool:
-        """Whether it may be NULL; what names a row to Spark may not."""
+        """Always, as far as Spark knows, but for what names a row."""
         return self._nullable
 
     def comment(self) -> None:
@@ -241,12 +257,12 @@ def _abilities(streams: bool, writes: bool) -> tuple[str, ...]:
     return ("BATCH_READ", *(["MICRO_BATCH_READ"] if streams else []), *(["BATCH_WRITE"] if writes else []))
 
 
-def _hidden(column: ColumnMetadata) -> Answer:
-    """A ``MetadataColumn``."""
+def _hidden(column: ColumnMetadata, row_ids: frozenset[str]) -> Answer:
+    """A ``MetadataColumn``; what names a row may not be NULL."""
     found = {
         "name": answers.plain(column.name),
         "dataType": answers.spark_type(spark_type_json(column.type, column.name)),
-        "isNullable": answers.plain(column.nullable),
+        "isNullable": answers.plain(column.name not in row_ids),
         "comment": answers.plain(None),
         "transform": answers.plain(None),
         "metadataInJSON": answers.plain("{}"),

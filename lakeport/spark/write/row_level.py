@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
+from connector_spi.errors import NotSupportedError
 from connector_spi.optional.writing import MergeCommand
 from lakeport.spark.bridge.jvm import WRITE, Jvm
 from lakeport.spark.bridge.merge_writers import merge_writer_factory
@@ -33,15 +34,13 @@ class RowLevelOperationProxy(Proxy):
         jvm: The door to the JVM.
         target: The table.
         command: Spark's constant.
-        scan_builder: Makes the scan that reads the rows, by options.
+        scan_builder: Makes the scan that reads the rows.
     """
 
     class Java:
         implements: ClassVar[list[str]] = [WRITE + "RowLevelOperationBuilder", WRITE + "SupportsDelta"]
 
-    def __init__(
-        self, jvm: Jvm, target: MergeTarget, command: JavaObject, scan_builder: Callable[[JavaObject], Proxy]
-    ) -> None:
+    def __init__(self, jvm: Jvm, target: MergeTarget, command: JavaObject, scan_builder: Callable[[], Proxy]) -> None:
         super().__init__(jvm)
         self._target = target
         self._command = command
@@ -64,8 +63,16 @@ class RowLevelOperationProxy(Proxy):
         return self._command
 
     def newScanBuilder(self, options: JavaObject) -> Proxy:
-        """A scan of the table as it was loaded: what is written is compared with that snapshot."""
-        return self._scan_builder(options)
+        """A scan of the table as it was loaded: what is written is compared with that snapshot.
+
+        Raises:
+            NotSupportedError: It has options, which may change the rows.
+        """
+        if options.size():
+            raise NotSupportedError(
+                f"rows of {self._target.table.name} cannot be changed with read options: leave them out"
+            )
+        return self._scan_builder()
 
     def newWriteBuilder(self, info: JavaObject) -> DeltaWriteProxy:
         """What writes the changes."""

@@ -111,6 +111,23 @@ def test_each_clause_does_what_sql_says(session: Session, folder: Path, keys: st
     assert rows(session, table) == {1: ("again", 1)}
 
 
+def test_partitions_of_null_are_merged_into(session: Session, folder: Path) -> None:
+    """Spark would filter the partitions at run time by an IN, which is never true of NULL."""
+    table = new_table(session, folder, "PARTITIONED BY (p)")
+    model = filled(session, table)
+    session.sql(
+        f"MERGE INTO {table} t USING (SELECT explode(array(0L, 1L, 2L)) AS id) q ON t.id = q.id "
+        "WHEN MATCHED AND t.v IS NULL THEN DELETE WHEN MATCHED THEN UPDATE SET v = 'new' "
+        "WHEN NOT MATCHED THEN INSERT (id) VALUES (q.id)"
+    )
+    del model[0]
+    assert rows(session, table) == model | {1: ("new", 1), 2: ("new", None)}
+    session.sql(f"DELETE FROM {table} WHERE id IN (SELECT explode(array(2L, 3L)))")
+    session.sql(f"UPDATE {table} SET v = 'again' WHERE id IN (SELECT explode(array(5L, 6L)))")
+    del model[2], model[3]
+    assert rows(session, table) == model | {1: ("new", 1), 5: ("again", None), 6: ("again", 0)}
+
+
 _KEYS = st.integers(0, 15)
 _STATEMENTS = st.lists(
     st.one_of(
