@@ -73,8 +73,18 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import SupportsInsert
-from connector_spi.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
+from connector_spi.optional.writing import MergeCommand, SupportsInsert, SupportsMerge
+from connector_spi.page_sink import (
+    DELETE_OPERATION,
+    INSERT_OPERATION,
+    OPERATION_COLUMN,
+    Fragment,
+    InsertHandle,
+    MergeHandle,
+    MergeSink,
+    PageSink,
+    PageSinkProvider,
+)
 from connector_spi.page_source import (
     MAX_BATCH_ROWS,
     GeneratorPageSource,
@@ -140,7 +150,10 @@ __all__ = [
     "COMMIT_VERSION",
     "DEFAULT_PARTITION",
     "DEFAULT_SIMPLIFY_THRESHOLD",
+    "DELETE_OPERATION",
+    "INSERT_OPERATION",
     "MAX_BATCH_ROWS",
+    "OPERATION_COLUMN",
     "SPI_VERSION",
     "AggregateFunction",
     "AggregateKind",
@@ -191,6 +204,9 @@ __all__ = [
     "LimitApplication",
     "ListSplitSource",
     "MayHold",
+    "MergeCommand",
+    "MergeHandle",
+    "MergeSink",
     "MetastoreError",
     "NativeFile",
     "NotSupportedError",
@@ -228,6 +244,7 @@ __all__ = [
     "SupportsColumnStatistics",
     "SupportsInsert",
     "SupportsLimit",
+    "SupportsMerge",
     "SupportsPartitionDefinition",
     "SupportsPartitionListing",
     "SupportsReadOptions",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic
 
 import pyarrow as pa
 
+from connector_spi.errors import NotSupportedError
 from connector_spi.serializable import Serializable
 from connector_spi.session import ConnectorSession
 
@@ -17,11 +18,32 @@ if TYPE_CHECKING:
 else:
     from typing import TypeVar
 
-__all__ = ["Fragment", "InsertHandle", "PageSink", "PageSinkProvider"]
+__all__ = [
+    "DELETE_OPERATION",
+    "INSERT_OPERATION",
+    "OPERATION_COLUMN",
+    "Fragment",
+    "InsertHandle",
+    "MergeHandle",
+    "MergeSink",
+    "PageSink",
+    "PageSinkProvider",
+]
+
+OPERATION_COLUMN = "$operation"
+"""The first column of what merge sinks take: what becomes of the row, an ``int8``."""
+INSERT_OPERATION, DELETE_OPERATION = 1, 2
+"""Trino's numbers (``ConnectorMergeSink``)."""
 
 
 class InsertHandle(Serializable):
     """An insert that has begun: what a sink needs to know of the table. Subclasses are frozen, slotted dataclasses."""
+
+    __slots__ = ()
+
+
+class MergeHandle(Serializable):
+    """Changes of rows that have begun: what a sink needs to know. Subclasses are frozen, slotted dataclasses."""
 
     __slots__ = ()
 
@@ -76,6 +98,40 @@ class PageSink(ABC):
         """
 
 
+class MergeSink(ABC):
+    """Takes what becomes of rows, in one task; called as a ``PageSink`` is.
+
+    Nothing can be seen before the transaction commits. A row that is replaced comes as one to delete and one to insert.
+    """
+
+    @abstractmethod
+    def store_merged_rows(self, batch: pa.RecordBatch) -> None:
+        """Takes changes.
+
+        Args:
+            batch: The operation, the row id columns, and every visible column of the table, in its order and with its
+                types; maybe of no rows. A row to insert has no row id, one to delete nothing else.
+
+        Raises:
+            ConnectorError: A value that the table cannot hold, or storage that failed. The engine aborts.
+        """
+
+    @abstractmethod
+    def finish(self) -> Sequence[Fragment]:
+        """Writes out what is left.
+
+        Returns:
+            What ``finish_merge`` needs; none where nothing has changed.
+
+        Raises:
+            ConnectorError: Storage failed. The engine aborts.
+        """
+
+    @abstractmethod
+    def abort(self) -> None:
+        """Takes back what was written and frees memory; also after an error of the other methods."""
+
+
 class PageSinkProvider(ABC, Generic[InsertT_co]):
     """Opens sinks. It is pickled into every task: plain settings only, and no secret but its own storage token.
 
@@ -91,3 +147,13 @@ class PageSinkProvider(ABC, Generic[InsertT_co]):
             insert: From ``begin_insert`` of this connector's metadata.
             task: Number of the task among those of the insert, from 0; all tries of a task have the same.
         """
+
+    def create_merge_sink(self, session: ConnectorSession, merge: MergeHandle, task: int) -> MergeSink:
+        """Opens a sink for changes of rows; only connectors whose metadata is ``SupportsMerge`` have some.
+
+        Args:
+            session: The statement.
+            merge: From ``begin_merge`` of this connector's metadata.
+            task: As for ``create_page_sink``.
+        """
+        raise NotSupportedError(f"{type(self).__qualname__} takes new rows only; rows cannot be changed")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from connector_spi.handles import TableHandle
-from connector_spi.page_sink import Fragment, InsertHandle
+from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.session import ConnectorSession
 
-__all__ = ["SupportsInsert"]
+__all__ = ["MergeCommand", "SupportsInsert", "SupportsMerge"]
 
 
 @runtime_checkable
@@ -53,4 +54,73 @@ class SupportsInsert(Protocol):
         Args:
             session: The statement.
             insert: From ``begin_insert``.
+        """
+
+
+class MergeCommand(Enum):
+    """The statement that changes rows."""
+
+    DELETE = "delete"
+    UPDATE = "update"
+    MERGE = "merge"
+
+
+@runtime_checkable
+class SupportsMerge(Protocol):
+    """Metadata whose tables' rows can be deleted and replaced, each named by the values of its row id columns.
+
+    One way for ``DELETE``, ``UPDATE`` and ``MERGE``: an updated row is one that is deleted and one that is added. The
+    statement reads the table with its row id columns, by the handle that it gives to ``begin_merge``, and sinks of
+    ``PageSinkProvider.create_merge_sink`` take what becomes of the rows. After ``begin_merge`` the engine calls exactly
+    one of ``finish_merge`` and ``abort_merge``. All changes become visible when the transaction commits, or none.
+
+    No update is lost: where someone else has changed rows since the handle's snapshot, ``begin_merge`` or the commit
+    fails. The transaction that writes may be another one than the handle was read in.
+    """
+
+    def get_merge_row_id_columns(self, session: ConnectorSession, table: TableHandle) -> Sequence[str]:
+        """Hidden columns that together name a row of the table; none of their values is NULL.
+
+        Args:
+            session: The statement.
+            table: A handle of ``get_table_handle``.
+
+        Raises:
+            NotSupportedError: Rows of this table cannot be changed.
+        """
+
+    def begin_merge(self, session: ConnectorSession, table: TableHandle, command: MergeCommand) -> MergeHandle:
+        """Begins to change rows of a table.
+
+        Args:
+            session: The statement.
+            table: The handle that the statement reads the rows by, with nothing pushed into it.
+            command: The statement's kind.
+
+        Returns:
+            What sinks need; plain data (invariant I2).
+
+        Raises:
+            NotSupportedError: Rows of this table cannot be changed.
+            ConnectorError: Others have changed the table since the handle's snapshot, or the storage failed.
+        """
+
+    def finish_merge(self, session: ConnectorSession, merge: MergeHandle, fragments: Sequence[Fragment]) -> None:
+        """All changes are written; makes ready what the commit does.
+
+        Args:
+            session: The statement.
+            merge: From ``begin_merge``.
+            fragments: Of one sink of each task, in any order.
+
+        Raises:
+            ConnectorError: It failed. The engine calls ``abort_merge`` and rolls back.
+        """
+
+    def abort_merge(self, session: ConnectorSession, merge: MergeHandle) -> None:
+        """The statement is given up: clears what its sinks have left, of tasks that were killed, too.
+
+        Args:
+            session: The statement.
+            merge: From ``begin_merge``.
         """

@@ -114,8 +114,6 @@ def test_a_read_only_catalog_refuses_the_page(spark: SparkSession, registry: Cat
     "statement",
     [
         "INSERT OVERWRITE hive.default.items VALUES ('a', 1.0)",
-        "DELETE FROM hive.default.items WHERE name = 'x'",
-        "UPDATE hive.default.items SET name = 'y'",
         "CREATE TABLE hive.default.new USING orc AS SELECT 1 AS a",
         "CREATE OR REPLACE TABLE hive.default.items (a INT) USING orc",
     ],
@@ -129,3 +127,20 @@ def test_rows_are_not_changed(spark: SparkSession, registry: CatalogRegistry, tm
         session.sql(statement).collect()
     assert session.sql("SELECT * FROM hive.default.items").collect() == [("x", 2.5)]
     assert session.sql("SHOW TABLES IN hive.default").count() == 1
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "statement",
+    ["DELETE FROM hive.default.items WHERE name = 'x'", "UPDATE hive.default.items SET name = 'y'"],
+)
+def test_rows_of_plain_tables_are_not_changed_one_by_one(
+    spark: SparkSession, registry: CatalogRegistry, tmp_path: Path, statement: str
+) -> None:
+    session = spark.newSession()
+    install(session, registry)
+    _write_files(tmp_path / "data")
+    session.sql(f"CREATE TABLE hive.default.items USING orc LOCATION '{tmp_path}/data/items'")
+    with pytest.raises(Exception, match=r"NOT_SUPPORTED.*not a transactional table.*INSERT OVERWRITE"):
+        session.sql(statement).collect()
+    assert session.sql("SELECT * FROM hive.default.items").collect() == [("x", 2.5)]

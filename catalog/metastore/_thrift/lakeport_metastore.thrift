@@ -406,6 +406,7 @@ struct GetOpenTxnsResponse {
 
 struct CommitTxnRequest {
   1: required i64 txnid
+  6: optional bool exclWriteEnabled
 }
 
 struct AbortTxnRequest {

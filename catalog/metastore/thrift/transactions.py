@@ -15,6 +15,7 @@ from catalog.metastore.transactions import (
     HeldLock,
     LockComponent,
     LockedObject,
+    LockOperation,
     LockState,
     LockType,
     ValidTransactions,
@@ -46,7 +47,9 @@ class ThriftTransactions(TransactionClient):
         return self._connections.call("open_txns", lambda client: int(client.open_txns(request).txn_ids[0]))
 
     def commit(self, transaction: int) -> None:
-        request = ttypes.CommitTxnRequest(transaction)
+        # Hive 4 takes it that writers of the same rows have locked each other out, by locks that Hive 3 does not have,
+        # and compares nothing; so it is told not to. Hive 3 always compares, and passes over the field.
+        request = ttypes.CommitTxnRequest(transaction, exclWriteEnabled=False)
         self._connections.call("commit_txn", lambda client: client.commit_txn(request))
 
     def abort(self, transaction: int) -> None:
@@ -78,7 +81,12 @@ class ThriftTransactions(TransactionClient):
         )
 
     def add_dynamic_partitions(
-        self, transaction: int, write_id: int, table: tuple[str, str], partitions: Sequence[str]
+        self,
+        transaction: int,
+        write_id: int,
+        table: tuple[str, str],
+        partitions: Sequence[str],
+        operation: LockOperation = LockOperation.INSERT,
     ) -> None:
         request = ttypes.AddDynamicPartitions(
             txnid=transaction,
@@ -86,7 +94,7 @@ class ThriftTransactions(TransactionClient):
             dbname=table[0].lower(),
             tablename=table[1].lower(),
             partitionnames=list(partitions),
-            operationType=ttypes.DataOperationType.INSERT,
+            operationType=operation.value,
         )
         self._connections.call("add_dynamic_partitions", lambda client: client.add_dynamic_partitions(request))
 

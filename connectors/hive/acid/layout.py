@@ -23,6 +23,7 @@ __all__ = [
     "bucket_ids",
     "bucket_of_file",
     "bucket_property",
+    "delete_delta_name",
     "delta_name",
     "is_acid_file_name",
     "is_directory_name",
@@ -113,6 +114,11 @@ def parse_directory(name: str) -> AcidDirectory | None:
 def delta_name(write_id: int, statement: int) -> str:
     """The name of the directory of the rows that one statement adds (``AcidUtils.deltaSubdir``)."""
     return f"delta_{write_id:07d}_{write_id:07d}_{statement:04d}"
+
+
+def delete_delta_name(write_id: int, statement: int) -> str:
+    """The name of the directory of what one statement deletes (``AcidUtils.deleteDeltaSubdir``)."""
+    return f"delete_{delta_name(write_id, statement)}"
 
 
 def is_directory_name(name: str) -> bool:

@@ -11,10 +11,14 @@ from catalog.metastore.transactions import LockComponent, LockOperation, LockTyp
 from connector_spi.errors import ConnectorError, InternalError, MetastoreError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
+from connectors.hive.acid.valid_ids import MAX_ID, RangeValidity, ValidIds
 from connectors.hive.transactions.heartbeats import Heartbeat, Heartbeats
 from connectors.hive.transactions.locks import TableKey, TableLocks
 
 __all__ = ["WriteTransaction"]
+
+_CONFLICT = "write conflict"
+"""In the message of the metastore's answer to the commit that came second (``TxnHandler.commitTxn``)."""
 
 
 class WriteTransaction:
@@ -42,6 +46,7 @@ class WriteTransaction:
         self._locks = TableLocks(client, max_wait, user, agent, self._ended)
         self._heartbeat: Heartbeat | None = None
         self._write_ids: dict[TableKey, int] = {}
+        self._operations: dict[TableKey, LockOperation] = {}
 
     def begin_insert(self, name: SchemaTableName, *, partitioned: bool) -> int:
         """The write id of rows that are added to a table, which is locked (``AcidUtils.makeLockComponents``).
@@ -57,23 +62,57 @@ class WriteTransaction:
         key = (name.schema.lower(), name.table.lower())
         if key in self._write_ids:
             return self._write_ids[key]
-        transaction = self._open()
-        write_id = self._client.allocate_write_ids([transaction], *key)[transaction]
         component = LockComponent(
             *key, type=LockType.SHARED_READ, operation=LockOperation.INSERT, dynamic_partitions=partitioned
         )
-        self._locks.acquire(transaction, component)
-        self._write_ids[key] = write_id
+        return self._allocate(key, component)
+
+    def begin_merge(
+        self, name: SchemaTableName, operation: LockOperation, snapshot: ValidIds, *, partitioned: bool
+    ) -> int:
+        """The write id of changes to rows that were read in a snapshot.
+
+        The metastore refuses the commit where others have changed the same table or partition, and have committed
+        since this transaction was opened (``TxnHandler.commitTxn``). The snapshot is older than that, so what was
+        committed in between is looked for here, under the lock; Hive compiles its statement again
+        (``Driver.isValidTxnListState``).
+
+        Args:
+            name: A transactional table.
+            operation: Rows are updated, or deleted only.
+            snapshot: The write ids that were visible to who read the rows.
+            partitioned: The partitions are said later, by ``add_partitions``.
+
+        Raises:
+            MetastoreError: Others have changed the table (code ``HIVE_WRITE_CONFLICT``), the lock was not acquired in
+                time, or the metastore failed.
+        """
+        key = (name.schema.lower(), name.table.lower())
+        component = LockComponent(*key, type=LockType.SHARED_WRITE, operation=operation, dynamic_partitions=partitioned)
+        write_id = self._allocate(key, component)
+        [now] = self._client.get_valid_write_ids([key], self._client.get_valid_transactions())
+        newer = ValidIds(now.high_watermark, now.open, now.aborted)
+        seen = 0 if snapshot.high_watermark >= MAX_ID else snapshot.high_watermark
+        if newer.range_validity(seen + 1, now.high_watermark) is not RangeValidity.NONE or any(
+            newer.is_valid(one) for one in snapshot.open
+        ):
+            raise MetastoreError(
+                f"rows of {name} were written by another transaction after the statement had begun to read it; "
+                "nothing was changed; run the statement again",
+                error_codes.HIVE_WRITE_CONFLICT,
+            )
         return write_id
 
     def add_partitions(self, name: SchemaTableName, partitions: list[str]) -> None:
-        """Says which partitions rows were added to.
+        """Says which partitions were written to.
 
         Raises:
             MetastoreError: The metastore has ended the transaction, or it failed.
         """
         key = (name.schema.lower(), name.table.lower())
-        self._client.add_dynamic_partitions(self._opened().transaction, self._write_ids[key], key, partitions)
+        self._client.add_dynamic_partitions(
+            self._opened().transaction, self._write_ids[key], key, partitions, self._operations[key]
+        )
 
     def check(self) -> None:
         """Checks that the metastore still knows the transaction as open.
@@ -108,6 +147,14 @@ class WriteTransaction:
         if heartbeat is not None:
             with suppress(ConnectorError):
                 self._client.abort(heartbeat.transaction)
+
+    def _allocate(self, key: TableKey, component: LockComponent) -> int:
+        transaction = self._open()
+        write_id = self._client.allocate_write_ids([transaction], *key)[transaction]
+        self._locks.acquire(transaction, component)
+        self._write_ids[key] = write_id
+        self._operations[key] = component.operation
+        return write_id
 
     def _open(self) -> int:
         if self._heartbeat is None:
@@ -146,6 +193,12 @@ class WriteTransaction:
         return valid.is_valid(heartbeat.transaction)
 
     def _lost(self, heartbeat: Heartbeat, why: MetastoreError) -> MetastoreError:
+        if _CONFLICT in why.message:
+            return MetastoreError(
+                f"another transaction has changed the same rows' table or partition, and was committed first "
+                f"({why.message}); nothing of query {self._agent} is visible; run the statement again",
+                error_codes.HIVE_WRITE_CONFLICT,
+            )
         return MetastoreError(
             f"the metastore has ended transaction {heartbeat.transaction} of query {self._agent}, whose rows are gone "
             f"({why.message}); run the statement again",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition
+from connector_spi.errors import MetastoreError
+from connectors.hive import error_codes
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.moved_files import MovedFiles
-from connectors.hive.write.target_partitions import TargetPartitions
+from connectors.hive.write.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["AcidInsert"]
@@ -53,7 +55,7 @@ class AcidInsert:
         self.transaction.check()
         self.fragments = tuple(fragments)
         targets = TargetPartitions(self.metastore, self.handle)
-        targets.known(targets.table(), fragments)
+        self._check_there(targets, targets.known(targets.table(), fragments))
 
     def publish(self) -> None:
         """Moves all files to where they belong; they are visible when the transaction commits.
@@ -72,10 +74,21 @@ class AcidInsert:
         """Deletes what was not moved."""
         self.files.delete_folder(self.handle.staging)
 
+    def _check_there(self, targets: TargetPartitions, known: Mapping[PartitionKey, Partition]) -> None:
+        """Rows cannot be deleted from a partition that is gone, nor may it come back for them."""
+        for fragment in self.fragments:
+            if fragment.deletes and fragment.partition and fragment.partition not in known:
+                raise MetastoreError(
+                    f"partition {targets.name(fragment.partition)} of {self.handle.name} was dropped while rows of it "
+                    "were changed; run the statement again",
+                    error_codes.HIVE_WRITE_CONFLICT,
+                )
+
     def _publish(self) -> None:
         targets = TargetPartitions(self.metastore, self.handle)
         table = targets.table()
         known = targets.known(table, self.fragments)
+        self._check_there(targets, known)
         partitions = list(dict.fromkeys(fragment.partition for fragment in self.fragments))
         new = [
             Partition(

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
-from connector_spi.page_sink import Fragment, InsertHandle
+from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.serializable import Serializable
-from connectors.hive.acid.layout import BUCKETS, delta_name
+from connectors.hive.acid.layout import BUCKETS, delete_delta_name, delta_name
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.schema.text_types import TextRule
 
-__all__ = ["AcidWrite", "HiveFragment", "HiveInsertHandle"]
+__all__ = ["AcidWrite", "HiveDeleteFragment", "HiveFragment", "HiveInsertHandle", "HiveMergeHandle"]
 
 
 @dataclass(frozen=True, slots=True)
 class AcidWrite(Serializable):
-    """One statement that adds rows to a transactional table.
+    """One statement that adds rows to a transactional table, or deletes some.
 
     Attributes:
         write_id: Of the rows.
@@ -33,6 +33,11 @@ class AcidWrite(Serializable):
     def directory(self) -> str:
         """Name of the directory of the rows, in each partition."""
         return delta_name(self.write_id, self.statement)
+
+    @property
+    def delete_directory(self) -> str:
+        """Name of the directory of the delete events, in each partition."""
+        return delete_delta_name(self.write_id, self.statement)
 
     def of_task(self, task: int) -> tuple[AcidWrite, int]:
         """What a task writes, and the number of its bucket; no other task has both."""
@@ -72,10 +77,42 @@ class HiveFragment(Fragment):
         partition: Texts of the partition's key values, in the order of the keys; empty where there are none.
         rows: Its rows.
         size: Its bytes.
+        deletes: They are events of deleted rows, whose partition is there.
     """
 
     path: str
     name: str
     partition: tuple[str, ...]
+    rows: int
+    size: int
+    deletes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HiveMergeHandle(MergeHandle):
+    """Changes to come.
+
+    Attributes:
+        insert: The rows that are added, also those that replace others; it says where the files of both are staged.
+    """
+
+    insert: HiveInsertHandle
+
+
+@dataclass(frozen=True, slots=True)
+class HiveDeleteFragment(Fragment):
+    """A file of delete events in the staging folder.
+
+    Attributes:
+        path: The file.
+        partition: The partition's name; empty where there are none.
+        bucket: Number of the bucket of all its rows.
+        rows: Its events.
+        size: Its bytes.
+    """
+
+    path: str
+    partition: str
+    bucket: int
     rows: int
     size: int

@@ -1,4 +1,4 @@
-"""What the hive connector's metadata has for inserts. Driver side."""
+"""What the hive connector's metadata has for inserts and changes of rows. Driver side."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from collections.abc import Sequence
 
 from catalog.metastore.factory import Metastore
 from connector_spi.errors import InternalError
-from connector_spi.page_sink import Fragment, InsertHandle
+from connector_spi.optional.writing import MergeCommand
+from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.session import ConnectorSession
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transaction import HiveTransaction
-from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
+from connectors.hive.write.handles import HiveFragment, HiveInsertHandle, HiveMergeHandle
 from connectors.hive.write.inserts import HiveInserts
+from connectors.hive.write.merges import delete_files, row_id_columns, split_fragments
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveInsertion"]
 
 
 class HiveInsertion:
-    """Adds rows to tables.
+    """Adds rows to tables, and changes those of transactional ones.
 
     Args:
         metastore: The metastore to publish in.
@@ -28,6 +30,7 @@ class HiveInsertion:
 
     def __init__(self, metastore: Metastore, files: FileSystem, transaction: HiveTransaction) -> None:
         self._transaction = transaction
+        self._files = files
         self._inserts = HiveInserts(metastore, files, transaction.writes)
 
     def begin_insert(self, session: ConnectorSession, table: HiveTableHandle) -> InsertHandle:
@@ -46,3 +49,25 @@ class HiveInsertion:
         if not isinstance(insert, HiveInsertHandle):
             raise InternalError(f"expected a HiveInsertHandle, met a {type(insert).__qualname__}")
         self._inserts.abort(insert)
+
+    def get_merge_row_id_columns(self, session: ConnectorSession, table: HiveTableHandle) -> Sequence[str]:
+        return row_id_columns(table)
+
+    def begin_merge(self, session: ConnectorSession, table: HiveTableHandle, command: MergeCommand) -> MergeHandle:
+        row_id_columns(table)
+        self._transaction.inserts = self._inserts
+        return HiveMergeHandle(self._inserts.begin(session, table, self._transaction.table(table.name), command))
+
+    def finish_merge(self, session: ConnectorSession, merge: MergeHandle, fragments: Sequence[Fragment]) -> None:
+        handle = _merge_handle(merge)
+        added, deleted = split_fragments(fragments)
+        self._inserts.finish(handle.insert, [*added, *delete_files(self._files, handle, deleted)])
+
+    def abort_merge(self, session: ConnectorSession, merge: MergeHandle) -> None:
+        self._inserts.abort(_merge_handle(merge).insert)
+
+
+def _merge_handle(merge: MergeHandle) -> HiveMergeHandle:
+    if not isinstance(merge, HiveMergeHandle):
+        raise InternalError(f"expected a HiveMergeHandle, met a {type(merge).__qualname__}")
+    return merge

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.writing import MergeCommand
 from connector_spi.session import ConnectorSession
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.acid_publishing import AcidInsert
 from connectors.hive.write.handles import AcidWrite, HiveFragment, HiveInsertHandle
+from connectors.hive.write.merges import LOCK_OPERATIONS
 from connectors.hive.write.publishing import HiveInsert
 from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
@@ -42,13 +44,16 @@ class HiveInserts:
         self._finished: list[HiveInsert | AcidInsert] = []
         self._statements: dict[SchemaTableName, int] = {}
 
-    def begin(self, session: ConnectorSession, table: HiveTableHandle, entry: Table) -> HiveInsertHandle:
-        """Begins an insert.
+    def begin(
+        self, session: ConnectorSession, table: HiveTableHandle, entry: Table, command: MergeCommand | None = None
+    ) -> HiveInsertHandle:
+        """Begins an insert, or another change of a transactional table's rows.
 
         Args:
             session: The statement.
-            table: The table.
+            table: The table; where its rows are changed, as the statement reads it.
             entry: The metastore's entry of it.
+            command: The kind of change; ``None`` where rows are only added.
 
         Raises:
             NotSupportedError: Rows cannot be added to the table, or nothing in the catalog.
@@ -64,7 +69,7 @@ class HiveInserts:
             table.data_columns,
             table.partition_keys,
             table.text_rules,
-            self._acid(table),
+            self._acid(table, command),
         )
         self._files.create_folder(handle.staging)
         made = int(session.start.timestamp())
@@ -118,11 +123,17 @@ class HiveInserts:
         finally:
             self._transaction.abort()
 
-    def _acid(self, table: HiveTableHandle) -> AcidWrite | None:
+    def _acid(self, table: HiveTableHandle, command: MergeCommand | None) -> AcidWrite | None:
         if table.snapshot is None:
             return None
         check_no_foreign_files(table, self._files)
-        write_id = self._transaction.begin_insert(table.name, partitioned=bool(table.partition_keys))
+        partitioned = bool(table.partition_keys)
+        if command is None:
+            write_id = self._transaction.begin_insert(table.name, partitioned=partitioned)
+        else:
+            write_id = self._transaction.begin_merge(
+                table.name, LOCK_OPERATIONS[command], table.snapshot.visible, partitioned=partitioned
+            )
         statement = self._statements.get(table.name, 0)
         self._statements[table.name] = statement + _STATEMENTS
         return AcidWrite(write_id, statement, row_ids=table.full_acid)

@@ -41,6 +41,9 @@ __all__ = [
 ]
 
 
+_CHANGES = ("DELETE", "MERGE", "UPDATE")
+
+
 @dataclass(frozen=True, slots=True)
 class AskedWrite:
     """What a table is loaded for.
@@ -48,10 +51,12 @@ class AskedWrite:
     Attributes:
         statement: The first words of the statement, such as ``MERGE``.
         only_adds: Rows are added, and none is changed.
+        changes: Rows are named and changed one by one: a DELETE, UPDATE or MERGE.
     """
 
     statement: str
     only_adds: bool
+    changes: bool = False
 
 
 def load_table(
@@ -127,10 +132,11 @@ def asked_write(asked: AskedTable) -> AskedWrite | None:
     verb = None if asked.sql is None else write_verb(asked.sql)
     if asked.privileges == ("INSERT",):
         # A MERGE may do nothing but insert.
-        return AskedWrite(verb or "INSERT", verb in (None, "INSERT"))
+        return AskedWrite(verb or "INSERT", verb in (None, "INSERT"), verb in _CHANGES)
     if asked.privileges == ("DELETE", "INSERT") and verb in (None, "INSERT"):
         return AskedWrite("an overwriting write" if verb is None else "INSERT ... REPLACE", False)
-    return AskedWrite(verb or " and ".join(asked.privileges), False)
+    changes = verb in _CHANGES or (verb is None and asked.privileges != ("DELETE",))
+    return AskedWrite(verb or " and ".join(asked.privileges), False, changes)
 
 
 def instant(micros: int) -> datetime:

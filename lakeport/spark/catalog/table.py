@@ -14,6 +14,7 @@ from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.writing import SupportsInsert
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from lakeport.arrow.inserting import check_outside_of_block
+from lakeport.arrow.merging import row_id_columns
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import Answer, KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
@@ -27,6 +28,8 @@ from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.streaming.options import stream_options
 from lakeport.spark.write.insert import SparkInsert
+from lakeport.spark.write.merge import MergeTarget
+from lakeport.spark.write.row_level import RowLevelOperationProxy, merge_command
 from lakeport.spark.write.write_builder import WriteBuilderProxy
 
 __all__ = ["TableProxy", "table_abilities"]
@@ -44,6 +47,7 @@ class TableProxy(Proxy):
             CATALOG + "SupportsRead",
             CATALOG + "SupportsWrite",
             CATALOG + "SupportsMetadataColumns",
+            CATALOG + "SupportsRowLevelOperations",
         ]
 
     def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata, resolved: ResolvedTable) -> None:
@@ -93,10 +97,13 @@ class TableProxy(Proxy):
     def metadataColumns(self) -> JavaObject:
         """The hidden columns."""
         hidden = self._hidden()
-        key = ("metadata columns", *((column.name, column.type) for column in hidden))
+        row_ids = self._row_ids()
+        key = ("metadata columns", row_ids, *((column.name, column.type) for column in hidden))
         if key not in self._jvm.shared:
             proxies = [
-                MetadataColumnProxy(self._jvm, column.name, spark_type_json(column.type, column.name))
+                MetadataColumnProxy(
+                    self._jvm, column.name, spark_type_json(column.type, column.name), column.name not in row_ids
+                )
                 for column in hidden
             ]
             # One array serves all tables that have the same hidden columns.
@@ -135,12 +142,24 @@ class TableProxy(Proxy):
         name, columns = self._resolved.name, self._metadata.visible_columns()
         return WriteBuilderProxy(self._jvm, self.name(), lambda: SparkInsert(statement, name, columns), info.schema())
 
+    def newRowLevelOperationBuilder(self, info: JavaObject) -> RowLevelOperationProxy:
+        """Rows to be deleted, updated or merged."""
+        access = self._table.plan.access
+        check_outside_of_block(access.statement.shared_lease)
+        row_ids = row_id_columns(access, self._resolved)
+        target = MergeTarget(access.statement, self._resolved, row_ids, merge_command(info))
+        # Spark's filter of the groups that are changed (RowLevelOperationRuntimeGroupFiltering) is an IN, which would
+        # leave out rows whose partition key is NULL.
+        table = replace(self._table, runtime_filters=False)
+        return RowLevelOperationProxy(self._jvm, target, info.command(), lambda: scan_builder(self._jvm, table))
+
     def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
         zone = self._table.plan.access.session.time_zone
         options, rest = stream_options(self._table.name, given, metadata.stream_option_names, zone)
         return streamed_table(self._table, self._metadata, options, tuple(rest), changes=False)
 
     def _known(self) -> KnownAnswers:
+        row_ids = self._row_ids()
         keys = [answers.identity_transform(f"`{name}`") for name in self._metadata.partitioned_by]
         found = {
             "name": answers.plain(self.name()),
@@ -154,7 +173,9 @@ class TableProxy(Proxy):
                 CATALOG + "TableCapability", _abilities(self._is_streamed(), self._adds_rows())
             ),
             "constraints": answers.array(CATALOG + "constraints.Constraint"),
-            "metadataColumns": answers.array(CATALOG + "MetadataColumn", [_hidden(one) for one in self._hidden()]),
+            "metadataColumns": answers.array(
+                CATALOG + "MetadataColumn", [_hidden(one, row_ids) for one in self._hidden()]
+            ),
             "canRenameConflictingMetadataColumns": answers.plain(False),
         }
         return KnownAnswers({**self._named(), **found})
@@ -172,6 +193,13 @@ class TableProxy(Proxy):
     def _hidden(self) -> list[ColumnMetadata]:
         return [column for column in self._metadata.columns if column.hidden]
 
+    def _row_ids(self) -> frozenset[str]:
+        """The hidden columns by which rows can be changed; none where they cannot."""
+        try:
+            return frozenset(column.name for column in row_id_columns(self._table.plan.access, self._resolved))
+        except NotSupportedError:
+            return frozenset()
+
     def _identity(self) -> object:
         return (self._table.name, self._table.plan.table)
 
@@ -182,9 +210,10 @@ class MetadataColumnProxy(Proxy):
     class Java:
         implements: ClassVar[list[str]] = [CATALOG + "MetadataColumn"]
 
-    def __init__(self, jvm: Jvm, name: str, type_json: str) -> None:
+    def __init__(self, jvm: Jvm, name: str, type_json: str, nullable: bool) -> None:
         super().__init__(jvm)
         self._name = name
+        self._nullable = nullable
         self._type = jvm.data_type(type_json)
 
     def name(self) -> str:
@@ -196,8 +225,8 @@ class MetadataColumnProxy(Proxy):
         return self._type
 
     def isNullable(self) -> bool:
-        """Always, as far as Spark knows."""
-        return True
+        """Always, as far as Spark knows, but for what names a row."""
+        return self._nullable
 
     def comment(self) -> None:
         """None."""
@@ -228,12 +257,12 @@ def _abilities(streams: bool, writes: bool) -> tuple[str, ...]:
     return ("BATCH_READ", *(["MICRO_BATCH_READ"] if streams else []), *(["BATCH_WRITE"] if writes else []))
 
 
-def _hidden(column: ColumnMetadata) -> Answer:
-    """A ``MetadataColumn``."""
+def _hidden(column: ColumnMetadata, row_ids: frozenset[str]) -> Answer:
+    """A ``MetadataColumn``; what names a row may not be NULL."""
     found = {
         "name": answers.plain(column.name),
         "dataType": answers.spark_type(spark_type_json(column.type, column.name)),
-        "isNullable": answers.plain(True),
+        "isNullable": answers.plain(column.name not in row_ids),
         "comment": answers.plain(None),
         "transform": answers.plain(None),
         "metadataInJSON": answers.plain("{}"),

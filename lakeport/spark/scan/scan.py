@@ -43,6 +43,7 @@ class ScannedTable:
         partition_keys: Names of the partition keys.
         schema_json: Spark's schema of the visible columns.
         stream: What makes a stream of it; ``None`` where nothing does.
+        runtime_filters: Joins may prune it while the query runs.
     """
 
     name: CatalogSchemaTableName
@@ -51,6 +52,7 @@ class ScannedTable:
     partition_keys: tuple[str, ...]
     schema_json: str
     stream: StreamedTable | None = None
+    runtime_filters: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,8 @@ class Scan:
         if self.asked.work.aggregation is not None or self.asked.plan.aggregation is not None:
             # Groups cannot be left out by what only rows have.
             return []
-        return [name for name in self.asked.output.names if name in self.asked.table.partition_keys]
+        table = self.asked.table
+        return [name for name in self.asked.output.names if table.runtime_filters and name in table.partition_keys]
 
     def statistics(self) -> TableStatistics:
         """What the connector knows; where it knows no size, the bytes of the splits, which are planned anyway."""

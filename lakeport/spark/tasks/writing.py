@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from connector_spi.errors import ConnectorError, ErrorType
+from lakeport.arrow.merge_sinks import MergeOpener
 from lakeport.arrow.sinks import SinkOpener, WrittenRows
 
 __all__ = ["MESSAGE_COLUMN", "TaskWriter", "written_rows"]
@@ -21,13 +22,13 @@ MESSAGE_COLUMN = "message"
 
 @dataclass(frozen=True, slots=True)
 class TaskWriter:
-    """All that the tasks of one insert share.
+    """All that the tasks of one write share.
 
     Attributes:
         sinks: Open a sink for each try of a task.
     """
 
-    sinks: SinkOpener
+    sinks: SinkOpener | MergeOpener
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Writes the rows of one task.

@@ -79,9 +79,10 @@ class HiveThree:
         return ttypes.AllocateTableWriteIdsResponse([ttypes.TxnToWriteId(*pair) for pair in given.items()])
 
     def add_dynamic_partitions(self, rqst: ttypes.AddDynamicPartitions) -> None:
-        assert rqst.operationType == ttypes.DataOperationType.INSERT
-        table = (rqst.dbname, rqst.tablename)
-        self._ended(lambda: self.kept.add_dynamic_partitions(rqst.txnid, rqst.writeid, table, rqst.partitionnames))
+        table, operation = (rqst.dbname, rqst.tablename), LockOperation(rqst.operationType)
+        self._ended(
+            lambda: self.kept.add_dynamic_partitions(rqst.txnid, rqst.writeid, table, rqst.partitionnames, operation)
+        )
 
     def lock(self, rqst: ttypes.LockRequest) -> ttypes.LockResponse:
         components = [

@@ -5821,16 +5821,19 @@ class CommitTxnRequest(object):
     """
     Attributes:
      - txnid
+     - exclWriteEnabled
 
     """
 
     __slots__ = (
         'txnid',
+        'exclWriteEnabled',
     )
 
 
-    def __init__(self, txnid=None,):
+    def __init__(self, txnid=None, exclWriteEnabled=None,):
         self.txnid = txnid
+        self.exclWriteEnabled = exclWriteEnabled
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -5846,6 +5849,11 @@ class CommitTxnRequest(object):
                     self.txnid = iprot.readI64()
                 else:
                     iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.BOOL:
+                    self.exclWriteEnabled = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -5859,6 +5867,10 @@ class CommitTxnRequest(object):
         if self.txnid is not None:
             oprot.writeFieldBegin('txnid', TType.I64, 1)
             oprot.writeI64(self.txnid)
+            oprot.writeFieldEnd()
+        if self.exclWriteEnabled is not None:
+            oprot.writeFieldBegin('exclWriteEnabled', TType.BOOL, 6)
+            oprot.writeBool(self.exclWriteEnabled)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -9398,6 +9410,11 @@ all_structs.append(CommitTxnRequest)
 CommitTxnRequest.thrift_spec = (
     None,  # 0
     (1, TType.I64, 'txnid', None, None, ),  # 1
+    None,  # 2
+    None,  # 3
+    None,  # 4
+    None,  # 5
+    (6, TType.BOOL, 'exclWriteEnabled', None, None, ),  # 6
 )
 all_structs.append(AbortTxnRequest)
 AbortTxnRequest.thrift_spec = (

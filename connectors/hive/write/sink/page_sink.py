@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from connector_spi.errors import StorageError
-from connector_spi.page_sink import Fragment, PageSink, PageSinkProvider
+from connector_spi.errors import InternalError, StorageError
+from connector_spi.page_sink import Fragment, MergeHandle, MergeSink, PageSink, PageSinkProvider
 from connector_spi.session import ConnectorSession
-from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
+from connectors.hive.write.handles import HiveFragment, HiveInsertHandle, HiveMergeHandle
 from connectors.hive.write.sink.file_values import file_columns
 from connectors.hive.write.sink.file_writers import FileWriter, TaskFiles
+from connectors.hive.write.sink.merge_sink import HiveMergeSink
 from connectors.hive.write.sink.partition_rows import by_partition
 from connectors.hive.write.sink.spill import SpilledRows
 from connectors.toolkit.storage.filesystem import FileSystem, join_path, storage_errors
@@ -41,6 +42,11 @@ class HivePageSinkProvider(PageSinkProvider[HiveInsertHandle]):
 
     def create_page_sink(self, session: ConnectorSession, insert: HiveInsertHandle, task: int) -> PageSink:
         return _HivePageSink(self.files, insert, task)
+
+    def create_merge_sink(self, session: ConnectorSession, merge: MergeHandle, task: int) -> MergeSink:
+        if not isinstance(merge, HiveMergeHandle):
+            raise InternalError(f"expected a HiveMergeHandle, met a {type(merge).__qualname__}")
+        return HiveMergeSink(self.files, merge.insert, _HivePageSink(self.files, merge.insert, task))
 
 
 @dataclass(slots=True)

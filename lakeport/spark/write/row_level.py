@@ -1,0 +1,164 @@
+"""DELETE, UPDATE and MERGE as Spark sees them: rows are read with their ids, and changes are written by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from py4j.java_gateway import JavaObject
+
+from connector_spi.errors import NotSupportedError
+from connector_spi.optional.writing import MergeCommand
+from lakeport.spark.bridge.jvm import WRITE, Jvm
+from lakeport.spark.bridge.merge_writers import merge_writer_factory
+from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.queries import query_writes
+from lakeport.spark.tasks.writing import written_rows
+from lakeport.spark.write.merge import MergeTarget, SparkMerge
+
+__all__ = ["RowLevelOperationProxy", "merge_command"]
+
+_METRIC = "org.apache.spark.sql.connector.metric."
+_EXPRESSIONS = "org.apache.spark.sql.connector.expressions."
+
+
+def merge_command(info: JavaObject) -> MergeCommand:
+    """The kind of statement, from a ``RowLevelOperationInfo``."""
+    return MergeCommand[str(info.command().toString())]
+
+
+class RowLevelOperationProxy(Proxy):
+    """One statement that changes rows of a table. It is its own builder: Spark has nothing to choose.
+
+    Args:
+        jvm: The door to the JVM.
+        target: The table.
+        command: Spark's constant.
+        scan_builder: Makes the scan that reads the rows.
+    """
+
+    class Java:
+        implements: ClassVar[list[str]] = [WRITE + "RowLevelOperationBuilder", WRITE + "SupportsDelta"]
+
+    def __init__(self, jvm: Jvm, target: MergeTarget, command: JavaObject, scan_builder: Callable[[], Proxy]) -> None:
+        super().__init__(jvm)
+        self._target = target
+        self._command = command
+        self._scan_builder = scan_builder
+
+    def build(self) -> RowLevelOperationProxy:
+        """The operation."""
+        return self
+
+    def description(self) -> str:
+        """What EXPLAIN shows."""
+        return f"{self._target.command.value} rows of {self._target.table.name}"
+
+    def toString(self) -> str:
+        """The same."""
+        return self.description()
+
+    def command(self) -> JavaObject:
+        """The kind of statement."""
+        return self._command
+
+    def newScanBuilder(self, options: JavaObject) -> Proxy:
+        """A scan of the table as it was loaded: what is written is compared with that snapshot.
+
+        Raises:
+            NotSupportedError: It has options, which may change the rows.
+        """
+        if options.size():
+            raise NotSupportedError(
+                f"rows of {self._target.table.name} cannot be changed with read options: leave them out"
+            )
+        return self._scan_builder()
+
+    def newWriteBuilder(self, info: JavaObject) -> DeltaWriteProxy:
+        """What writes the changes."""
+        return DeltaWriteProxy(self._jvm, self._target, info)
+
+    def rowId(self) -> JavaObject:
+        """The hidden columns that name a row."""
+        expressions = self._jvm.cls(_EXPRESSIONS + "Expressions")
+        names = [expressions.column(f"`{column.name}`") for column in self._target.row_ids]
+        return self._jvm.array(_EXPRESSIONS + "NamedReference", names)
+
+    def requiredMetadataAttributes(self) -> JavaObject:
+        """None besides the row id."""
+        return self._jvm.array(_EXPRESSIONS + "NamedReference", [])
+
+    def representUpdateAsDeleteAndInsert(self) -> bool:
+        """Yes, so that Spark may send the two to different tasks."""
+        return True
+
+
+class DeltaWriteProxy(Proxy):
+    """Changes to be written. It is its own builder."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [WRITE + "DeltaWriteBuilder", WRITE + "DeltaWrite"]
+
+    def __init__(self, jvm: Jvm, target: MergeTarget, info: JavaObject) -> None:
+        super().__init__(jvm)
+        self._target = target
+        self._info = info
+
+    def build(self) -> DeltaWriteProxy:
+        """The write."""
+        return self
+
+    def description(self) -> str:
+        """What EXPLAIN shows."""
+        return f"{self._target.command.value} rows of {self._target.table.name}"
+
+    def toString(self) -> str:
+        """The same."""
+        return self.description()
+
+    def toBatch(self) -> DeltaBatchWriteProxy:
+        """Begins: Spark asks for it when it runs the query, before the query's first job."""
+        merge = SparkMerge(self._target)
+        query_writes(self._jvm, merge.abort)
+        return DeltaBatchWriteProxy(self._jvm, merge, self._info)
+
+    def supportedCustomMetrics(self) -> JavaObject:
+        """None."""
+        return self._jvm.array(_METRIC + "CustomMetric", [])
+
+    def reportDriverMetrics(self) -> JavaObject:
+        """None."""
+        return self._jvm.array(_METRIC + "CustomTaskMetric", [])
+
+
+class DeltaBatchWriteProxy(Proxy):
+    """One run of a write."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [WRITE + "DeltaBatchWrite"]
+
+    def __init__(self, jvm: Jvm, merge: SparkMerge, info: JavaObject) -> None:
+        super().__init__(jvm)
+        self._merge = merge
+        self._info = info
+
+    def createBatchWriterFactory(self, info: JavaObject) -> JavaObject:
+        """What tasks write with."""
+        ids = self._info.rowIdSchema().get()
+        return merge_writer_factory(self._jvm, self._merge.writer, ids, self._info.schema())
+
+    def useCommitCoordinator(self) -> bool:
+        """Of the tries of a task one may succeed, whose fragments are the ones that count."""
+        return True
+
+    def onDataWriterCommit(self, message: JavaObject) -> None:
+        """All is done at the end."""
+
+    def commit(self, messages: JavaObject, *summary: JavaObject) -> None:
+        """All tasks have succeeded; ``summary`` comes from Spark 4.1 on, with counts of a MERGE."""
+        found = [bytes(message.pickledMessage()) for message in self._jvm.items(messages)]
+        self._merge.commit(written_rows(message) for message in found)
+
+    def abort(self, messages: JavaObject) -> None:
+        """A task or the commit has failed."""
+        self._merge.abort()
