@@ -73,7 +73,7 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import SupportsInsert
+from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
 from connector_spi.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
 from connector_spi.page_source import (
     MAX_BATCH_ROWS,
@@ -194,6 +194,7 @@ __all__ = [
     "MetastoreError",
     "NativeFile",
     "NotSupportedError",
+    "Overwrite",
     "PageSink",
     "PageSinkProvider",
     "PageSource",
@@ -228,6 +229,7 @@ __all__ = [
     "SupportsColumnStatistics",
     "SupportsInsert",
     "SupportsLimit",
+    "SupportsOverwrite",
     "SupportsPartitionDefinition",
     "SupportsPartitionListing",
     "SupportsReadOptions",

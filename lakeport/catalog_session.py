@@ -14,6 +14,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.errors import UserError
 from lakeport.arrow.filters import Where
 from lakeport.arrow.inserting import check_outside_of_block, insert_rows, resolve_target, rows_of
+from lakeport.arrow.overwriting import PartitionsWhere, overwrite_of
 from lakeport.arrow.reading import open_scan
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import Exclusive, ReadSettings, ScanRequest, Version, change_range, scan_request
@@ -278,6 +279,37 @@ class CatalogSession(Generic[ResultT_co]):
         statement = self._reads.statement(None)
         with statement_scope(statement):
             count = insert_rows(resolve_target(statement, full_table_name(name)), rows_of(data))
+        statement.commit()
+        return count
+
+    def overwrite(self, name: str, data: object, *, where: PartitionsWhere | None = None, dynamic: bool = False) -> int:
+        """Replaces rows of a table with no Spark; others see the new rows when the call returns, or the old ones.
+
+        Args:
+            name: Catalog, schema and table: ``hive.sales.orders``.
+            data: As in ``insert``; no rows leave what is replaced empty.
+            where: The partitions whose rows are replaced, such as ``"ds = '2024-01-01'"``; ``None`` is all rows of the
+                table. New rows may be of other partitions, too: they are added there.
+            dynamic: Replaces the rows of those partitions that new rows go to.
+
+        Returns:
+            How many rows there are instead.
+
+        Raises:
+            NotSupportedError: The rows cannot be replaced, or those of ``where`` are not whole partitions, or this is
+                in a ``transaction()``.
+            InvalidArgumentError: A condition, a column or a value does not fit; nothing was changed.
+            ConnectorError: The table is not there, or the catalog or its storage failed; nothing was changed.
+
+        Example:
+            >>> session.overwrite("hive.sales.orders", rows, where="ds = '2024-01-01'")  # doctest: +SKIP
+            2
+        """
+        check_outside_of_block(self.read_lease)
+        statement = self._reads.statement(None)
+        with statement_scope(statement):
+            target = resolve_target(statement, full_table_name(name))
+            count = insert_rows(target, rows_of(data), overwrite_of(target.table, where, dynamic=dynamic))
         statement.commit()
         return count
 

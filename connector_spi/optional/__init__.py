@@ -32,7 +32,7 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import SupportsInsert
+from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
 
 __all__ = [
     "CHANGE_TYPE",
@@ -44,6 +44,7 @@ __all__ = [
     "AggregationApplication",
     "ChangeRange",
     "ChangeType",
+    "Overwrite",
     "PartitionDefinition",
     "Procedure",
     "ProcedureArgument",
@@ -53,6 +54,7 @@ __all__ = [
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsInsert",
+    "SupportsOverwrite",
     "SupportsPartitionDefinition",
     "SupportsReadOptions",
     "SupportsSchemaDefinition",

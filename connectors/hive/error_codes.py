@@ -26,6 +26,7 @@ __all__ = [
     "HIVE_UNSUPPORTED_FORMAT",
     "HIVE_UNSUPPORTED_TYPE",
     "HIVE_VIEW",
+    "HIVE_WRITE_CONFLICT",
 ]
 
 HIVE_ACID_HISTORY = ErrorCode("HIVE_ACID_HISTORY", ErrorType.USER_ERROR)
@@ -99,3 +100,5 @@ HIVE_UNSUPPORTED_TYPE = ErrorCode("HIVE_UNSUPPORTED_TYPE", ErrorType.USER_ERROR)
 """A column has an unsupported type. Leave the column out, or declare another type."""
 HIVE_VIEW = ErrorCode("HIVE_VIEW", ErrorType.USER_ERROR)
 """A view is more than columns of one table, and cannot be read without Spark. Query it there, or query its tables."""
+HIVE_WRITE_CONFLICT = ErrorCode("HIVE_WRITE_CONFLICT", ErrorType.EXTERNAL)
+"""Another writer has changed the rows that the statement would replace. Nothing was changed: run it again."""

@@ -113,7 +113,6 @@ def test_a_read_only_catalog_refuses_the_page(spark: SparkSession, registry: Cat
 @pytest.mark.parametrize(
     "statement",
     [
-        "INSERT OVERWRITE hive.default.items VALUES ('a', 1.0)",
         "DELETE FROM hive.default.items WHERE name = 'x'",
         "UPDATE hive.default.items SET name = 'y'",
         "CREATE TABLE hive.default.new USING orc AS SELECT 1 AS a",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from catalog.metastore.factory import Metastore
 from connector_spi.errors import InternalError
+from connector_spi.optional.writing import Overwrite
 from connector_spi.page_sink import Fragment, InsertHandle
 from connector_spi.session import ConnectorSession
 from connectors.hive.handles import HiveTableHandle
@@ -18,7 +19,7 @@ __all__ = ["HiveInsertion"]
 
 
 class HiveInsertion:
-    """Adds rows to tables.
+    """Adds rows to tables, and replaces them.
 
     Args:
         metastore: The metastore to publish in.
@@ -31,8 +32,10 @@ class HiveInsertion:
         self._inserts = HiveInserts(metastore, files, transaction.writes)
 
     def begin_insert(self, session: ConnectorSession, table: HiveTableHandle) -> InsertHandle:
-        self._transaction.inserts = self._inserts
-        return self._inserts.begin(session, table, self._transaction.table(table.name))
+        return self._begin(session, table, None)
+
+    def begin_overwrite(self, session: ConnectorSession, table: HiveTableHandle, overwrite: Overwrite) -> InsertHandle:
+        return self._begin(session, table, overwrite)
 
     def finish_insert(self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment]) -> None:
         if not isinstance(insert, HiveInsertHandle):
@@ -46,3 +49,7 @@ class HiveInsertion:
         if not isinstance(insert, HiveInsertHandle):
             raise InternalError(f"expected a HiveInsertHandle, met a {type(insert).__qualname__}")
         self._inserts.abort(insert)
+
+    def _begin(self, session: ConnectorSession, table: HiveTableHandle, overwrite: Overwrite | None) -> InsertHandle:
+        self._transaction.inserts = self._inserts
+        return self._inserts.begin(session, table, self._transaction.table(table.name), overwrite)

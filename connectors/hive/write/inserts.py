@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
+from connector_spi.errors import NotSupportedError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.writing import Overwrite
 from connector_spi.session import ConnectorSession
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.acid_publishing import AcidInsert
 from connectors.hive.write.handles import AcidWrite, HiveFragment, HiveInsertHandle
 from connectors.hive.write.publishing import HiveInsert
+from connectors.hive.write.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
@@ -42,21 +45,27 @@ class HiveInserts:
         self._finished: list[HiveInsert | AcidInsert] = []
         self._statements: dict[SchemaTableName, int] = {}
 
-    def begin(self, session: ConnectorSession, table: HiveTableHandle, entry: Table) -> HiveInsertHandle:
+    def begin(
+        self, session: ConnectorSession, table: HiveTableHandle, entry: Table, overwrite: Overwrite | None = None
+    ) -> HiveInsertHandle:
         """Begins an insert.
 
         Args:
             session: The statement.
             table: The table.
             entry: The metastore's entry of it.
+            overwrite: Which rows are replaced; ``None`` where rows are added.
 
         Raises:
-            NotSupportedError: Rows cannot be added to the table, or nothing in the catalog.
+            NotSupportedError: Rows cannot be written to the table, or nothing in the catalog.
             MetastoreError: The lock on a transactional table was not acquired.
         """
         metastore = self._metastore.as_user(session.user)
         metastore.writes.check_allowed(f"add rows to {table.name}")
         check_writable(table, entry, self._files)
+        if overwrite is not None and table.snapshot is not None:
+            raise NotSupportedError(f"rows of {table.name} cannot be replaced: it is transactional; Hive can do it")
+        replaced = None if overwrite is None else ReplacedPartitions.of(table, overwrite)
         handle = HiveInsertHandle(
             table.name,
             table.storage,
@@ -69,7 +78,7 @@ class HiveInserts:
         self._files.create_folder(handle.staging)
         made = int(session.start.timestamp())
         self._begun[handle.staging] = (
-            HiveInsert(metastore, self._files, handle, made)
+            HiveInsert(metastore, self._files, handle, made, replaced)
             if handle.acid is None
             else AcidInsert(metastore, self._files, handle, made, self._transaction)
         )

@@ -10,7 +10,7 @@ from catalog.metastore.wrappers.read_only import READ_ONLY_CATALOG
 from catalog.registry import CatalogRegistry
 from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, SchemaNotFoundError, TableNotFoundError
-from connector_spi.optional.writing import SupportsInsert
+from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
 from lakeport.arrow.inserting import resolve_target
 from lakeport.planning.procedures import find_procedure
 from lakeport.planning.redirection import list_catalog
@@ -266,7 +266,8 @@ class CatalogProxy(Proxy):
     def _load_written(self, ident: JavaObject, write: AskedWrite) -> Proxy:
         access = self._access()
         try:
-            if not write.only_adds:
+            overwrites = write.overwrites and isinstance(access.metadata, SupportsOverwrite)
+            if not (write.only_adds or overwrites):
                 raise self._rows_are_not_written(write.statement)
             name = table_name(self._jvm, self._catalog, ident)
             try:

@@ -48,10 +48,12 @@ class AskedWrite:
     Attributes:
         statement: The first words of the statement, such as ``MERGE``.
         only_adds: Rows are added, and none is changed.
+        overwrites: Rows are replaced by others.
     """
 
     statement: str
     only_adds: bool
+    overwrites: bool = False
 
 
 def load_table(
@@ -140,8 +142,9 @@ def asked_write(jvm: Jvm, context: tuple[object, ...]) -> AskedWrite | None:
     if names == ["INSERT"]:
         # A MERGE may do nothing but insert.
         return AskedWrite(verb or "INSERT", verb in (None, "INSERT"))
-    if names == ["DELETE", "INSERT"] and verb in (None, "INSERT"):
-        return AskedWrite("an overwriting write" if verb is None else "INSERT ... REPLACE", False)
+    if names == ["DELETE", "INSERT"] and verb in (None, "INSERT", "INSERT OVERWRITE"):
+        said = {None: "an overwriting write", "INSERT": "INSERT ... REPLACE"}
+        return AskedWrite(said.get(verb, "INSERT OVERWRITE"), only_adds=False, overwrites=True)
     return AskedWrite(verb or " and ".join(names), False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
@@ -11,7 +12,7 @@ from py4j.java_gateway import JavaObject
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.streaming import SupportsStreaming
-from connector_spi.optional.writing import SupportsInsert
+from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from lakeport.arrow.inserting import check_outside_of_block
 from lakeport.spark.bridge import answers
@@ -32,6 +33,7 @@ from lakeport.spark.write.write_builder import WriteBuilderProxy
 __all__ = ["TableProxy", "table_abilities"]
 
 _EXPRESSIONS = "org.apache.spark.sql.connector.expressions."
+_OVERWRITES = ("OVERWRITE_BY_FILTER", "OVERWRITE_DYNAMIC", "TRUNCATE")
 # TimeTravelSpec.fromOptions: the table was loaded as of it already.
 _TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
 
@@ -84,7 +86,7 @@ class TableProxy(Proxy):
 
     def capabilities(self) -> JavaObject:
         """Batch reads, micro batches of a stream where the connector knows what is new, writes where it has sinks."""
-        return table_abilities(self._jvm, streams=self._is_streamed(), writes=self._adds_rows())
+        return table_abilities(self._jvm, self._capabilities())
 
     def constraints(self) -> JavaObject:
         """None."""
@@ -129,11 +131,11 @@ class TableProxy(Proxy):
         return scan_builder(self._jvm, replace(table, plan=plan))
 
     def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
-        """Rows to be added."""
+        """Rows to be added, or to replace others."""
         statement = self._table.plan.access.statement
         check_outside_of_block(statement.shared_lease)
-        name, columns = self._resolved.name, self._metadata.visible_columns()
-        return WriteBuilderProxy(self._jvm, self.name(), lambda: SparkInsert(statement, name, columns), info.schema())
+        begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
+        return WriteBuilderProxy(self._jvm, self._resolved, begin, info.schema())
 
     def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
         zone = self._table.plan.access.session.time_zone
@@ -150,9 +152,7 @@ class TableProxy(Proxy):
             "columns": answers.columns(self._table.schema_json),
             "partitioning": answers.array(_EXPRESSIONS + "Transform", keys),
             "properties": answers.string_map(self._shown_properties()),
-            "capabilities": answers.constants(
-                CATALOG + "TableCapability", _abilities(self._is_streamed(), self._adds_rows())
-            ),
+            "capabilities": answers.constants(CATALOG + "TableCapability", self._capabilities()),
             "constraints": answers.array(CATALOG + "constraints.Constraint"),
             "metadataColumns": answers.array(CATALOG + "MetadataColumn", [_hidden(one) for one in self._hidden()]),
             "canRenameConflictingMetadataColumns": answers.plain(False),
@@ -166,8 +166,11 @@ class TableProxy(Proxy):
     def _is_streamed(self) -> bool:
         return isinstance(self._table.plan.access.metadata, SupportsStreaming)
 
-    def _adds_rows(self) -> bool:
-        return isinstance(self._table.plan.access.metadata, SupportsInsert)
+    def _capabilities(self) -> tuple[str, ...]:
+        metadata = self._table.plan.access.metadata
+        writes = ["BATCH_WRITE"] if isinstance(metadata, SupportsInsert) else []
+        overwrites = _OVERWRITES if isinstance(metadata, SupportsOverwrite) else ()
+        return ("BATCH_READ", *(["MICRO_BATCH_READ"] if self._is_streamed() else []), *writes, *overwrites)
 
     def _hidden(self) -> list[ColumnMetadata]:
         return [column for column in self._metadata.columns if column.hidden]
@@ -212,20 +215,16 @@ class MetadataColumnProxy(Proxy):
         return json.dumps({})
 
 
-def table_abilities(jvm: Jvm, *, streams: bool, writes: bool) -> JavaObject:
-    """The set of capabilities of a table that is read in batches, and maybe as a stream, and maybe written."""
-    key = ("capabilities", streams, writes)
+def table_abilities(jvm: Jvm, abilities: tuple[str, ...]) -> JavaObject:
+    """Names of capabilities of a table as Spark's set."""
+    key = ("capabilities", abilities)
     if key not in jvm.shared:
         known = jvm.cls(CATALOG + "TableCapability")
         found = jvm.cls("java.util.HashSet")()
-        for one in _abilities(streams, writes):
+        for one in abilities:
             found.add(getattr(known, one))
         jvm.shared[key] = found
     return jvm.shared[key]
-
-
-def _abilities(streams: bool, writes: bool) -> tuple[str, ...]:
-    return ("BATCH_READ", *(["MICRO_BATCH_READ"] if streams else []), *(["BATCH_WRITE"] if writes else []))
 
 
 def _hidden(column: ColumnMetadata) -> Answer:

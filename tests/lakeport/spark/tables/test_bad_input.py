@@ -119,7 +119,7 @@ def test_metastore_that_is_down(warehouse: Warehouse) -> None:
         ("SELECT * FROM hive.s.here WITH (mergeSchema = true)", ["INVALID_ARGUMENT", "mergeschema"]),
         ("CALL hive.system.register_tabel(schema_name => 's')", ["register_tabel"]),
         ("CALL hive.system.register_table(schema_name => 's')", ["table_name"]),
-        ("INSERT OVERWRITE hive.s.here VALUES (1, 'x', 1)", ["READ_ONLY_CATALOG", "INSERT OVERWRITE"]),
+        ("INSERT INTO hive.s.here REPLACE WHERE id = 1 VALUES (1, 'x', 1)", ["NOT_SUPPORTED", "partition key"]),
         ("INSERT INTO hive.s.here VALUES (1, 'x')", ["INSERT_COLUMN_ARITY_MISMATCH"]),
         ("CREATE TABLE hive.s.new (a INT)", ["INVALID_ARGUMENT", "LOCATION"]),
         ("CREATE TABLE hive.s.new AS SELECT 1 AS a", ["READ_ONLY_CATALOG", "CREATE TABLE"]),
