@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Partition, Table
 from catalog.metastore.partitions.names import prune_partition_names
-from catalog.metastore.transactions import HeldLock, LockComponent, LockedObject, ValidTransactions, ValidWriteIds
+from catalog.metastore.transactions import (
+    HeldLock,
+    LockComponent,
+    LockedObject,
+    LockOperation,
+    ValidTransactions,
+    ValidWriteIds,
+)
 from connector_spi.errors import NotSupportedError
 
 if TYPE_CHECKING:
@@ -314,15 +321,21 @@ class TransactionClient(ABC):
 
     @abstractmethod
     def add_dynamic_partitions(
-        self, transaction: int, write_id: int, table: tuple[str, str], partitions: Sequence[str]
+        self,
+        transaction: int,
+        write_id: int,
+        table: tuple[str, str],
+        partitions: Sequence[str],
+        operation: LockOperation = LockOperation.INSERT,
     ) -> None:
-        """Says which partitions rows were added to under a lock with ``dynamic_partitions``, before the commit.
+        """Says which partitions were written to under a lock with ``dynamic_partitions``, before the commit.
 
         Args:
             transaction: An open transaction.
             write_id: Its write id of the table.
             table: Database and table.
             partitions: Names such as ``ds=2024-01-01``.
+            operation: What was done there: of two updates at once the later commit fails.
         """
 
     @abstractmethod

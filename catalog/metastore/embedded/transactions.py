@@ -14,6 +14,7 @@ from catalog.metastore.transactions import (
     HeldLock,
     LockComponent,
     LockedObject,
+    LockOperation,
     LockState,
     LockType,
     ValidTransactions,
@@ -93,7 +94,12 @@ class EmbeddedTransactions(TransactionClient):
         return allocated
 
     def add_dynamic_partitions(
-        self, transaction: int, write_id: int, table: tuple[str, str], partitions: Sequence[str]
+        self,
+        transaction: int,
+        write_id: int,
+        table: tuple[str, str],
+        partitions: Sequence[str],
+        operation: LockOperation = LockOperation.INSERT,
     ) -> None:
         """Checks the transaction alone: this metastore has no compactor that would want to know."""
         with self._store.read("add_dynamic_partitions") as connection:

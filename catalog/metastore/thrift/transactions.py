@@ -15,6 +15,7 @@ from catalog.metastore.transactions import (
     HeldLock,
     LockComponent,
     LockedObject,
+    LockOperation,
     LockState,
     LockType,
     ValidTransactions,
@@ -78,7 +79,12 @@ class ThriftTransactions(TransactionClient):
         )
 
     def add_dynamic_partitions(
-        self, transaction: int, write_id: int, table: tuple[str, str], partitions: Sequence[str]
+        self,
+        transaction: int,
+        write_id: int,
+        table: tuple[str, str],
+        partitions: Sequence[str],
+        operation: LockOperation = LockOperation.INSERT,
     ) -> None:
         request = ttypes.AddDynamicPartitions(
             txnid=transaction,
@@ -86,7 +92,7 @@ class ThriftTransactions(TransactionClient):
             dbname=table[0].lower(),
             tablename=table[1].lower(),
             partitionnames=list(partitions),
-            operationType=ttypes.DataOperationType.INSERT,
+            operationType=operation.value,
         )
         self._connections.call("add_dynamic_partitions", lambda client: client.add_dynamic_partitions(request))
 

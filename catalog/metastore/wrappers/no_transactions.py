@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.transactions import HeldLock, LockComponent, LockedObject, ValidTransactions, ValidWriteIds
+from catalog.metastore.transactions import (
+    HeldLock,
+    LockComponent,
+    LockedObject,
+    LockOperation,
+    ValidTransactions,
+    ValidWriteIds,
+)
 from connector_spi.errors import NotSupportedError
 
 __all__ = ["NoTransactions"]
@@ -43,7 +50,12 @@ class NoTransactions(TransactionClient):
         raise self._refused()
 
     def add_dynamic_partitions(
-        self, transaction: int, write_id: int, table: tuple[str, str], partitions: Sequence[str]
+        self,
+        transaction: int,
+        write_id: int,
+        table: tuple[str, str],
+        partitions: Sequence[str],
+        operation: LockOperation = LockOperation.INSERT,
     ) -> None:
         raise self._refused()
 

@@ -11,6 +11,8 @@ from catalog.metastore.transactions import LockComponent, LockOperation, LockTyp
 from connector_spi.errors import ConnectorError, InternalError, MetastoreError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
+from connectors.hive.acid.valid_ids import MAX_ID, ValidIds
+from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.transactions.heartbeats import Heartbeat, Heartbeats
 from connectors.hive.transactions.locks import TableKey, TableLocks
 
@@ -66,14 +68,53 @@ class WriteTransaction:
         self._write_ids[key] = write_id
         return write_id
 
-    def add_partitions(self, name: SchemaTableName, partitions: list[str]) -> None:
-        """Says which partitions rows were added to.
+    def begin_overwrite(self, name: SchemaTableName, *, partitioned: bool, seen: ValidIds) -> int:
+        """The write id of rows that take the place of others; they hide all rows of lower write ids.
+
+        The lock lets others read and add rows, the statement's own queries among them; Hive's updates wait for it. Hive has an exclusive lock (or, with ``hive.txn.xlock.iow=false``, this one),
+        which would wait for what the statement itself reads. So it is checked here that no row is lost.
+
+        Args:
+            name: A transactional table that the transaction has not written to.
+            partitioned: As in ``begin_insert``.
+            seen: The write ids that the statement sees.
+
+        Raises:
+            NotSupportedError: The metastore has no write ids.
+            MetastoreError: The lock was not acquired in time, the metastore failed, or others write or have written
+                to the table since it was seen (code ``HIVE_WRITE_CONFLICT``).
+        """
+        key = (name.schema.lower(), name.table.lower())
+        transaction = self._open()
+        write_id = self._client.allocate_write_ids([transaction], *key)[transaction]
+        component = LockComponent(
+            *key, type=LockType.SHARED_WRITE, operation=LockOperation.UPDATE, dynamic_partitions=partitioned
+        )
+        self._locks.acquire(transaction, component)
+        [now] = self._client.get_valid_write_ids([key], self._client.get_valid_transactions())
+        before = ValidIds(write_id - 1, now.open, now.aborted)
+        if before.open:
+            raise write_conflict(name, f"is at it, with write id {before.open[0]}")
+        # No write id was ever given out before.
+        last = 0 if seen.high_watermark == MAX_ID else seen.high_watermark
+        came = [one for one in range(last + 1, write_id) if before.is_valid(one)]
+        came += [one for one in seen.open if before.is_valid(one)]
+        if came:
+            raise write_conflict(name, f"has written to it meanwhile, with write id {came[0]}")
+        self._write_ids[key] = write_id
+        return write_id
+
+    def add_partitions(
+        self, name: SchemaTableName, partitions: list[str], operation: LockOperation = LockOperation.INSERT
+    ) -> None:
+        """Says which partitions were written to.
 
         Raises:
             MetastoreError: The metastore has ended the transaction, or it failed.
         """
         key = (name.schema.lower(), name.table.lower())
-        self._client.add_dynamic_partitions(self._opened().transaction, self._write_ids[key], key, partitions)
+        transaction = self._opened().transaction
+        self._client.add_dynamic_partitions(transaction, self._write_ids[key], key, partitions, operation)
 
     def check(self) -> None:
         """Checks that the metastore still knows the transaction as open.

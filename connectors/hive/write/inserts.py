@@ -44,6 +44,7 @@ class HiveInserts:
         self._begun: dict[str, HiveInsert | AcidInsert] = {}
         self._finished: list[HiveInsert | AcidInsert] = []
         self._statements: dict[SchemaTableName, int] = {}
+        self._replaced: set[SchemaTableName] = set()
 
     def begin(
         self, session: ConnectorSession, table: HiveTableHandle, entry: Table, overwrite: Overwrite | None = None
@@ -63,8 +64,6 @@ class HiveInserts:
         metastore = self._metastore.as_user(session.user)
         metastore.writes.check_allowed(f"add rows to {table.name}")
         check_writable(table, entry, self._files)
-        if overwrite is not None and table.snapshot is not None:
-            raise NotSupportedError(f"rows of {table.name} cannot be replaced: it is transactional; Hive can do it")
         replaced = None if overwrite is None else ReplacedPartitions.of(table, overwrite)
         handle = HiveInsertHandle(
             table.name,
@@ -73,14 +72,14 @@ class HiveInserts:
             table.data_columns,
             table.partition_keys,
             table.text_rules,
-            self._acid(table),
+            self._acid(table, overwrite),
         )
         self._files.create_folder(handle.staging)
         made = int(session.start.timestamp())
         self._begun[handle.staging] = (
             HiveInsert(metastore, self._files, handle, made, replaced)
             if handle.acid is None
-            else AcidInsert(metastore, self._files, handle, made, self._transaction)
+            else AcidInsert(metastore, self._files, handle, made, self._transaction, replaced)
         )
         return handle
 
@@ -127,11 +126,23 @@ class HiveInserts:
         finally:
             self._transaction.abort()
 
-    def _acid(self, table: HiveTableHandle) -> AcidWrite | None:
+    def _acid(self, table: HiveTableHandle, overwrite: Overwrite | None) -> AcidWrite | None:
         if table.snapshot is None:
             return None
         check_no_foreign_files(table, self._files)
-        write_id = self._transaction.begin_insert(table.name, partitioned=bool(table.partition_keys))
-        statement = self._statements.get(table.name, 0)
+        statement, partitioned = self._statements.get(table.name, 0), bool(table.partition_keys)
+        if table.name in self._replaced or (overwrite is not None and statement):
+            # All have one write id, and a base hides the deltas of its own.
+            raise NotSupportedError(
+                f"rows of {table.name} are replaced in a transaction that writes to it twice, which would lose some; "
+                "use a transaction for each"
+            )
+        if overwrite is None:
+            write_id = self._transaction.begin_insert(table.name, partitioned=partitioned)
+        else:
+            seen = overwrite.seen if isinstance(overwrite.seen, HiveTableHandle) else table
+            ids = (seen.snapshot or table.snapshot).write_ids
+            write_id = self._transaction.begin_overwrite(table.name, partitioned=partitioned, seen=ids)
+            self._replaced.add(table.name)
         self._statements[table.name] = statement + _STATEMENTS
-        return AcidWrite(write_id, statement, row_ids=table.full_acid)
+        return AcidWrite(write_id, statement, row_ids=table.full_acid, base=overwrite is not None)

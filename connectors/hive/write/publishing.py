@@ -10,9 +10,10 @@ from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition, Table
 from connector_spi.errors import UserError
 from connectors.hive.definitions.table_formats import table_location
+from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.moved_files import MovedFiles
-from connectors.hive.write.replaced_files import ReplacedFiles, write_conflict
+from connectors.hive.write.replaced_files import ReplacedFiles
 from connectors.hive.write.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.row_counts import with_counts
 from connectors.hive.write.target_partitions import PartitionKey, TargetPartitions
@@ -139,7 +140,8 @@ class HiveInsert:
 
         def count(added_since: Sequence[Partition]) -> None:
             if added_since and self._replaced is not None:
-                raise write_conflict(self._handle.name, f"added {self._targets.name(added_since[0].values)}")
+                name = self._targets.name(added_since[0].values)
+                raise write_conflict(self._handle.name, f"has added {name} meanwhile")
             # They are over the same folders, where our files are now.
             fragments = [fragment for one in added_since for fragment in new[one.values]]
             self._set_counts(table, self._targets.known(table, fragments), new)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from connector_spi.errors import FileMissingError, MetastoreError, NotSupportedError
+from connector_spi.errors import FileMissingError, NotSupportedError
 from connector_spi.names import SchemaTableName
-from connectors.hive import error_codes
+from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.write.moved_files import MovedFiles
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden
 
-__all__ = ["ReplacedFiles", "write_conflict"]
+__all__ = ["ReplacedFiles"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +64,13 @@ class ReplacedFiles:
             # Whoever has moved files in before our look sees ours in his, or we see his.
             others = _data_files(self.files, location) - before - moved.there
             if others:
-                raise write_conflict(self.table, f"added {min(others)}")
+                raise write_conflict(self.table, f"has added {min(others)} meanwhile")
         for before in self.by_location.values():
             for path in sorted(before):
                 try:
                     moved.replace(path)
                 except FileMissingError as error:
-                    raise write_conflict(self.table, f"removed {path}") from error
-
-
-def write_conflict(table: SchemaTableName, what: str) -> MetastoreError:
-    """The error for an overwrite that another writer came between; ``what`` says what he has done."""
-    return MetastoreError(
-        f"rows of {table} were not replaced: another writer has {what} meanwhile; run the statement again",
-        error_codes.HIVE_WRITE_CONFLICT,
-    )
+                    raise write_conflict(self.table, f"has removed {path} meanwhile") from error
 
 
 def _data_files(files: FileSystem, location: str) -> frozenset[str]:

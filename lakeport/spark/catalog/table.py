@@ -13,6 +13,7 @@ from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
+from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from lakeport.arrow.inserting import check_outside_of_block
 from lakeport.spark.bridge import answers
@@ -28,6 +29,7 @@ from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.streaming.options import stream_options
 from lakeport.spark.write.insert import SparkInsert
+from lakeport.spark.write.truncate import truncate
 from lakeport.spark.write.write_builder import WriteBuilderProxy
 
 __all__ = ["TableProxy", "table_abilities"]
@@ -46,6 +48,7 @@ class TableProxy(Proxy):
             CATALOG + "SupportsRead",
             CATALOG + "SupportsWrite",
             CATALOG + "SupportsMetadataColumns",
+            CATALOG + "TruncatableTable",
         ]
 
     def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata, resolved: ResolvedTable) -> None:
@@ -136,6 +139,11 @@ class TableProxy(Proxy):
         check_outside_of_block(statement.shared_lease)
         begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
         return WriteBuilderProxy(self._jvm, self._resolved, begin, info.schema())
+
+    def truncateTable(self) -> bool:
+        """``TRUNCATE TABLE``."""
+        truncate(self._table.plan.access, self._resolved, TupleDomain.all())
+        return True
 
     def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
         zone = self._table.plan.access.session.time_zone

@@ -142,6 +142,28 @@ def test_explaining_replaces_nothing(session: Session, table: str) -> None:
     assert rows(session) == sorted(_BEFORE, key=repr)
 
 
+@pytest.mark.parametrize(
+    ("kind", "file_format"), [("default", "orc"), ("insert_only", "parquet")], ids=["full", "insert_only"]
+)
+def test_transactional_tables(session: Session, tmp_path: Path, kind: str, file_format: str) -> None:
+    session.sql(
+        f"CREATE TABLE hive.s.acid (id BIGINT, d STRING) USING {file_format} PARTITIONED BY (d) LOCATION '{tmp_path}' "
+        f"TBLPROPERTIES ('transactional' = 'true', 'transactional_properties' = '{kind}')"
+    )
+    shown = "SELECT d, count(*), count(DISTINCT id), max(id) FROM hive.s.acid GROUP BY d"
+    session.sql("INSERT INTO hive.s.acid SELECT id, IF(id % 2 = 0, 'a', 'b') FROM range(0, 100, 1, 4)")
+    session.sql("INSERT OVERWRITE hive.s.acid PARTITION (d = 'a') SELECT id FROM range(0, 30, 1, 3)")
+    assert rows(session, shown) == [("a", 30, 30, 29), ("b", 50, 50, 99)]
+    session.sql("INSERT OVERWRITE hive.s.acid SELECT id, d FROM hive.s.acid WHERE id >= 20 AND id < 60")
+    assert rows(session, shown) == [("a", 10, 10, 29), ("b", 20, 20, 59)]
+    if kind == "default":
+        keys = rows(session, "SELECT count(DISTINCT d, `$row_id`), min(`$row_id`.writeid) FROM hive.s.acid")
+        assert keys == [(30, 3)]
+    session.sql("INSERT OVERWRITE hive.s.acid SELECT id, d FROM hive.s.acid WHERE false")
+    assert rows(session, shown) == []
+    session.sql("DROP TABLE hive.s.acid")
+
+
 def test_tables_in_memory(session: Session) -> None:
     connector = session.catalogs.get("mem")
     assert isinstance(connector, MemoryConnector)
