@@ -71,8 +71,9 @@ class WriteTransaction:
     def begin_overwrite(self, name: SchemaTableName, *, partitioned: bool, seen: ValidIds) -> int:
         """The write id of rows that take the place of others; they hide all rows of lower write ids.
 
-        The lock lets others read and add rows, the statement's own queries among them; Hive's updates wait for it. Hive has an exclusive lock (or, with ``hive.txn.xlock.iow=false``, this one),
-        which would wait for what the statement itself reads. So it is checked here that no row is lost.
+        The lock lets others read and add rows, the statement's own queries among them; Hive's updates wait for it.
+        Hive has an exclusive lock (or, with ``hive.txn.xlock.iow=false``, this one), which would wait for what the
+        statement itself reads. So it is checked here that no row is lost.
 
         Args:
             name: A transactional table that the transaction has not written to.
