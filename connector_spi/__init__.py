@@ -73,7 +73,7 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, SupportsInsert, SupportsMerge
+from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
 from connector_spi.page_sink import (
     DELETE_OPERATION,
     INSERT_OPERATION,
@@ -210,6 +210,7 @@ __all__ = [
     "MetastoreError",
     "NativeFile",
     "NotSupportedError",
+    "Overwrite",
     "PageSink",
     "PageSinkProvider",
     "PageSource",
@@ -245,6 +246,7 @@ __all__ = [
     "SupportsInsert",
     "SupportsLimit",
     "SupportsMerge",
+    "SupportsOverwrite",
     "SupportsPartitionDefinition",
     "SupportsPartitionListing",
     "SupportsReadOptions",

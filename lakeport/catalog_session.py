@@ -13,19 +13,18 @@ import pyarrow as pa
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import UserError
 from lakeport.arrow.filters import Where
-from lakeport.arrow.inserting import check_outside_of_block, insert_rows, resolve_target, rows_of
 from lakeport.arrow.reading import open_scan
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import Exclusive, ReadSettings, ScanRequest, Version, change_range, scan_request
+from lakeport.catalog_writes import CatalogWrites
 from lakeport.engine import Engine, LazyResult, Parameters, ResultT_co
 from lakeport.frames.table_scan import TableScan
-from lakeport.planning.names import full_table_name, list_schemas, list_tables
+from lakeport.planning.names import list_schemas, list_tables
 from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
 from lakeport.sql.explain.request import explain_request
 from lakeport.sql.show_stats import show_stats_name
 from lakeport.sql.table_columns import table_columns
 from lakeport.transactions.lease import ReadLease, commit_all
-from lakeport.transactions.statement import statement_scope
 
 __all__ = ["AnySession", "CatalogSession"]
 
@@ -33,7 +32,7 @@ _blocks: ContextVar[tuple[tuple[object, ReadLease], ...]] = ContextVar("lakeport
 """The sessions and the leases of the blocks that a thread is in, one of each session."""
 
 
-class CatalogSession(Generic[ResultT_co]):
+class CatalogSession(CatalogWrites, Generic[ResultT_co]):
     """Catalogs, and SQL and Arrow over them. May be used by several threads.
 
     Args:
@@ -44,7 +43,7 @@ class CatalogSession(Generic[ResultT_co]):
     def __init__(self, catalogs: CatalogRegistry, engine: Engine[ResultT_co]) -> None:
         self._catalogs = catalogs
         self._engine = engine
-        self._reads = ArrowReads(catalogs)
+        super().__init__(ArrowReads(catalogs))
         self._dialect = DIALECTS[0]
 
     @property
@@ -250,36 +249,6 @@ class CatalogSession(Generic[ResultT_co]):
             ScanRequest(name, changes=asked, threads=threads).with_columns(columns).with_filter(where).with_limit(limit)
         )
         return self._reads.read(lambda statement: open_scan(statement, request), self.read_lease)
-
-    def insert(self, name: str, data: object) -> int:
-        """Adds rows to a table with no Spark; others see all of them at once when the call returns, or none.
-
-        Columns are found by name, and those that the rows lack become NULL. Numbers are made wider or, where every
-        value fits, narrower; other types have to be the table's.
-
-        Args:
-            name: Catalog, schema and table: ``hive.sales.orders``.
-            data: A table or reader of pyarrow, or an object that gives Arrow streams: frames of pandas 2.2 and Polars,
-                results of DuckDB, ``scan`` of a session.
-
-        Returns:
-            How many rows were added.
-
-        Raises:
-            NotSupportedError: The catalog or the table takes no rows, or this is in a ``transaction()``.
-            InvalidArgumentError: A column or a value does not fit; nothing was added.
-            ConnectorError: The table is not there, or the catalog or its storage failed; nothing was added.
-
-        Example:
-            >>> session.insert("memory.default.numbers", pa.table({"n": [1, 2]}))  # doctest: +SKIP
-            2
-        """
-        check_outside_of_block(self.read_lease)
-        statement = self._reads.statement(None)
-        with statement_scope(statement):
-            count = insert_rows(resolve_target(statement, full_table_name(name)), rows_of(data))
-        statement.commit()
-        return count
 
     def close(self) -> None:
         """Ends open reads, shuts the catalogs down, and ends the engine; Spark where the session started it.

@@ -49,6 +49,7 @@ _FIXED = frozenset(
         "transient_lastddltime",
     }
 )
+_PURGE = "external.table.purge"
 _FIXED_PREFIXES = (ACCESS_PREFIX, "spark.sql.", "view.")
 
 
@@ -121,7 +122,7 @@ class MetastoreDefinitions:
     def drop_table(self, session: ConnectorSession, name: SchemaTableName, purge: bool) -> None:
         """See ``SupportsTableDefinition``."""
         table = self._table(session, name)
-        managed = is_managed(table)
+        managed = is_managed(table) or _is_translated(table)
         metastore_deletes = managed and self._writes(session).deletes_files
         self._writes(session).drop_table(name.schema, name.table, delete_data=metastore_deletes, purge=purge)
         if managed and not metastore_deletes and table.storage.location:
@@ -191,6 +192,14 @@ class MetastoreDefinitions:
 def is_managed(table: Table) -> bool:
     """Whether the files of a table go with it."""
     return table.table_type == "MANAGED_TABLE" and table.parameters.get("EXTERNAL", "").upper() != "TRUE"
+
+
+def _is_translated(table: Table) -> bool:
+    """Whether the metastore of Hive 4 has made a managed table an external one (``HiveMetastoreDefaultTransformer``).
+
+    Its files go with it, as Hive drops it.
+    """
+    return all(table.parameters.get(key, "").upper() == "TRUE" for key in ("TRANSLATED_TO_EXTERNAL", _PURGE))
 
 
 def check_table_properties(name: SchemaTableName, changes: Mapping[str, str | None]) -> None:

@@ -32,7 +32,7 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, SupportsInsert, SupportsMerge
+from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
 
 __all__ = [
     "CHANGE_TYPE",
@@ -45,6 +45,7 @@ __all__ = [
     "ChangeRange",
     "ChangeType",
     "MergeCommand",
+    "Overwrite",
     "PartitionDefinition",
     "Procedure",
     "ProcedureArgument",
@@ -55,6 +56,7 @@ __all__ = [
     "SupportsChanges",
     "SupportsInsert",
     "SupportsMerge",
+    "SupportsOverwrite",
     "SupportsPartitionDefinition",
     "SupportsReadOptions",
     "SupportsSchemaDefinition",

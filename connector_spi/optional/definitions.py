@@ -144,11 +144,11 @@ class SupportsTableDefinition(Protocol):
     """Metadata that makes, changes and drops tables."""
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
-        """Makes a table over files that are there.
+        """Makes a table: over files that are there, or, where no location is given, an empty one.
 
         Raises:
             SchemaNotFoundError: There is no such schema.
-            UserError: There is a table of this name.
+            UserError: There is a table of this name, or something in its directory.
             NotSupportedError: It could not be read right.
         """
 

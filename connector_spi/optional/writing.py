@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from connector_spi.handles import TableHandle
 from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
+from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 
-__all__ = ["MergeCommand", "SupportsInsert", "SupportsMerge"]
+__all__ = ["MergeCommand", "Overwrite", "SupportsInsert", "SupportsMerge", "SupportsOverwrite"]
+
+
+@dataclass(frozen=True, slots=True)
+class Overwrite:
+    """Which rows those of an insert take the place of.
+
+    Attributes:
+        rows: By partition keys, by their names: whole partitions, so that a row outside of it stays. The new rows may
+            be outside of it; such rows are added.
+        dynamic: Of these only the rows of partitions that new rows go to.
+        seen: The table as the statement reads it, where it does so in another transaction. The connector may refuse to
+            replace rows that came since.
+    """
+
+    rows: TupleDomain[str] = field(default_factory=TupleDomain[str].all)
+    dynamic: bool = False
+    seen: TableHandle | None = None
 
 
 @runtime_checkable
@@ -54,6 +73,31 @@ class SupportsInsert(Protocol):
         Args:
             session: The statement.
             insert: From ``begin_insert``.
+        """
+
+
+@runtime_checkable
+class SupportsOverwrite(SupportsInsert, Protocol):
+    """Metadata whose tables take rows in place of those that they have.
+
+    It is an insert in all else: new rows become visible at the commit, and those that they replace are gone with it. At
+    no moment is a row of neither there. An insert without fragments leaves the replaced rows' partitions empty.
+    """
+
+    def begin_overwrite(self, session: ConnectorSession, table: TableHandle, overwrite: Overwrite) -> InsertHandle:
+        """Begins to replace rows; ``finish_insert`` or ``abort_insert`` ends it.
+
+        Args:
+            session: The statement.
+            table: A handle of ``get_table_handle``, with nothing pushed into it.
+            overwrite: Which rows are replaced.
+
+        Returns:
+            What sinks need; plain data (invariant I2).
+
+        Raises:
+            NotSupportedError: Rows of this table cannot be replaced right.
+            ConnectorError: Someone else has changed the rows since they were seen.
         """
 
 

@@ -24,6 +24,7 @@ class Behaviour(Enum):
     LIMIT = "metadata is SupportsLimit"
     NESTED_PROJECTION = "nested types may be narrowed to the fields used"
     NULL_PARTITION_KEYS = "a partition key may be null"
+    OVERWRITE = "metadata is SupportsOverwrite"
     PARTITIONED_TABLES = "tables can be partitioned"
     PARTITION_LISTING = "metadata is SupportsPartitionListing"
     PARTITION_PRUNING = "a filter on a partition key leaves out the other partitions"

@@ -10,13 +10,14 @@ import pyarrow as pa
 
 from connector_spi.connector import Connector
 from connector_spi.errors import InternalError, NotSupportedError
+from connector_spi.handles import TableHandle
 from connector_spi.names import SchemaTableName
-from connector_spi.optional.writing import SupportsInsert
+from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
 from connector_spi.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
 from connector_spi.session import ConnectorSession
 from connector_spi.testing.reading import ReferenceQuery
 
-__all__ = ["ReferenceInsert", "insert_rows"]
+__all__ = ["ReferenceInsert", "insert_rows", "overwrite_rows"]
 
 
 def insert_rows(connector: Connector, name: SchemaTableName, tables: Sequence[pa.Table]) -> None:
@@ -32,24 +33,41 @@ def insert_rows(connector: Connector, name: SchemaTableName, tables: Sequence[pa
         insert.finish([insert.write(table) for table in tables])
 
 
+def overwrite_rows(
+    connector: Connector, name: SchemaTableName, tables: Sequence[pa.Table], overwrite: Overwrite | None = None
+) -> None:
+    """Replaces rows of a table in a transaction of its own.
+
+    Args:
+        connector: The catalog.
+        name: The table.
+        tables: The new rows of one sink each, with the table's visible columns in their order.
+        overwrite: Which rows are replaced; ``None`` is all.
+    """
+    with ReferenceQuery(connector) as query:
+        insert = ReferenceInsert(query, name, overwrite or Overwrite())
+        insert.finish([insert.write(table) for table in tables])
+
+
 class ReferenceInsert:
     """An insert that has begun.
 
     Args:
         query: The statement.
         name: The table.
+        overwrite: Which rows are replaced; ``None`` where rows are added.
 
     Raises:
         NotSupportedError: The connector or the table takes no rows.
     """
 
-    def __init__(self, query: ReferenceQuery, name: SchemaTableName) -> None:
+    def __init__(self, query: ReferenceQuery, name: SchemaTableName, overwrite: Overwrite | None = None) -> None:
         if not isinstance(query.metadata, SupportsInsert):
             raise NotSupportedError(f"{name}: the connector takes no rows")
         self._query = query
         self._metadata = query.metadata
         self._tasks = itertools.count()
-        self.handle: InsertHandle = self._metadata.begin_insert(query.session, query.table(name).table)
+        self.handle: InsertHandle = self._begin(query.table(name).table, overwrite)
 
     def sink(self, task: int | None = None) -> PageSink:
         """A sink as a task opens it: from what came out of a pickle.
@@ -82,3 +100,10 @@ class ReferenceInsert:
     def abort(self) -> None:
         """The insert is given up."""
         self._metadata.abort_insert(self._query.session, self.handle)
+
+    def _begin(self, table: TableHandle, overwrite: Overwrite | None) -> InsertHandle:
+        if overwrite is None:
+            return self._metadata.begin_insert(self._query.session, table)
+        if not isinstance(self._metadata, SupportsOverwrite):
+            raise NotSupportedError(f"{table}: the connector does not replace rows")
+        return self._metadata.begin_overwrite(self._query.session, table, overwrite)

@@ -101,7 +101,4 @@ HIVE_UNSUPPORTED_TYPE = ErrorCode("HIVE_UNSUPPORTED_TYPE", ErrorType.USER_ERROR)
 HIVE_VIEW = ErrorCode("HIVE_VIEW", ErrorType.USER_ERROR)
 """A view is more than columns of one table, and cannot be read without Spark. Query it there, or query its tables."""
 HIVE_WRITE_CONFLICT = ErrorCode("HIVE_WRITE_CONFLICT", ErrorType.EXTERNAL)
-"""Another statement has changed the table while this one read it; nothing of this one is visible.
-
-Run the statement again.
-"""
+"""Another writer has changed the table meanwhile; nothing of the statement is visible. Run it again."""

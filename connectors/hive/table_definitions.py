@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.partitions.names import make_partition_name
-from connector_spi.errors import InvalidArgumentError, NotSupportedError, SchemaNotFoundError, UserError
+from connector_spi.errors import (
+    InvalidArgumentError,
+    MetastoreError,
+    NotSupportedError,
+    SchemaNotFoundError,
+    UserError,
+)
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import PartitionDefinition, TableDefinition
 from connector_spi.predicate import TupleDomain
@@ -19,8 +25,8 @@ from connectors.hive.partitions.definitions import PartitionDefinitions
 from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.partitions.selection import prune_partitions
 from connectors.hive.procedures import HiveProcedures
-from connectors.hive.registration.creation import external_table
-from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.hive.registration.creation import TABLE_EXISTS, external_table, managed_table
+from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["HiveDefinitions"]
 
@@ -44,7 +50,10 @@ class HiveDefinitions(MetastoreDefinitions):
         name = definition.name
         if (definition.provider or "").lower() == "hudi":
             raise NotSupportedError(f"{name} would be a Hudi table: create it in a catalog of the hudi connector")
-        if definition.columns or definition.location is None:
+        if definition.location is None:
+            self._create_managed(session, definition)
+            return
+        if definition.columns:
             if is_transactional(dict(definition.properties)):
                 HiveProcedures(self.metastore, self._files).check_write_ids_free(name)
             self.metastore.as_user(session.user).writes.create_table(external_table(definition, self._files, session))
@@ -57,6 +66,27 @@ class HiveDefinitions(MetastoreDefinitions):
         if self.metastore.as_user(session.user).reads.get_database(name.schema) is None:
             raise SchemaNotFoundError(f"the metastore has no database {name.schema}")
         HiveProcedures(self.metastore, self._files).register_table(session, name, location_uri(definition.location))
+
+    def _create_managed(self, session: ConnectorSession, definition: TableDefinition) -> None:
+        name, metastore = definition.name, self.metastore.as_user(session.user)
+        database = metastore.reads.get_database(name.schema)
+        if database is None:
+            raise SchemaNotFoundError(f"the metastore has no database {name.schema}")
+        expected = join_path(database.location or "", name.table)
+        metastore.writes.create_table(managed_table(definition, self._files, session, expected))
+        # Metastores of Hive 3 and 4 have other directories for some kinds of tables.
+        found = metastore.reads.get_table(name.schema, name.table)
+        location = found and found.storage.location
+        if not location:
+            raise MetastoreError(f"the metastore has made table {name} without a directory; drop it")
+        if self._files.exists(location) and any(True for _ in self._files.list(location)):
+            metastore.writes.drop_table(name.schema, name.table, delete_data=False)
+            raise UserError(
+                f"table {name} was not created: its directory {location} is not empty; say LOCATION to have a table "
+                "over what is there, or delete it",
+                TABLE_EXISTS,
+            )
+        self._files.create_folder(location)
 
     def add_partitions(
         self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[PartitionDefinition]

@@ -21,6 +21,7 @@ from connector_spi.metadata import (
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
 from connector_spi.optional.streaming import StreamStart
+from connector_spi.optional.writing import Overwrite
 from connector_spi.page_sink import InsertHandle
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
@@ -32,7 +33,7 @@ from connectors.memory.handles import CHUNK_COLUMN, ROW_ID, MemoryTableHandle
 from connectors.memory.page_sink import MemoryFragment, MemoryInsertHandle
 from connectors.memory.snapshots_table import SnapshotsTable
 from connectors.memory.statistics import chunk_statistics, kept_chunks
-from connectors.memory.store import MemoryStore, Snapshot
+from connectors.memory.store import MemoryStore, Snapshot, WrittenRows
 from connectors.memory.streaming import batch_snapshot, initial_offset, latest_offset
 
 __all__ = ["MemoryMetadata", "MemoryTransaction"]
@@ -45,7 +46,7 @@ class MemoryTransaction(ConnectorTransaction):
         super().__init__()
         self._store = store
         self._by_id: dict[int, Snapshot] = {}
-        self._added: list[tuple[SchemaTableName, pa.Table]] = []
+        self._added: list[WrittenRows] = []
         self.metadata = MemoryMetadata(store, self)
         store.count(begun=1)
 
@@ -67,15 +68,15 @@ class MemoryTransaction(ConnectorTransaction):
             raise InternalError(f"{table} was not made in this transaction")
         return snapshot
 
-    def add(self, name: SchemaTableName, rows: pa.Table) -> None:
-        """Adds rows to a table when the transaction commits."""
-        self._added.append((name, rows))
+    def add(self, rows: WrittenRows) -> None:
+        """Writes rows to their table when the transaction commits."""
+        self._added.append(rows)
 
     def on_commit(self) -> None:
         added, self._added = self._added, []
         self._release()
         self._store.count(committed=1)
-        self._store.insert(added)
+        self._store.write(added)
 
     def on_rollback(self) -> None:
         self._release()
@@ -151,15 +152,19 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
         return self._transaction.snapshot(table).table
 
     def begin_insert(self, session: ConnectorSession, table: MemoryTableHandle) -> InsertHandle:
-        columns = self._transaction.snapshot(table).table.visible_columns()
-        schema = pa.schema([(column.name, column.type) for column in columns])
-        return MemoryInsertHandle(table.name, schema)
+        return self._insert(table)
+
+    def begin_overwrite(
+        self, session: ConnectorSession, table: MemoryTableHandle, overwrite: Overwrite
+    ) -> InsertHandle:
+        return dataclasses.replace(self._insert(table), replaced=overwrite.rows, dynamic=overwrite.dynamic)
 
     def finish_insert(
         self, session: ConnectorSession, insert: MemoryInsertHandle, fragments: Sequence[MemoryFragment]
     ) -> None:
         tables = [pa.ipc.open_stream(one.data).read_all() for one in fragments]
-        self._transaction.add(insert.name, pa.concat_tables([insert.schema.empty_table(), *tables]))
+        rows = pa.concat_tables([insert.schema.empty_table(), *tables])
+        self._transaction.add(WrittenRows(insert.name, rows, insert.replaced, dynamic=insert.dynamic))
 
     def abort_insert(self, session: ConnectorSession, insert: MemoryInsertHandle) -> None:
         """Nothing is left: the rows are in fragments that no one has."""
@@ -215,6 +220,10 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
             return ()
         keys = {chunk.keys for chunk in snapshot.chunks if chunk.domains.overlaps(constraint)}
         return sorted(keys, key=lambda values: tuple(str(value) for value in values))
+
+    def _insert(self, table: MemoryTableHandle) -> MemoryInsertHandle:
+        columns = self._transaction.snapshot(table).table.visible_columns()
+        return MemoryInsertHandle(table.name, pa.schema([(column.name, column.type) for column in columns]))
 
 
 def _handle(snapshot: Snapshot) -> MemoryTableHandle:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from connector_spi.names import SchemaTableName
 from connector_spi.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
+from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 
 __all__ = ["MemoryFragment", "MemoryInsertHandle", "MemoryPageSinkProvider"]
@@ -21,10 +22,14 @@ class MemoryInsertHandle(InsertHandle):
     Attributes:
         name: The table.
         schema: Columns of every batch.
+        replaced: Rows that they take the place of, by partition keys; ``None`` where they are added.
+        dynamic: Of these only the rows of partitions that new rows go to.
     """
 
     name: SchemaTableName
     schema: pa.Schema
+    replaced: TupleDomain[str] | None = None
+    dynamic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

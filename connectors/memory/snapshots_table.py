@@ -18,7 +18,7 @@ __all__ = ["SnapshotsTable"]
 _COLUMNS = (
     ColumnMetadata("version", pa.int64(), nullable=False, comment="What VERSION AS OF takes"),
     ColumnMetadata("committed_at", pa.timestamp("us", "UTC"), nullable=False, comment="When the snapshot was made"),
-    ColumnMetadata("operation", pa.string(), nullable=False, comment="create, insert, merge or rollback"),
+    ColumnMetadata("operation", pa.string(), nullable=False, comment="create, insert, overwrite, merge or rollback"),
     ColumnMetadata("row_count", pa.int64(), nullable=False, comment="Rows of the whole table"),
 )
 

@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from connector_spi.errors import InvalidArgumentError, ResourceError, TableNotFoundError
 from connector_spi.names import SchemaTableName
+from connector_spi.predicate import TupleDomain
 from connector_spi.schema import TableMetadata
 from connectors.memory.chunks import Chunk, cut_into_chunks, numbered
 
-__all__ = ["MemoryStore", "Snapshot", "TransactionCounts"]
+__all__ = ["MemoryStore", "Snapshot", "TransactionCounts", "WrittenRows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,35 @@ class Snapshot:
     def row_count(self) -> int:
         """Rows of all chunks."""
         return sum(chunk.data.num_rows for chunk in self.chunks)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRows:
+    """Rows for a table.
+
+    Attributes:
+        name: The table.
+        rows: Its visible columns.
+        replaced: Rows of the table that they take the place of, by partition keys; ``None`` where they are added.
+        dynamic: Of these only the rows of partitions that new rows go to.
+    """
+
+    name: SchemaTableName
+    rows: pa.Table
+    replaced: TupleDomain[str] | None
+    dynamic: bool
+
+    def chunks(self, added: Sequence[Chunk], newest: Snapshot) -> Sequence[Chunk]:
+        """The chunks of the table with these rows, cut into ``added``."""
+        if self.replaced is None:
+            return (*newest.chunks, *added)
+        keys = {chunk.keys for chunk in added}
+        kept = [
+            chunk
+            for chunk in newest.chunks
+            if not self.replaced.overlaps(chunk.domains) or (self.dynamic and chunk.keys not in keys)
+        ]
+        return (*kept, *added)
 
 
 @dataclass(slots=True)
@@ -153,8 +183,8 @@ class MemoryStore:
             self._keep(self._tables[name.schema][name.table], made)
             return made
 
-    def insert(self, added: Sequence[tuple[SchemaTableName, pa.Table]]) -> None:
-        """Adds rows to tables, each in a new snapshot; to all of them or none.
+    def write(self, written: Sequence[WrittenRows]) -> None:
+        """Writes rows to tables, each in a new snapshot; to all of them or none.
 
         Raises:
             TableNotFoundError: A table was dropped.
@@ -162,13 +192,14 @@ class MemoryStore:
         """
         with self._lock:
             found = [
-                (name, cut_into_chunks(self.new_rows(rows), self.newest(name).table.partitioned_by, None))
-                for name, rows in added
-                if rows.num_rows
+                (one, cut_into_chunks(self.new_rows(one.rows), self.newest(one.name).table.partitioned_by, None))
+                for one in written
+                if one.rows.num_rows or one.replaced is not None
             ]
             self._check_size([chunk for _, chunks in found for chunk in chunks])
-            for name, chunks in found:
-                self.add_snapshot(name, "insert", partial(_with_chunks, chunks))
+            for one, chunks in found:
+                operation = "insert" if one.replaced is None else "overwrite"
+                self.add_snapshot(one.name, operation, partial(one.chunks, chunks))
 
     def new_rows(self, data: pa.Table) -> pa.Table:
         """The rows with numbers that no row has yet, as ``cut_into_chunks`` takes them."""
@@ -265,10 +296,6 @@ class _HeldChunks:
             if not self._uses[id(chunk)]:
                 del self._uses[id(chunk)]
                 self._bytes -= chunk.size_bytes
-
-
-def _with_chunks(added: Sequence[Chunk], newest: Snapshot) -> Sequence[Chunk]:
-    return (*newest.chunks, *added)
 
 
 def _check_lower_case(name: str) -> None:

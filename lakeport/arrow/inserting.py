@@ -12,7 +12,7 @@ from catalog.metastore.wrappers.read_only import READ_ONLY_CATALOG
 from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.optional.writing import SupportsInsert
+from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
 from connector_spi.page_sink import Fragment, InsertHandle
 from connector_spi.schema import ColumnMetadata
 from lakeport.arrow.assignment import assign_columns
@@ -61,12 +61,13 @@ def check_outside_of_block(lease: ReadLease | None) -> None:
         )
 
 
-def insert_rows(target: InsertTarget, rows: pa.RecordBatchReader) -> int:
-    """Adds rows to a table; they are visible when the transactions of its statement commit.
+def insert_rows(target: InsertTarget, rows: pa.RecordBatchReader, overwrite: Overwrite | None = None) -> int:
+    """Writes rows to a table; they are visible when the transactions of its statement commit.
 
     Args:
         target: The table.
         rows: Their columns are found by name; those that they lack become NULL.
+        overwrite: Which rows they take the place of; ``None`` where they are added.
 
     Returns:
         How many rows.
@@ -77,7 +78,7 @@ def insert_rows(target: InsertTarget, rows: pa.RecordBatchReader) -> int:
         ConnectorError: The catalog or its storage failed.
     """
     assign_columns(target.columns, rows.schema, target.name)  # refuses before anything has begun
-    insert = BegunInsert(target)
+    insert = BegunInsert(target, overwrite)
     try:
         written = insert.sinks.write(rows.schema, rows, 0)
         insert.finish(written.fragments)
@@ -128,16 +129,17 @@ class BegunInsert:
 
     Args:
         target: The table.
+        overwrite: Which rows are replaced; ``None`` where rows are added.
 
     Attributes:
         sinks: Open the sinks that its rows go to.
 
     Raises:
-        NotSupportedError: The table takes no rows.
+        NotSupportedError: The table takes no rows, or none of it can be replaced.
         ConnectorError: The catalog failed.
     """
 
-    def __init__(self, target: InsertTarget) -> None:
+    def __init__(self, target: InsertTarget, overwrite: Overwrite | None = None) -> None:
         access, metadata = target.access, target.metadata
         provider = access.connector.page_sink_provider
         if provider is None:
@@ -146,9 +148,9 @@ class BegunInsert:
             )
         self._access = access
         self._metadata = metadata
-        self._asked = f"add rows to {target.name}"
+        self._asked = f"add rows to {target.name}" if overwrite is None else f"replace rows of {target.name}"
         with access.lock.asking(self._asked):
-            self._handle: InsertHandle = metadata.begin_insert(access.session, target.table.handle)
+            self._handle = _begin(target, overwrite)
         self.sinks = SinkOpener(
             provider=provider,
             session=access.session,
@@ -167,3 +169,16 @@ class BegunInsert:
         """Clears what was written; an error of it is not told, since another one came before."""
         with suppress(Exception), self._access.lock.asking(self._asked):
             self._metadata.abort_insert(self._access.session, self._handle)
+
+
+def _begin(target: InsertTarget, overwrite: Overwrite | None) -> InsertHandle:
+    access, metadata = target.access, target.metadata
+    if overwrite is None:
+        return metadata.begin_insert(access.session, target.table.handle)
+    if not isinstance(metadata, SupportsOverwrite):
+        raise NotSupportedError(
+            f"rows of {target.name} cannot be replaced: its connector only adds rows; use the engine that owns the "
+            "table",
+            READ_ONLY_CATALOG,
+        )
+    return metadata.begin_overwrite(access.session, target.table.handle, overwrite)

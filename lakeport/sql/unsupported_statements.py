@@ -105,11 +105,7 @@ def rows_are_not_written(catalog: str, statement: str, *, adds: bool = False) ->
         adds: Whether rows can be added to tables of the catalog.
     """
     does = "only adds rows" if adds else "does not write rows"
-    other = ""
-    if adds and statement.startswith("CREATE TABLE"):
-        other = ", or CREATE TABLE and INSERT INTO"
-    elif adds:
-        other = "; INSERT INTO adds rows"
+    other = "; INSERT INTO adds rows" if adds else ""
     return NotSupportedError(
         f"catalog '{catalog}' {does}: {statement} is refused; write with the engine that owns the table{other}",
         READ_ONLY_CATALOG,

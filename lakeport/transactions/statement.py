@@ -83,6 +83,15 @@ class CatalogAccess:
         """The tables that were resolved, each once."""
         return self.begun.tables
 
+    @contextmanager
+    def redefining(self, schema: str, table: str | None = None) -> Iterator[None]:
+        """Has later statements of the same transactions see what is defined in the block, or what is left of it."""
+        try:
+            with self.lock:
+                yield
+        finally:
+            self.statement.lease.redefined(self.catalog, schema, table)
+
     def within(self, begun: BegunTransaction) -> CatalogAccess:
         """The same in another transaction of the catalog, in which a table was resolved."""
         return replace(self, begun=begun)

@@ -113,8 +113,7 @@ def test_a_read_only_catalog_refuses_the_page(spark: SparkSession, registry: Cat
 @pytest.mark.parametrize(
     "statement",
     [
-        "INSERT OVERWRITE hive.default.items VALUES ('a', 1.0)",
-        "CREATE TABLE hive.default.new USING orc AS SELECT 1 AS a",
+        "CREATE OR REPLACE TABLE hive.default.items USING orc AS SELECT 1 AS a",
         "CREATE OR REPLACE TABLE hive.default.items (a INT) USING orc",
     ],
 )

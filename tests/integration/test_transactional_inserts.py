@@ -1,4 +1,4 @@
-"""Rows that are added to transactional tables under real metastores of Hive 3.1 and 4.0."""
+"""Rows that are written to transactional tables under real metastores of Hive 3.1 and 4.0."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport import TSocket, TTransport
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
+from catalog.metastore.transactions import LockComponent, LockOperation, LockState, LockType
 from connector_spi.errors import MetastoreError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.writing import Overwrite
 from connector_spi.testing.reading import ReferenceQuery
-from connector_spi.testing.writing import ReferenceInsert, insert_rows
+from connector_spi.testing.writing import ReferenceInsert, insert_rows, overwrite_rows
 from connectors.hive import error_codes
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import read_table
@@ -40,12 +42,14 @@ class Warehouse:
         other: A client that others wrote.
         schema: Its name.
         folder: Its directory.
+        old: The metastore is of Hive 3.
     """
 
     hive: HiveConnector
     other: ThriftHiveMetastore.Client
     schema: str
     folder: Path
+    old: bool
 
     def create(self, table: str, keys: tuple[str, ...] = (), **parameters: str) -> SchemaTableName:
         """Makes a transactional table."""
@@ -79,8 +83,9 @@ def warehouse(transactional_release: RunningRelease, tmp_path_factory: pytest.Te
     folder = tmp_path_factory.mktemp("inserts")
     schema = f"i{uuid4().hex[:8]}"
     hive.metastore.writes.create_database(Database(schema, location=folder.as_uri()))
+    old = transactional_release.release.version.startswith("3.")
     with closing(transport):
-        yield Warehouse(hive, ThriftHiveMetastore.Client(TBinaryProtocol(transport)), schema, folder)
+        yield Warehouse(hive, ThriftHiveMetastore.Client(TBinaryProtocol(transport)), schema, folder, old)
     hive.shutdown()
 
 
@@ -159,3 +164,50 @@ def test_many_writers_at_once(warehouse: Warehouse) -> None:
     assert failures == []
     met = [row["id"] for row in warehouse.rows(name)]
     assert met == [w * 100 + s * 10 + r for w in range(4) for s in range(5) for r in range(3)]
+
+
+@pytest.mark.parametrize("kind", ["default", "insert_only"])
+@pytest.mark.parametrize("keys", [(), ("ds",)], ids=["flat", "partitioned"])
+def test_rows_are_replaced(warehouse: Warehouse, kind: str, keys: tuple[str, ...]) -> None:
+    name = warehouse.create(f"replaced_{kind}_{len(keys)}", keys, transactional_properties=kind)
+    insert_rows(warehouse.hive, name, [_ROWS])
+    overwrite_rows(warehouse.hive, name, [_MORE])
+    assert warehouse.rows(name) == _MORE.to_pylist()
+    insert_rows(warehouse.hive, name, [_ROWS])
+    overwrite_rows(warehouse.hive, name, [_MORE.slice(1)], Overwrite(dynamic=True))
+    left = [*_ROWS.to_pylist(), *_MORE.to_pylist()] if keys else _MORE.slice(1).to_pylist()
+    assert warehouse.rows(name) == left
+    overwrite_rows(warehouse.hive, name, [])
+    assert warehouse.rows(name) == []
+    assert warehouse.other.show_locks(ttypes.ShowLocksRequest(dbname=name.schema)).locks == []
+
+
+def test_an_update_of_another_engine_waits(warehouse: Warehouse) -> None:
+    """Hive 4 updates under EXCL_WRITE, which Hive 3 does not have: there it is SHARED_WRITE."""
+    name = warehouse.create("updated")
+    insert_rows(warehouse.hive, name, [_ROWS])
+    query = ReferenceQuery(warehouse.hive)
+    insert = ReferenceInsert(query, name, Overwrite())
+    insert.finish([insert.write(_MORE)])
+    transactions = warehouse.hive.metastore.transactions
+    other = transactions.open_transaction("other", "update")
+    transactions.allocate_write_ids([other], name.schema, name.table)
+    kind = LockType.SHARED_WRITE if warehouse.old else LockType.EXCL_WRITE
+    component = LockComponent(name.schema, name.table, type=kind, operation=LockOperation.UPDATE)
+    asked = transactions.lock(other, [component], "other", "update")
+    assert asked.state is LockState.WAITING
+    query.transaction.commit()
+    assert transactions.check_lock(asked.lock, other).state is LockState.ACQUIRED
+    transactions.abort(other)
+    assert warehouse.rows(name) == _MORE.to_pylist()
+
+
+def test_a_writer_that_is_not_done_refuses_the_overwrite(warehouse: Warehouse) -> None:
+    name = warehouse.create("unfinished")
+    with ReferenceQuery(warehouse.hive) as other:
+        insert = ReferenceInsert(other, name)
+        with pytest.raises(MetastoreError, match="another writer is at it") as raised:
+            overwrite_rows(warehouse.hive, name, [_MORE])
+        insert.finish([insert.write(_ROWS)])
+    assert raised.value.code == error_codes.HIVE_WRITE_CONFLICT
+    assert warehouse.rows(name) == _ROWS.to_pylist()

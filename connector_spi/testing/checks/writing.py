@@ -5,21 +5,29 @@ from __future__ import annotations
 import json
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from connector_spi.errors import NotSupportedError
+from connector_spi.optional.writing import Overwrite
+from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.serializable import from_json, to_json
 from connector_spi.testing.base import SCHEMA, ConformanceBase, assert_same_rows
 from connector_spi.testing.behaviours import Behaviour
 from connector_spi.testing.reading import read_table
 from connector_spi.testing.sample_data import TYPED_COLUMNS, column_table, mixed_table
-from connector_spi.testing.writing import ReferenceInsert, insert_rows
+from connector_spi.testing.writing import ReferenceInsert, insert_rows, overwrite_rows
 
 __all__ = ["WritingChecks"]
 
 _BEFORE = pa.table({"id": pa.array([1, 2], pa.int64()), "name": pa.array(["a", "b"])})
 _ADDED = pa.table({"id": pa.array([3, 4], pa.int64()), "name": pa.array(["c", None])})
 _MORE = pa.table({"id": pa.array([5], pa.int64()), "name": pa.array(["e"])})
+
+
+def _of_parts(*parts: str) -> TupleDomain[str]:
+    """The rows whose key ``part`` is one of these."""
+    return TupleDomain.with_column_domains({"part": Domain.multiple_values(pa.string(), parts)})
 
 
 class WritingChecks(ConformanceBase):
@@ -144,3 +152,69 @@ class WritingChecks(ConformanceBase):
                 text = json.dumps(to_json(value))
                 assert SCHEMA in text or value is not insert.handle, f"the handle does not say the table: {text:.200}"
             insert.abort()
+
+    def test_all_rows_are_replaced_at_the_commit(self) -> None:
+        self.require(Behaviour.OVERWRITE)
+        name = self.made(_BEFORE)
+        with self.query() as query:
+            insert = ReferenceInsert(query, name, Overwrite())
+            insert.finish([insert.write(_ADDED), insert.write(_MORE)])
+            assert_same_rows(read_table(self.connector, name), _BEFORE)
+        assert_same_rows(read_table(self.connector, name), pa.concat_tables([_ADDED, _MORE]))
+        overwrite_rows(self.connector, name, [_MORE])
+        insert_rows(self.connector, name, [_ADDED])
+        assert_same_rows(read_table(self.connector, name), pa.concat_tables([_ADDED, _MORE]))
+
+    def test_an_overwrite_with_no_rows_empties_the_table(self) -> None:
+        self.require(Behaviour.OVERWRITE)
+        name = self.made(_BEFORE)
+        overwrite_rows(self.connector, name, [])
+        assert_same_rows(read_table(self.connector, name), _BEFORE.slice(0, 0))
+        insert_rows(self.connector, name, [_ADDED])
+        assert_same_rows(read_table(self.connector, name), _ADDED)
+
+    @pytest.mark.parametrize("finished", [False, True], ids=["aborted", "finished"])
+    def test_a_rollback_leaves_the_rows_that_were_to_be_replaced(self, finished: bool) -> None:
+        self.require(Behaviour.OVERWRITE)
+        name = self.made(_BEFORE)
+        query = self.query()
+        insert = ReferenceInsert(query, name, Overwrite())
+        fragments = [insert.write(_ADDED)]
+        if finished:
+            insert.finish(fragments)
+        else:
+            insert.abort()
+        query.transaction.rollback()
+        assert_same_rows(read_table(self.connector, name), _BEFORE)
+        overwrite_rows(self.connector, name, [_MORE])
+        assert_same_rows(read_table(self.connector, name), _MORE)
+
+    @pytest.mark.parametrize(
+        ("overwrite", "kept"),
+        [
+            (Overwrite(), []),
+            (Overwrite(_of_parts("a")), ["b", "c"]),
+            (Overwrite(_of_parts("b", "c")), ["a"]),
+            (Overwrite(_of_parts("none")), ["a", "b", "c"]),
+            (Overwrite(dynamic=True), ["b", "c"]),
+            (Overwrite(TupleDomain.none()), ["a", "b", "c"]),
+        ],
+        ids=["all", "one", "two", "absent", "dynamic", "nothing"],
+    )
+    def test_an_overwrite_leaves_the_other_partitions_alone(self, overwrite: Overwrite, kept: list[str]) -> None:
+        self.require(Behaviour.OVERWRITE, Behaviour.PARTITIONED_TABLES)
+        before = pa.table({"id": pa.array(range(6), pa.int64()), "part": ["a", "b", "c"] * 2})
+        rows = pa.table({"id": pa.array([10, 11], pa.int64()), "part": ["a", "new"]})
+        name = self.made(before, ["part"])
+        overwrite_rows(self.connector, name, [rows], overwrite)
+        expected = pa.concat_tables([before.filter(pc.is_in(before["part"], pa.array(kept, pa.string()))), rows])
+        assert_same_rows(read_table(self.connector, name).select(["id", "part"]), expected)
+
+    def test_partitions_that_are_replaced_by_no_rows_are_empty(self) -> None:
+        self.require(Behaviour.OVERWRITE, Behaviour.PARTITIONED_TABLES)
+        before = pa.table({"id": pa.array(range(6), pa.int64()), "part": ["a", "b", "c"] * 2})
+        name = self.made(before, ["part"])
+        overwrite_rows(self.connector, name, [], Overwrite(_of_parts("a", "c")))
+        overwrite_rows(self.connector, name, [], Overwrite(dynamic=True))
+        expected = before.filter(pc.equal(before["part"], "b"))
+        assert_same_rows(read_table(self.connector, name).select(["id", "part"]), expected)

@@ -20,6 +20,7 @@ __all__ = [
     "METADATA_FILE",
     "AcidDirectory",
     "DirectoryKind",
+    "base_name",
     "bucket_ids",
     "bucket_of_file",
     "bucket_property",
@@ -109,6 +110,11 @@ def parse_directory(name: str) -> AcidDirectory | None:
     if not known or directory.first > directory.last:
         raise _unknown_name(name)
     return directory
+
+
+def base_name(write_id: int) -> str:
+    """The name of the directory of the rows that replace all others (``AcidUtils.baseDir``)."""
+    return f"base_{write_id:07d}"
 
 
 def delta_name(write_id: int, statement: int) -> str:

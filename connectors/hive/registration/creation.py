@@ -1,4 +1,4 @@
-"""``CREATE TABLE`` over existing files. Driver side."""
+"""``CREATE TABLE``, over existing files or in a directory of the table's own. Driver side."""
 
 from __future__ import annotations
 
@@ -21,45 +21,67 @@ from connectors.hive.definitions.storage_classes import declared_storage
 from connectors.hive.definitions.table_formats import is_transactional
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["TABLE_EXISTS", "external_table"]
+__all__ = ["TABLE_EXISTS", "external_table", "managed_table"]
 
 TABLE_EXISTS: ErrorCode = metastore_codes.ALREADY_EXISTS
 _TRANSACTIONAL = ("transactional", "transactional_properties")
 
 
 def external_table(definition: TableDefinition, files: FileSystem, session: ConnectorSession) -> Table:
-    """The metastore entry of a new table that can be read.
+    """The metastore entry of a new table over files that can be read.
 
     Raises:
-        InvalidArgumentError: It has no location or columns, or its partition keys are not among them.
+        InvalidArgumentError: It has no columns, or its partition keys are not among them.
         FileMissingError: Its location does not exist.
         NotSupportedError: Hive does not have a type, property or layout of it, or it cannot be read.
     """
     name = definition.name
-    if definition.location is None:
-        raise InvalidArgumentError(
-            f"CREATE TABLE {name} has no LOCATION; tables are created over existing files, since no rows are written"
-        )
+    assert definition.location is not None, "a table without a location is a managed one"
     location = location_uri(definition.location)
     info = files.info(location)
     if info is None or not info.is_directory:
         raise FileMissingError(f"the location {location} of the new table {name} is not an existing directory")
+    table = _table(definition, location, session)
+    table = replace(table, table_type="EXTERNAL_TABLE", parameters=table.parameters.with_entries({"EXTERNAL": "TRUE"}))
+    make_handle(table, files)
+    return table
+
+
+def managed_table(definition: TableDefinition, files: FileSystem, session: ConnectorSession, location: str) -> Table:
+    """The metastore entry of a new table whose directory the metastore chooses, and which goes with the table.
+
+    Args:
+        definition: The table; of ORC where it names no format, as in Trino.
+        files: Storage.
+        session: The statement.
+        location: Where it will be.
+
+    Raises:
+        InvalidArgumentError: It has no columns, or its partition keys are not among them.
+        NotSupportedError: Hive does not have a type, property or layout of it, or it could not be read.
+    """
+    if definition.provider is None and not definition.storage:
+        definition = replace(definition, provider="orc")
+    table = _table(definition, location, session)
+    make_handle(table, files)
+    return replace(table, storage=replace(table.storage, location=None))
+
+
+def _table(definition: TableDefinition, location: str, session: ConnectorSession) -> Table:
     properties = _properties(definition)
     keys, columns = _split(definition, _names(properties.pop(INSTANT_COLUMNS, "")))
     storage = declared_storage(definition.provider, dict(definition.storage), columns, location)
     comment = {} if definition.comment is None else {"comment": definition.comment}
-    table = Table(
-        name.schema,
-        name.table,
+    return Table(
+        definition.name.schema,
+        definition.name.table,
         storage=_bucketed(storage, definition, properties),
         partition_keys=keys,
-        parameters=Parameters.of({**properties, **comment, "EXTERNAL": "TRUE"}),
-        table_type="EXTERNAL_TABLE",
+        parameters=Parameters.of({**properties, **comment}),
+        table_type="MANAGED_TABLE",
         owner=session.user,
         create_time=int(session.start.timestamp()),
     )
-    make_handle(table, files)
-    return table
 
 
 def _properties(definition: TableDefinition) -> dict[str, str]:

@@ -11,7 +11,8 @@ from catalog.metastore.transactions import LockComponent, LockOperation, LockTyp
 from connector_spi.errors import ConnectorError, InternalError, MetastoreError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
-from connectors.hive.acid.valid_ids import MAX_ID, RangeValidity, ValidIds
+from connectors.hive.acid.valid_ids import MAX_ID, ValidIds
+from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.transactions.heartbeats import Heartbeat, Heartbeats
 from connectors.hive.transactions.locks import TableKey, TableLocks
 
@@ -90,17 +91,36 @@ class WriteTransaction:
         key = (name.schema.lower(), name.table.lower())
         component = LockComponent(*key, type=LockType.SHARED_WRITE, operation=operation, dynamic_partitions=partitioned)
         write_id = self._allocate(key, component)
-        [now] = self._client.get_valid_write_ids([key], self._client.get_valid_transactions())
-        newer = ValidIds(now.high_watermark, now.open, now.aborted)
-        seen = 0 if snapshot.high_watermark >= MAX_ID else snapshot.high_watermark
-        if newer.range_validity(seen + 1, now.high_watermark) is not RangeValidity.NONE or any(
-            newer.is_valid(one) for one in snapshot.open
-        ):
-            raise MetastoreError(
-                f"rows of {name} were written by another transaction after the statement had begun to read it; "
-                "nothing was changed; run the statement again",
-                error_codes.HIVE_WRITE_CONFLICT,
-            )
+        _check_unchanged(name, snapshot, self._now(key))
+        return write_id
+
+    def begin_overwrite(self, name: SchemaTableName, seen: ValidIds, *, partitioned: bool) -> int:
+        """The write id of rows that take the place of others; they hide all rows of lower write ids.
+
+        The lock lets others read and add rows, the statement's own queries among them; Hive's updates wait for it.
+        Hive has an exclusive lock (or, with ``hive.txn.xlock.iow=false``, this one), which would wait for what the
+        statement itself reads. So it is checked here that no row is lost.
+
+        Args:
+            name: A transactional table that the transaction has not written to.
+            seen: The write ids that the statement sees.
+            partitioned: As in ``begin_insert``.
+
+        Raises:
+            NotSupportedError: The metastore has no write ids.
+            MetastoreError: The lock was not acquired in time, the metastore failed, or others write or have written
+                to the table since it was seen (code ``HIVE_WRITE_CONFLICT``).
+        """
+        key = (name.schema.lower(), name.table.lower())
+        component = LockComponent(
+            *key, type=LockType.SHARED_WRITE, operation=LockOperation.UPDATE, dynamic_partitions=partitioned
+        )
+        write_id = self._allocate(key, component)
+        # What comes with a higher write id stays.
+        before = self._now(key).up_to(write_id - 1)
+        if before.open:
+            raise write_conflict(name, f"is at it, with write id {before.open[0]}")
+        _check_unchanged(name, seen, before)
         return write_id
 
     def add_partitions(self, name: SchemaTableName, partitions: list[str]) -> None:
@@ -156,6 +176,10 @@ class WriteTransaction:
         self._operations[key] = component.operation
         return write_id
 
+    def _now(self, key: TableKey) -> ValidIds:
+        [now] = self._client.get_valid_write_ids([key], self._client.get_valid_transactions())
+        return ValidIds(now.high_watermark, now.open, now.aborted)
+
     def _open(self) -> int:
         if self._heartbeat is None:
             transaction = self._client.open_transaction(self._user, self._agent)
@@ -204,3 +228,12 @@ class WriteTransaction:
             f"({why.message}); run the statement again",
             error_codes.HIVE_TRANSACTION_LOST,
         )
+
+
+def _check_unchanged(name: SchemaTableName, seen: ValidIds, now: ValidIds) -> None:
+    """Refuses a statement that rows came to after it had begun to read."""
+    # No write id was ever given out before.
+    last = 0 if seen.high_watermark >= MAX_ID else seen.high_watermark
+    came = [one for one in (*seen.open, *range(last + 1, now.high_watermark + 1)) if now.is_valid(one)]
+    if came:
+        raise write_conflict(name, f"has written to it meanwhile, with write id {came[0]}")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition
-from connector_spi.errors import MetastoreError
-from connectors.hive import error_codes
+from connectors.hive.acid.layout import parse_directory
+from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.moved_files import MovedFiles
+from connectors.hive.write.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
@@ -35,6 +36,7 @@ class AcidInsert:
         handle: The insert.
         made: When the statement began, in seconds since 1970.
         transaction: The metastore's transaction, which is committed after ``publish``.
+        replaced: What loses its rows; ``None`` where rows are added.
         fragments: What was written.
     """
 
@@ -43,6 +45,7 @@ class AcidInsert:
     handle: HiveInsertHandle
     made: int
     transaction: WriteTransaction
+    replaced: ReplacedPartitions | None
     fragments: tuple[HiveFragment, ...] = field(default=())
 
     def finish(self, fragments: Sequence[HiveFragment]) -> None:
@@ -65,7 +68,7 @@ class AcidInsert:
         """
         try:
             self.transaction.check()
-            if self.fragments:
+            if self.fragments or self.replaced is not None:
                 self._publish()
         finally:
             self.discard()
@@ -78,10 +81,8 @@ class AcidInsert:
         """Rows cannot be deleted from a partition that is gone, nor may it come back for them."""
         for fragment in self.fragments:
             if fragment.deletes and fragment.partition and fragment.partition not in known:
-                raise MetastoreError(
-                    f"partition {targets.name(fragment.partition)} of {self.handle.name} was dropped while rows of it "
-                    "were changed; run the statement again",
-                    error_codes.HIVE_WRITE_CONFLICT,
+                raise write_conflict(
+                    self.handle.name, f"has dropped partition {targets.name(fragment.partition)} meanwhile"
                 )
 
     def _publish(self) -> None:
@@ -89,7 +90,8 @@ class AcidInsert:
         table = targets.table()
         known = targets.known(table, self.fragments)
         self._check_there(targets, known)
-        partitions = list(dict.fromkeys(fragment.partition for fragment in self.fragments))
+        written = list(dict.fromkeys(fragment.partition for fragment in self.fragments))
+        replaced = {} if self.replaced is None else self.replaced.find(self.metastore, written)
         new = [
             Partition(
                 table.database,
@@ -99,7 +101,7 @@ class AcidInsert:
                 Parameters(),
                 self.made,
             )
-            for values in partitions
+            for values in written
             if values and values not in known
         ]
         for partition in new:
@@ -108,14 +110,37 @@ class AcidInsert:
         targets.add(new, lambda there: None)
         # Who has added some meanwhile may have placed them elsewhere.
         known = targets.known(table, self.fragments) if new else known
+        there = {**known, **{values: one for values, one in replaced.items() if one is not None}}
+        locations = {values: targets.location(table, there, values) for values in (*written, *replaced)}
+        for location in locations.values():
+            self._check_not_hidden(location)
+        self._move(locations, replaced)
+        if self.handle.partition_keys and locations:
+            self.transaction.add_partitions(self.handle.name, [targets.name(one) for one in locations])
+
+    def _move(self, locations: Mapping[PartitionKey, str], replaced: Container[PartitionKey]) -> None:
+        acid = self.handle.acid
+        assert acid is not None, "of a transactional table"
         with MovedFiles(self.files) as moved:
-            directories = set()
+            marked = set()
             for fragment in self.fragments:
-                target = join_path(targets.location(table, known, fragment.partition), fragment.name)
+                name = fragment.name
+                if acid.base and fragment.partition not in replaced:
+                    name = f"{acid.delta}/{name.rpartition('/')[2]}"
+                target = join_path(locations[fragment.partition], name)
                 moved.move(fragment.path, target)
-                directories.add(target.rpartition("/")[0])
-            if self.handle.acid is not None and self.handle.acid.row_ids:
-                for directory in sorted(directories):
-                    moved.write(join_path(directory, _VERSION_FILE), _VERSION)
-            if self.handle.partition_keys:
-                self.transaction.add_partitions(self.handle.name, [targets.name(values) for values in partitions])
+                if acid.row_ids:
+                    marked.add(target.rpartition("/")[0])
+            written = {fragment.partition for fragment in self.fragments}
+            # By it readers that list files alone find a directory that has no others.
+            marked |= {join_path(locations[one], acid.directory) for one in locations if one not in written}
+            for directory in sorted(marked):
+                moved.write(join_path(directory, _VERSION_FILE), _VERSION)
+
+    def _check_not_hidden(self, location: str) -> None:
+        """Rows in a base of a later write id would be all that is seen: its writer has not known of ours."""
+        assert self.handle.acid is not None, "of a transactional table"
+        for one in self.files.list(location) if self.files.exists(location) else ():
+            found = parse_directory(one.name) if one.is_directory and one.name.startswith("base_") else None
+            if found is not None and found.last > self.handle.acid.write_id:
+                raise write_conflict(self.handle.name, f"has replaced the rows of {location} meanwhile, by {one.name}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.serializable import Serializable
-from connectors.hive.acid.layout import BUCKETS, delete_delta_name, delta_name
+from connectors.hive.acid.layout import BUCKETS, base_name, delete_delta_name, delta_name
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.schema.text_types import TextRule
 
@@ -17,21 +18,28 @@ __all__ = ["AcidWrite", "HiveDeleteFragment", "HiveFragment", "HiveInsertHandle"
 
 @dataclass(frozen=True, slots=True)
 class AcidWrite(Serializable):
-    """One statement that adds rows to a transactional table, or deletes some.
+    """One statement that writes rows to a transactional table, or deletes some.
 
     Attributes:
         write_id: Of the rows.
         statement: Number of the statement in its transaction.
         row_ids: Rows have ids; else the files are as those of plain tables.
+        base: The rows replace all others.
     """
 
     write_id: int
     statement: int
     row_ids: bool
+    base: bool = False
 
     @property
     def directory(self) -> str:
         """Name of the directory of the rows, in each partition."""
+        return base_name(self.write_id) if self.base else self.delta
+
+    @property
+    def delta(self) -> str:
+        """Name of the directory of rows that are added."""
         return delta_name(self.write_id, self.statement)
 
     @property
@@ -40,7 +48,16 @@ class AcidWrite(Serializable):
         return delete_delta_name(self.write_id, self.statement)
 
     def of_task(self, task: int) -> tuple[AcidWrite, int]:
-        """What a task writes, and the number of its bucket; no other task has both."""
+        """What a task writes, and the number of its bucket; no other task has both.
+
+        Raises:
+            NotSupportedError: There are more tasks than files of one directory that replaces all others.
+        """
+        if self.base and task >= BUCKETS:
+            raise NotSupportedError(
+                f"rows of a transactional table cannot be replaced by more than {BUCKETS} tasks: a directory has as "
+                "many buckets; have the query repartition its rows"
+            )
         return replace(self, statement=self.statement + task // BUCKETS), task % BUCKETS
 
 

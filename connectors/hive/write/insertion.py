@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from catalog.metastore.factory import Metastore
 from connector_spi.errors import InternalError
-from connector_spi.optional.writing import MergeCommand
+from connector_spi.optional.writing import MergeCommand, Overwrite
 from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.session import ConnectorSession
 from connectors.hive.handles import HiveTableHandle
@@ -20,7 +20,7 @@ __all__ = ["HiveInsertion"]
 
 
 class HiveInsertion:
-    """Adds rows to tables, and changes those of transactional ones.
+    """Adds rows to tables, replaces them, and changes those of transactional tables.
 
     Args:
         metastore: The metastore to publish in.
@@ -34,8 +34,10 @@ class HiveInsertion:
         self._inserts = HiveInserts(metastore, files, transaction.writes)
 
     def begin_insert(self, session: ConnectorSession, table: HiveTableHandle) -> InsertHandle:
-        self._transaction.inserts = self._inserts
-        return self._inserts.begin(session, table, self._transaction.table(table.name))
+        return self._begin(session, table, None)
+
+    def begin_overwrite(self, session: ConnectorSession, table: HiveTableHandle, overwrite: Overwrite) -> InsertHandle:
+        return self._begin(session, table, overwrite)
 
     def finish_insert(self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment]) -> None:
         if not isinstance(insert, HiveInsertHandle):
@@ -55,8 +57,7 @@ class HiveInsertion:
 
     def begin_merge(self, session: ConnectorSession, table: HiveTableHandle, command: MergeCommand) -> MergeHandle:
         row_id_columns(table)
-        self._transaction.inserts = self._inserts
-        return HiveMergeHandle(self._inserts.begin(session, table, self._transaction.table(table.name), command))
+        return HiveMergeHandle(self._begin(session, table, command))
 
     def finish_merge(self, session: ConnectorSession, merge: MergeHandle, fragments: Sequence[Fragment]) -> None:
         handle = _merge_handle(merge)
@@ -65,6 +66,12 @@ class HiveInsertion:
 
     def abort_merge(self, session: ConnectorSession, merge: MergeHandle) -> None:
         self._inserts.abort(_merge_handle(merge).insert)
+
+    def _begin(
+        self, session: ConnectorSession, table: HiveTableHandle, change: MergeCommand | Overwrite | None
+    ) -> HiveInsertHandle:
+        self._transaction.inserts = self._inserts
+        return self._inserts.begin(session, table, self._transaction.table(table.name), change)
 
 
 def _merge_handle(merge: MergeHandle) -> HiveMergeHandle:

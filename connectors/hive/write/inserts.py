@@ -7,15 +7,18 @@ from collections.abc import Sequence
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
+from connector_spi.errors import NotSupportedError
 from connector_spi.names import SchemaTableName
-from connector_spi.optional.writing import MergeCommand
+from connector_spi.optional.writing import MergeCommand, Overwrite
 from connector_spi.session import ConnectorSession
+from connectors.hive.acid.valid_ids import AcidSnapshot
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.acid_publishing import AcidInsert
 from connectors.hive.write.handles import AcidWrite, HiveFragment, HiveInsertHandle
 from connectors.hive.write.merges import LOCK_OPERATIONS
 from connectors.hive.write.publishing import HiveInsert
+from connectors.hive.write.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
@@ -43,25 +46,32 @@ class HiveInserts:
         self._begun: dict[str, HiveInsert | AcidInsert] = {}
         self._finished: list[HiveInsert | AcidInsert] = []
         self._statements: dict[SchemaTableName, int] = {}
+        self._replaced: set[SchemaTableName] = set()
 
     def begin(
-        self, session: ConnectorSession, table: HiveTableHandle, entry: Table, command: MergeCommand | None = None
+        self,
+        session: ConnectorSession,
+        table: HiveTableHandle,
+        entry: Table,
+        change: MergeCommand | Overwrite | None = None,
     ) -> HiveInsertHandle:
-        """Begins an insert, or another change of a transactional table's rows.
+        """Begins an insert, or a change of rows that are there.
 
         Args:
             session: The statement.
             table: The table; where its rows are changed, as the statement reads it.
             entry: The metastore's entry of it.
-            command: The kind of change; ``None`` where rows are only added.
+            change: Which rows are replaced, or the kind of statement that changes them; ``None`` where rows are only
+                added.
 
         Raises:
-            NotSupportedError: Rows cannot be added to the table, or nothing in the catalog.
+            NotSupportedError: Rows cannot be written to the table, or nothing in the catalog.
             MetastoreError: The lock on a transactional table was not acquired.
         """
         metastore = self._metastore.as_user(session.user)
         metastore.writes.check_allowed(f"add rows to {table.name}")
         check_writable(table, entry, self._files)
+        replaced = ReplacedPartitions.of(table, change) if isinstance(change, Overwrite) else None
         handle = HiveInsertHandle(
             table.name,
             table.storage,
@@ -69,14 +79,14 @@ class HiveInserts:
             table.data_columns,
             table.partition_keys,
             table.text_rules,
-            self._acid(table, command),
+            self._acid(table, change),
         )
         self._files.create_folder(handle.staging)
         made = int(session.start.timestamp())
         self._begun[handle.staging] = (
-            HiveInsert(metastore, self._files, handle, made)
+            HiveInsert(metastore, self._files, handle, made, replaced)
             if handle.acid is None
-            else AcidInsert(metastore, self._files, handle, made, self._transaction)
+            else AcidInsert(metastore, self._files, handle, made, self._transaction, replaced)
         )
         return handle
 
@@ -123,17 +133,31 @@ class HiveInserts:
         finally:
             self._transaction.abort()
 
-    def _acid(self, table: HiveTableHandle, command: MergeCommand | None) -> AcidWrite | None:
+    def _acid(self, table: HiveTableHandle, change: MergeCommand | Overwrite | None) -> AcidWrite | None:
         if table.snapshot is None:
             return None
         check_no_foreign_files(table, self._files)
-        partitioned = bool(table.partition_keys)
-        if command is None:
-            write_id = self._transaction.begin_insert(table.name, partitioned=partitioned)
-        else:
-            write_id = self._transaction.begin_merge(
-                table.name, LOCK_OPERATIONS[command], table.snapshot.visible, partitioned=partitioned
-            )
         statement = self._statements.get(table.name, 0)
+        if table.name in self._replaced or (isinstance(change, Overwrite) and statement):
+            # All have one write id, and a base hides the deltas of its own.
+            raise NotSupportedError(
+                f"rows of {table.name} are replaced in a transaction that writes to it twice, which would lose some; "
+                "use a transaction for each"
+            )
+        write_id = self._write_id(table, table.snapshot, change)
         self._statements[table.name] = statement + _STATEMENTS
-        return AcidWrite(write_id, statement, row_ids=table.full_acid)
+        return AcidWrite(write_id, statement, row_ids=table.full_acid, base=isinstance(change, Overwrite))
+
+    def _write_id(self, table: HiveTableHandle, snapshot: AcidSnapshot, change: MergeCommand | Overwrite | None) -> int:
+        partitioned = bool(table.partition_keys)
+        if change is None:
+            return self._transaction.begin_insert(table.name, partitioned=partitioned)
+        if isinstance(change, MergeCommand):
+            return self._transaction.begin_merge(
+                table.name, LOCK_OPERATIONS[change], snapshot.visible, partitioned=partitioned
+            )
+        self._replaced.add(table.name)
+        seen = change.seen if isinstance(change.seen, HiveTableHandle) else table
+        return self._transaction.begin_overwrite(
+            table.name, (seen.snapshot or snapshot).write_ids, partitioned=partitioned
+        )

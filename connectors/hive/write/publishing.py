@@ -2,42 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition, Table
 from connector_spi.errors import UserError
+from connectors.hive.definitions.table_formats import table_location
+from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.moved_files import MovedFiles
+from connectors.hive.write.replaced_files import ReplacedFiles
+from connectors.hive.write.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.row_counts import with_counts
 from connectors.hive.write.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden, join_path
 
-__all__ = ["HiveInsert"]
+__all__ = ["REPLACED", "HiveInsert"]
 
-_ACCURATE = "COLUMN_STATS_ACCURATE"
-# Hive's size of the rows in memory, and what Spark has counted, would be of fewer rows.
-_UNKNOWN_NOW = ("rawDataSize", "spark.sql.statistics.")
+REPLACED = ".lakeport_replaced_"
+"""Begins the name of a folder of files that others take the place of; with a dot, as that of new files."""
 
 
 class HiveInsert:
     """The files of one insert into a table of plain files.
 
     Files are moved one by one, so that who lists the table meanwhile may see some of them; new partitions are added
-    when their files are there.
+    when their files are there. Files that are replaced go last, so that at no moment there are neither.
 
     Args:
         metastore: The metastore.
         files: Storage.
         handle: The insert.
         made: When the statement began, in seconds since 1970.
+        replaced: What loses its rows; ``None`` where rows are added.
     """
 
-    def __init__(self, metastore: Metastore, files: FileSystem, handle: HiveInsertHandle, made: int) -> None:
+    def __init__(
+        self,
+        metastore: Metastore,
+        files: FileSystem,
+        handle: HiveInsertHandle,
+        made: int,
+        replaced: ReplacedPartitions | None = None,
+    ) -> None:
         self._metastore = metastore
         self._files = files
         self._handle = handle
         self._made = made
+        self._replaced = replaced
         self._targets = TargetPartitions(metastore, handle)
         self._fragments: tuple[HiveFragment, ...] = ()
 
@@ -54,10 +68,11 @@ class HiveInsert:
         """Makes all files visible, or, after an error, none of them.
 
         Raises:
+            MetastoreError: Another writer has changed what is replaced (code ``HIVE_WRITE_CONFLICT``).
             ConnectorError: The metastore or storage failed.
         """
         try:
-            if self._fragments:
+            if self._fragments or self._replaced is not None:
                 self._publish()
         finally:
             self.discard()
@@ -74,50 +89,62 @@ class HiveInsert:
             by_partition.setdefault(fragment.partition, []).append(fragment)
         new = {values: fragments for values, fragments in by_partition.items() if values and values not in known}
         self._check_free(table, new)
+        replaced = {} if self._replaced is None else self._replaced.find(self._metastore, by_partition)
+        there = {values: one for values, one in replaced.items() if one is not None}
+        locations = [self._targets.location(table, there, values) for values in replaced]
+        before = ReplacedFiles.of(self._files, self._handle.name, locations, table_location(table))
         # Before the files: Hive answers count(*) from counts that are said to be exact.
-        self._add_counts(table, known, by_partition)
-        with MovedFiles(self._files) as moved:
+        self._set_counts(table, {**known, **there}, by_partition, replaced)
+        aside = join_path(table_location(table), f"{REPLACED}{uuid.uuid4().hex}")
+        with MovedFiles(self._files, aside) as moved:
             for values, fragments in by_partition.items():
                 location = self._targets.location(table, known, values)
                 for fragment in fragments:
                     moved.move(fragment.path, join_path(location, fragment.name))
             self._add_partitions(table, new)
+            before.replace(moved)
 
-    def _add_counts(
+    def _set_counts(
         self,
         table: Table,
         known: Mapping[PartitionKey, Partition],
         by_partition: Mapping[PartitionKey, Sequence[HiveFragment]],
+        replaced: Container[PartitionKey] = (),
     ) -> None:
         writes = self._metastore.writes
         changed = {
-            self._targets.name(values): _with_counts(one.parameters, by_partition[values])
+            self._targets.name(values): with_counts(
+                one.parameters, by_partition.get(values, ()), replaced=values in replaced
+            )
             for values, one in known.items()
         }
         if changed:
             writes.set_partition_parameters(table.database, table.name, changed)
-        parameters = _with_counts(table.parameters, () if self._handle.partition_keys else self._fragments)
+        added = () if self._handle.partition_keys else self._fragments
+        parameters = with_counts(table.parameters, added, replaced=() in replaced)
         if parameters != table.parameters:
             writes.alter_table(table.database, table.name, replace(table, parameters=parameters))
 
     def _add_partitions(self, table: Table, new: Mapping[PartitionKey, Sequence[HiveFragment]]) -> None:
-        no_rows = Parameters.of({"numFiles": "0", "numRows": "0", "totalSize": "0"})
         partitions = [
             Partition(
                 table.database,
                 table.name,
                 values,
                 replace(table.storage, location=self._targets.location(table, {}, values)),
-                _with_counts(no_rows, fragments),
+                with_counts(Parameters(), fragments, replaced=True),
                 self._made,
             )
             for values, fragments in new.items()
         ]
 
         def count(added_since: Sequence[Partition]) -> None:
+            if added_since and self._replaced is not None:
+                name = self._targets.name(added_since[0].values)
+                raise write_conflict(self._handle.name, f"has added {name} meanwhile")
             # They are over the same folders, where our files are now.
             fragments = [fragment for one in added_since for fragment in new[one.values]]
-            self._add_counts(table, self._targets.known(table, fragments), new)
+            self._set_counts(table, self._targets.known(table, fragments), new)
 
         self._targets.add(partitions, count)
 
@@ -131,18 +158,3 @@ class HiveInsert:
                     f"rows cannot be added to the new partition {self._targets.name(values)} of {self._handle.name}: "
                     f"there are files in {location}; add the partition with ALTER TABLE, or delete them"
                 )
-
-
-def _with_counts(parameters: Parameters, fragments: Sequence[HiveFragment]) -> Parameters:
-    """Properties whose counts are estimates of the rows with those of fragments, and no longer said to be exact."""
-    added = {
-        "numFiles": len(fragments),
-        "numRows": sum(fragment.rows for fragment in fragments),
-        "totalSize": sum(fragment.size for fragment in fragments),
-    }
-    kept = {key: value for key, value in parameters.items() if key != _ACCURATE and not key.startswith(_UNKNOWN_NOW)}
-    for key, count in added.items():
-        before = kept.get(key, "")
-        if fragments and before.isdecimal():
-            kept[key] = str(int(before) + count)
-    return Parameters.of(kept)

@@ -10,7 +10,7 @@ from catalog.metastore.wrappers.read_only import READ_ONLY_CATALOG
 from catalog.registry import CatalogRegistry
 from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, SchemaNotFoundError, TableNotFoundError
-from connector_spi.optional.writing import SupportsInsert, SupportsMerge
+from connector_spi.optional.writing import SupportsInsert, SupportsMerge, SupportsOverwrite
 from lakeport.arrow.inserting import resolve_target
 from lakeport.planning.procedures import find_procedure
 from lakeport.planning.redirection import list_catalog
@@ -32,6 +32,7 @@ from lakeport.spark.catalog.loading import (
     table_version,
 )
 from lakeport.spark.catalog.procedures import ProcedureProxy
+from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
 from lakeport.sql.unsupported_statements import rows_are_not_written
@@ -196,9 +197,13 @@ class CatalogProxy(Proxy):
         """Refused."""
         raise NotSupportedError("CREATE TABLE ... LIKE is not supported; name the columns, or LOCATION alone")
 
-    def stageCreate(self, *args: object) -> object:
-        """Refused: it would write rows."""
-        raise as_illegal_argument(self._jvm, self._rows_are_not_written("CREATE TABLE AS SELECT"))
+    def stageCreate(self, ident: JavaObject, *definition: JavaObject) -> StagedTableProxy:
+        """``CREATE TABLE AS SELECT``."""
+        try:
+            name = table_name(self._jvm, self._catalog, ident)
+            return stage_table(self._jvm, self._access(), name, definition)
+        except NotSupportedError as error:
+            raise as_illegal_argument(self._jvm, error) from error
 
     def stageReplace(self, *args: object) -> object:
         """Refused."""
@@ -270,7 +275,9 @@ class CatalogProxy(Proxy):
     def _load_written(self, ident: JavaObject, write: AskedWrite) -> Proxy:
         access = self._access()
         try:
-            if not write.only_adds and not (write.changes and isinstance(access.metadata, SupportsMerge)):
+            overwrites = write.overwrites and isinstance(access.metadata, SupportsOverwrite)
+            changes = write.changes and isinstance(access.metadata, SupportsMerge)
+            if not (write.only_adds or overwrites or changes):
                 raise self._rows_are_not_written(write.statement)
             name = table_name(self._jvm, self._catalog, ident)
             try:

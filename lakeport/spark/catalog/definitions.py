@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 from py4j.java_gateway import JavaObject
 
@@ -52,7 +51,7 @@ def create_namespace(jvm: Jvm, access: CatalogAccess, schema: str, metadata: Jav
     """``CREATE SCHEMA``."""
     able = _schemas(access, "CREATE SCHEMA")
     try:
-        with _changing(access, schema):
+        with access.redefining(schema):
             able.create_schema(access.session, schema, java_map(metadata))
     except ConnectorError as error:
         if error.code != ALREADY_EXISTS:
@@ -69,21 +68,21 @@ def alter_namespace(jvm: Jvm, access: CatalogAccess, schema: str, changes: JavaO
         if kind not in ("SetProperty", "RemoveProperty"):
             raise NotSupportedError(f"ALTER SCHEMA with {kind} is not supported; properties and comments can be set")
         changed[str(change.property())] = str(change.value()) if kind == "SetProperty" else None
-    with _changing(access, schema):
+    with access.redefining(schema):
         able.set_schema_properties(access.session, schema, changed)
 
 
 def drop_namespace(access: CatalogAccess, schema: str, cascade: bool) -> None:
     """``DROP SCHEMA``."""
     able = _schemas(access, "DROP SCHEMA")
-    with _changing(access, schema):
+    with access.redefining(schema):
         able.drop_schema(access.session, schema, cascade)
 
 
 def create_table(
     jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, arguments: Sequence[JavaObject]
-) -> None:
-    """``CREATE TABLE``.
+) -> TableDefinition:
+    """``CREATE TABLE``; gives what it said.
 
     Args:
         jvm: The JVM.
@@ -98,8 +97,9 @@ def create_table(
     else:
         columns, transforms, properties = arguments
     definition = _definition(jvm, name, columns, transforms, java_map(properties))
-    with _changing(access, name.schema, name.table):
+    with access.redefining(name.schema, name.table):
         able.create_table(access.session, definition)
+    return definition
 
 
 def alter_table(jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, changes: JavaObject) -> None:
@@ -120,7 +120,7 @@ def alter_table(jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, c
                 f"ALTER TABLE {name} with {kind} is not supported: only comments, properties and the name of a table "
                 "can be changed here; use the engine that owns the table"
             )
-    with _changing(access, name.schema, name.table):
+    with access.redefining(name.schema, name.table):
         for column, comment in comments:
             able.set_column_comment(access.session, name.schema_table, column, comment)
         if properties:
@@ -130,14 +130,14 @@ def alter_table(jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, c
 def drop_table(access: CatalogAccess, name: CatalogSchemaTableName, *, purge: bool) -> None:
     """``DROP TABLE``, ``DROP VIEW``."""
     able = _tables(access, "DROP TABLE")
-    with _changing(access, name.schema, name.table):
+    with access.redefining(name.schema, name.table):
         able.drop_table(access.session, name.schema_table, purge)
 
 
 def rename_table(access: CatalogAccess, name: CatalogSchemaTableName, new_name: CatalogSchemaTableName) -> None:
     """``ALTER TABLE ... RENAME TO``."""
     able = _tables(access, "ALTER TABLE RENAME")
-    with _changing(access, name.schema, name.table), _changing(access, new_name.schema, new_name.table):
+    with access.redefining(name.schema, name.table), access.redefining(new_name.schema, new_name.table):
         able.rename_table(access.session, name.schema_table, new_name.schema_table)
 
 
@@ -146,7 +146,7 @@ def add_partitions(
 ) -> None:
     """``ALTER TABLE ... ADD PARTITION``."""
     able = _partitions(access, "ADD PARTITION")
-    with _changing(access, name.schema, name.table):
+    with access.redefining(name.schema, name.table):
         able.add_partitions(access.session, name.schema_table, partitions)
 
 
@@ -155,23 +155,13 @@ def drop_partitions(
 ) -> None:
     """``ALTER TABLE ... DROP PARTITION``."""
     able = _partitions(access, "DROP PARTITION")
-    with _changing(access, name.schema, name.table):
+    with access.redefining(name.schema, name.table):
         able.drop_partitions(access.session, name.schema_table, partitions)
 
 
 def java_map(entries: JavaObject) -> dict[str, str]:
     """A Java map of texts."""
     return {str(key): str(entries.get(key)) for key in entries.keySet()}
-
-
-@contextmanager
-def _changing(access: CatalogAccess, schema: str, table: str | None = None) -> Iterator[None]:
-    """Has later statements of the same transactions see what is defined in the block, or what is left of it."""
-    try:
-        with access.lock:
-            yield
-    finally:
-        access.statement.lease.redefined(access.catalog, schema, table)
 
 
 def _schemas(access: CatalogAccess, statement: str) -> SupportsSchemaDefinition:

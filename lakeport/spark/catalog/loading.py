@@ -52,11 +52,13 @@ class AskedWrite:
         statement: The first words of the statement, such as ``MERGE``.
         only_adds: Rows are added, and none is changed.
         changes: Rows are named and changed one by one: a DELETE, UPDATE or MERGE.
+        overwrites: Rows are replaced by others.
     """
 
     statement: str
     only_adds: bool
     changes: bool = False
+    overwrites: bool = False
 
 
 def load_table(
@@ -132,11 +134,12 @@ def asked_write(asked: AskedTable) -> AskedWrite | None:
     verb = None if asked.sql is None else write_verb(asked.sql)
     if asked.privileges == ("INSERT",):
         # A MERGE may do nothing but insert.
-        return AskedWrite(verb or "INSERT", verb in (None, "INSERT"), verb in _CHANGES)
-    if asked.privileges == ("DELETE", "INSERT") and verb in (None, "INSERT"):
-        return AskedWrite("an overwriting write" if verb is None else "INSERT ... REPLACE", False)
+        return AskedWrite(verb or "INSERT", only_adds=verb in (None, "INSERT"), changes=verb in _CHANGES)
+    if asked.privileges == ("DELETE", "INSERT") and verb in (None, "INSERT", "INSERT OVERWRITE"):
+        said = {None: "an overwriting write", "INSERT": "INSERT ... REPLACE"}
+        return AskedWrite(said.get(verb, "INSERT OVERWRITE"), only_adds=False, overwrites=True)
     changes = verb in _CHANGES or (verb is None and asked.privileges != ("DELETE",))
-    return AskedWrite(verb or " and ".join(asked.privileges), False, changes)
+    return AskedWrite(verb or " and ".join(asked.privileges), only_adds=False, changes=changes)
 
 
 def instant(micros: int) -> datetime:

@@ -9,6 +9,7 @@ from typing import ClassVar
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.metadata import SupportsPartitionListing
 from connector_spi.optional.definitions import PartitionDefinition
 from connector_spi.predicate import Domain, TupleDomain
@@ -19,6 +20,7 @@ from lakeport.spark.bridge.rows import internal_row, python_value
 from lakeport.spark.bridge.types import spark_schema_json
 from lakeport.spark.catalog.definitions import add_partitions, drop_partitions, java_map
 from lakeport.spark.catalog.table import TableProxy
+from lakeport.spark.write.truncate import truncate
 from lakeport.sql.unsupported_statements import read_only
 
 __all__ = ["PartitionedTableProxy"]
@@ -72,9 +74,40 @@ class PartitionedTableProxy(TableProxy):
         drop_partitions(self._table.plan.access, self._table.name, rows)
         return True
 
+    def truncatePartition(self, ident: JavaObject) -> bool:
+        """``TRUNCATE TABLE ... PARTITION`` with a value for each key."""
+        return self._truncate([self._key_values(ident)])
+
+    def truncatePartitions(self, idents: JavaObject) -> bool:
+        """``TRUNCATE TABLE ... PARTITION`` with values of some keys: the partitions that have them."""
+        return self._truncate([self._key_values(ident) for ident in self._jvm.items(idents)])
+
     def replacePartitionMetadata(self, ident: JavaObject, properties: JavaObject) -> None:
         """Refused."""
         raise read_only(self._table.name.catalog, "ALTER PARTITION")
+
+    def _truncate(self, partitions: list[tuple[object, ...]]) -> bool:
+        keys, types = self._metadata.partitioned_by, self._key_types()
+        # Spark says the partitions, not the values that it was given: what all of them have in common selects them.
+        common = {
+            name: values[0] for name, *values in zip(keys, *partitions, strict=True) if values and len(set(values)) == 1
+        }
+        rows = _constraint(common, dict(zip(keys, types, strict=True)))
+        access = self._table.plan.access
+        assert isinstance(access.metadata, SupportsPartitionListing)
+        with access.lock:
+            there = set(access.metadata.list_partitions(access.session, self._table.plan.table, rows))
+        if not there.issuperset(partitions) or not partitions:
+            raise InvalidArgumentError(
+                f"table {self._table.name} has no such partition; SHOW PARTITIONS {self._table.name} lists those it has"
+            )
+        if there != set(partitions):
+            raise NotSupportedError(
+                f"{len(partitions)} partitions of {self._table.name} cannot be truncated at once: others have the same "
+                "values; truncate one after the other"
+            )
+        truncate(access, self._resolved, rows)
+        return True
 
     def _known(self) -> KnownAnswers:
         found = super()._known()

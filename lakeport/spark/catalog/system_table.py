@@ -57,7 +57,7 @@ class SystemTableProxy(Proxy):
 
     def capabilities(self) -> JavaObject:
         """Batch reads only."""
-        return table_abilities(self._jvm, streams=False, writes=False)
+        return table_abilities(self._jvm, ("BATCH_READ",))
 
     def newScanBuilder(self, options: JavaObject) -> SystemScanBuilderProxy:
         """A scan of all rows, narrowed to the columns used."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
@@ -11,16 +11,17 @@ from py4j.java_gateway import JavaObject
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.streaming import SupportsStreaming
-from connector_spi.optional.writing import SupportsInsert
+from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
+from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from lakeport.arrow.inserting import check_outside_of_block
 from lakeport.arrow.merging import row_id_columns
 from lakeport.spark.bridge import answers
-from lakeport.spark.bridge.answers import Answer, KnownAnswers
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.types import spark_type_json
 from lakeport.spark.bridge.versions import v2_columns
+from lakeport.spark.catalog.metadata_columns import known_metadata_columns, metadata_columns
 from lakeport.spark.scan.char_scan_builder import scan_builder
 from lakeport.spark.scan.read_options import given_options, streamed_table
 from lakeport.spark.scan.scan import ScannedTable
@@ -30,11 +31,13 @@ from lakeport.spark.streaming.options import stream_options
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.merge import MergeTarget
 from lakeport.spark.write.row_level import RowLevelOperationProxy, merge_command
+from lakeport.spark.write.truncate import truncate
 from lakeport.spark.write.write_builder import WriteBuilderProxy
 
 __all__ = ["TableProxy", "table_abilities"]
 
 _EXPRESSIONS = "org.apache.spark.sql.connector.expressions."
+_OVERWRITES = ("OVERWRITE_BY_FILTER", "OVERWRITE_DYNAMIC", "TRUNCATE")
 # TimeTravelSpec.fromOptions: the table was loaded as of it already.
 _TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
 
@@ -48,6 +51,7 @@ class TableProxy(Proxy):
             CATALOG + "SupportsWrite",
             CATALOG + "SupportsMetadataColumns",
             CATALOG + "SupportsRowLevelOperations",
+            CATALOG + "TruncatableTable",
         ]
 
     def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata, resolved: ResolvedTable) -> None:
@@ -88,7 +92,7 @@ class TableProxy(Proxy):
 
     def capabilities(self) -> JavaObject:
         """Batch reads, micro batches of a stream where the connector knows what is new, writes where it has sinks."""
-        return table_abilities(self._jvm, streams=self._is_streamed(), writes=self._adds_rows())
+        return table_abilities(self._jvm, self._capabilities())
 
     def constraints(self) -> JavaObject:
         """None."""
@@ -96,19 +100,7 @@ class TableProxy(Proxy):
 
     def metadataColumns(self) -> JavaObject:
         """The hidden columns."""
-        hidden = self._hidden()
-        row_ids = self._row_ids()
-        key = ("metadata columns", row_ids, *((column.name, column.type) for column in hidden))
-        if key not in self._jvm.shared:
-            proxies = [
-                MetadataColumnProxy(
-                    self._jvm, column.name, spark_type_json(column.type, column.name), column.name not in row_ids
-                )
-                for column in hidden
-            ]
-            # One array serves all tables that have the same hidden columns.
-            self._jvm.shared[key] = self._jvm.array(CATALOG + "MetadataColumn", proxies)
-        return self._jvm.shared[key]
+        return metadata_columns(self._jvm, self._hidden(), self._row_ids())
 
     def canRenameConflictingMetadataColumns(self) -> bool:
         """No: a table with a column of the name of a hidden one shows its own."""
@@ -136,11 +128,16 @@ class TableProxy(Proxy):
         return scan_builder(self._jvm, replace(table, plan=plan))
 
     def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
-        """Rows to be added."""
+        """Rows to be added, or to replace others."""
         statement = self._table.plan.access.statement
         check_outside_of_block(statement.shared_lease)
-        name, columns = self._resolved.name, self._metadata.visible_columns()
-        return WriteBuilderProxy(self._jvm, self.name(), lambda: SparkInsert(statement, name, columns), info.schema())
+        begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
+        return WriteBuilderProxy(self._jvm, self._resolved, begin, info.schema())
+
+    def truncateTable(self, *options: JavaObject) -> bool:
+        """``TRUNCATE TABLE``, which has no ``options`` yet; Spark 4.3 and later passes a map."""
+        truncate(self._table.plan.access, self._resolved, TupleDomain.all())
+        return True
 
     def newRowLevelOperationBuilder(self, info: JavaObject) -> RowLevelOperationProxy:
         """Rows to be deleted, updated or merged."""
@@ -159,7 +156,6 @@ class TableProxy(Proxy):
         return streamed_table(self._table, self._metadata, options, tuple(rest), changes=False)
 
     def _known(self) -> KnownAnswers:
-        row_ids = self._row_ids()
         keys = [answers.identity_transform(f"`{name}`") for name in self._metadata.partitioned_by]
         found = {
             "name": answers.plain(self.name()),
@@ -169,13 +165,9 @@ class TableProxy(Proxy):
             "columns": answers.columns(self._table.schema_json),
             "partitioning": answers.array(_EXPRESSIONS + "Transform", keys),
             "properties": answers.string_map(self._shown_properties()),
-            "capabilities": answers.constants(
-                CATALOG + "TableCapability", _abilities(self._is_streamed(), self._adds_rows())
-            ),
+            "capabilities": answers.constants(CATALOG + "TableCapability", self._capabilities()),
             "constraints": answers.array(CATALOG + "constraints.Constraint"),
-            "metadataColumns": answers.array(
-                CATALOG + "MetadataColumn", [_hidden(one, row_ids) for one in self._hidden()]
-            ),
+            "metadataColumns": known_metadata_columns(self._hidden(), self._row_ids()),
             "canRenameConflictingMetadataColumns": answers.plain(False),
         }
         return KnownAnswers({**self._named(), **found})
@@ -187,8 +179,11 @@ class TableProxy(Proxy):
     def _is_streamed(self) -> bool:
         return isinstance(self._table.plan.access.metadata, SupportsStreaming)
 
-    def _adds_rows(self) -> bool:
-        return isinstance(self._table.plan.access.metadata, SupportsInsert)
+    def _capabilities(self) -> tuple[str, ...]:
+        metadata = self._table.plan.access.metadata
+        writes = ["BATCH_WRITE"] if isinstance(metadata, SupportsInsert) else []
+        overwrites = _OVERWRITES if isinstance(metadata, SupportsOverwrite) else ()
+        return ("BATCH_READ", *(["MICRO_BATCH_READ"] if self._is_streamed() else []), *writes, *overwrites)
 
     def _hidden(self) -> list[ColumnMetadata]:
         return [column for column in self._metadata.columns if column.hidden]
@@ -204,69 +199,13 @@ class TableProxy(Proxy):
         return (self._table.name, self._table.plan.table)
 
 
-class MetadataColumnProxy(Proxy):
-    """A hidden column such as ``$path``."""
-
-    class Java:
-        implements: ClassVar[list[str]] = [CATALOG + "MetadataColumn"]
-
-    def __init__(self, jvm: Jvm, name: str, type_json: str, nullable: bool) -> None:
-        super().__init__(jvm)
-        self._name = name
-        self._nullable = nullable
-        self._type = jvm.data_type(type_json)
-
-    def name(self) -> str:
-        """The column's name."""
-        return self._name
-
-    def dataType(self) -> JavaObject:
-        """The column's type."""
-        return self._type
-
-    def isNullable(self) -> bool:
-        """Always, as far as Spark knows, but for what names a row."""
-        return self._nullable
-
-    def comment(self) -> None:
-        """None."""
-        return
-
-    def transform(self) -> None:
-        """None: it is not derived."""
-        return
-
-    def metadataInJSON(self) -> str:
-        """No marks."""
-        return json.dumps({})
-
-
-def table_abilities(jvm: Jvm, *, streams: bool, writes: bool) -> JavaObject:
-    """The set of capabilities of a table that is read in batches, and maybe as a stream, and maybe written."""
-    key = ("capabilities", streams, writes)
+def table_abilities(jvm: Jvm, abilities: tuple[str, ...]) -> JavaObject:
+    """Names of capabilities of a table as Spark's set."""
+    key = ("capabilities", abilities)
     if key not in jvm.shared:
         known = jvm.cls(CATALOG + "TableCapability")
         found = jvm.cls("java.util.HashSet")()
-        for one in _abilities(streams, writes):
+        for one in abilities:
             found.add(getattr(known, one))
         jvm.shared[key] = found
     return jvm.shared[key]
-
-
-def _abilities(streams: bool, writes: bool) -> tuple[str, ...]:
-    return ("BATCH_READ", *(["MICRO_BATCH_READ"] if streams else []), *(["BATCH_WRITE"] if writes else []))
-
-
-def _hidden(column: ColumnMetadata, row_ids: frozenset[str]) -> Answer:
-    """A ``MetadataColumn``; what names a row may not be NULL."""
-    found = {
-        "name": answers.plain(column.name),
-        "dataType": answers.spark_type(spark_type_json(column.type, column.name)),
-        "isNullable": answers.plain(column.name not in row_ids),
-        "comment": answers.plain(None),
-        "transform": answers.plain(None),
-        "metadataInJSON": answers.plain("{}"),
-        "toString": answers.plain(column.name),
-        "hashCode": answers.plain(0),
-    }
-    return answers.java_object(CATALOG + "MetadataColumn", found)

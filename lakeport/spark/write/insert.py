@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 
+from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError
-from connector_spi.names import CatalogSchemaTableName
+from connector_spi.optional.writing import Overwrite
 from connector_spi.schema import ColumnMetadata
 from lakeport.arrow.inserting import BegunInsert, resolve_target
 from lakeport.arrow.sinks import WrittenRows
@@ -17,12 +19,13 @@ __all__ = ["SparkInsert"]
 
 
 class SparkInsert:
-    """Rows that a query adds to a table, in transactions of their own: those that it reads in may go on.
+    """Rows that a query writes to a table, in transactions of their own: those that it reads in may go on.
 
     Args:
         reader: The statement that Spark loaded the table in.
-        name: The table.
+        table: The table in it.
         columns: Its visible columns as Spark knows them.
+        overwrite: Which rows are replaced; ``None`` where rows are added.
 
     Raises:
         NotSupportedError: The table takes no rows.
@@ -30,13 +33,22 @@ class SparkInsert:
         ConnectorError: It is gone, or the catalog failed.
     """
 
-    def __init__(self, reader: Statement, name: CatalogSchemaTableName, columns: Sequence[ColumnMetadata]) -> None:
+    def __init__(
+        self,
+        reader: Statement,
+        table: ResolvedTable,
+        columns: Sequence[ColumnMetadata],
+        overwrite: Overwrite | None = None,
+    ) -> None:
         self._statement = reader.apart()
         with statement_scope(self._statement):
-            target = resolve_target(self._statement, name)
+            target = resolve_target(self._statement, table.name)
             if tuple(target.columns) != tuple(columns):
-                raise InvalidArgumentError(f"the columns of {name} have changed meanwhile; run the statement again")
-            self._begun: BegunInsert | None = BegunInsert(target)
+                raise InvalidArgumentError(
+                    f"the columns of {table.name} have changed meanwhile; run the statement again"
+                )
+            seen = None if overwrite is None else replace(overwrite, seen=table.handle)
+            self._begun: BegunInsert | None = BegunInsert(target, seen)
         self.writer = TaskWriter(self._begun.sinks)
 
     def commit(self, written: Iterable[WrittenRows]) -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
+from catalog.resolver import ResolvedTable
+from connector_spi.optional.writing import Overwrite
+from connector_spi.predicate import TupleDomain
+from lakeport.arrow.overwriting import check_whole_partitions
 from lakeport.spark.bridge.jvm import WRITE, Jvm
+from lakeport.spark.bridge.plan_words.reading import read_predicates
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import row_writer_factory
 from lakeport.spark.queries import query_writes
+from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.tasks.writing import written_rows
 from lakeport.spark.write.insert import SparkInsert
 
@@ -20,23 +27,55 @@ _METRIC = "org.apache.spark.sql.connector.metric."
 
 
 class WriteBuilderProxy(Proxy):
-    """Rows to be added to a table. It is its own write: Spark has nothing to choose.
+    """Rows to be added to a table, or to replace others. It is its own write: Spark has nothing to choose.
 
     Args:
         jvm: The door to the JVM.
-        table: Its name, for ``EXPLAIN``.
-        begin: Begins the insert.
+        table: The table.
+        begin: Begins the insert, with what it replaces.
         schema: Spark's struct of the rows.
     """
 
     class Java:
-        implements: ClassVar[list[str]] = [WRITE + "WriteBuilder", WRITE + "Write"]
+        implements: ClassVar[list[str]] = [
+            WRITE + "SupportsOverwriteV2",
+            WRITE + "SupportsDynamicOverwrite",
+            WRITE + "Write",
+        ]
 
-    def __init__(self, jvm: Jvm, table: str, begin: Callable[[], SparkInsert], schema: JavaObject) -> None:
+    def __init__(
+        self, jvm: Jvm, table: ResolvedTable, begin: Callable[[Overwrite | None], SparkInsert], schema: JavaObject
+    ) -> None:
         super().__init__(jvm)
         self._table = table
         self._begin = begin
         self._schema = schema
+        self._overwrite: Overwrite | None = None
+
+    def truncate(self) -> WriteBuilderProxy:
+        """All rows are replaced."""
+        self._overwrite = Overwrite()
+        return self
+
+    def canOverwrite(self, predicates: JavaObject) -> bool:
+        """Asked first; ``overwrite`` refuses in words that name the condition."""
+        return True
+
+    def overwrite(self, predicates: JavaObject) -> WriteBuilderProxy:
+        """The rows are replaced for which all predicates hold."""
+        found = [translate(one, self._table.columns) for one in read_predicates(self._jvm, predicates)]
+        for one in found:
+            columns = [column.name for column in one.domain.domains or ()]
+            keys = self._table.table.partitioned_by
+            check_whole_partitions(self._table.name, keys, columns, one.text, exact=one.exact)
+        rows = functools.reduce(TupleDomain.intersect, (one.domain for one in found))
+        self._overwrite = Overwrite(rows.transform_keys(lambda column: column.name))
+        return self
+
+    def overwriteDynamicPartitions(self) -> WriteBuilderProxy:
+        """The rows of partitions that new rows go to are replaced."""
+        self._overwrite = Overwrite(dynamic=True)
+        return self
 
     def build(self) -> WriteBuilderProxy:
         """The write."""
@@ -44,7 +83,10 @@ class WriteBuilderProxy(Proxy):
 
     def description(self) -> str:
         """What EXPLAIN shows."""
-        return f"insert into {self._table}"
+        if self._overwrite is None:
+            return f"insert into {self._table.name}"
+        where = "the partitions of its rows" if self._overwrite.dynamic else str(self._overwrite.rows)
+        return f"overwrite {self._table.name}, {where}"
 
     def toString(self) -> str:
         """The same."""
@@ -52,7 +94,7 @@ class WriteBuilderProxy(Proxy):
 
     def toBatch(self) -> BatchWriteProxy:
         """Begins: Spark asks for it when it runs the query, before the query's first job."""
-        insert = self._begin()
+        insert = self._begin(self._overwrite)
         query_writes(self._jvm, insert.abort)
         return BatchWriteProxy(self._jvm, insert, self._schema)
 

@@ -24,6 +24,7 @@ class HudiConformance(FileTablesConformance):
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.INSERT,
             Behaviour.LIMIT,
+            Behaviour.OVERWRITE,
             Behaviour.TOP_N,
             # Avro has no whole numbers of less than 32 bits.
             Behaviour.TYPE_INT8,

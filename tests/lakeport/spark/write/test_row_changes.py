@@ -307,7 +307,7 @@ def _before_the_write(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]
 
 def test_tables_without_row_ids_are_refused(session: Session, folder: Path) -> None:
     table = new_table(session, folder, kind="insert_only")
-    for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET p = 1"):
+    for statement in (f"DELETE FROM {table} WHERE id = 1", f"UPDATE {table} SET p = 1"):
         with pytest.raises(NotSupportedError, match="insert_only"):
             session.sql(statement)
 

@@ -284,18 +284,15 @@ def test_a_table_that_refuses_does_so_before_any_job(warehouse: Warehouse) -> No
         assert type(caught.value).__module__ == "pyspark.errors.exceptions.captured"
 
 
-def test_programs_that_overwrite_are_refused(warehouse: Warehouse) -> None:
+def test_programs_that_replace_tables_are_refused(warehouse: Warehouse) -> None:
     warehouse.create("kept", "id INT")
     warehouse.session.sql("INSERT INTO hive.s.kept VALUES (1)")
     frame = warehouse.spark.sql("SELECT 2 AS id")
     tried: list[Callable[[], None]] = [
-        frame.writeTo("hive.s.kept").overwritePartitions,
-        lambda: frame.writeTo("hive.s.kept").overwrite(frame.id == 1),
-        lambda: frame.write.mode("overwrite").insertInto("hive.s.kept"),
         lambda: frame.write.mode("overwrite").saveAsTable("hive.s.kept"),
         frame.writeTo("hive.s.kept").replace,
-        lambda: frame.write.saveAsTable("hive.s.new"),
-        frame.writeTo("hive.s.new").create,
+        frame.writeTo("hive.s.kept").createOrReplace,
+        frame.writeTo("hive.s.new").createOrReplace,
     ]
     for write in tried:
         with pytest.raises(Exception, match=r"READ_ONLY_CATALOG.*only adds rows: .* is refused; .*INSERT INTO"):
