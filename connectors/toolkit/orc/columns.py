@@ -11,6 +11,7 @@ from pyarrow import orc
 
 from connector_spi.handles import ColumnHandle
 from connectors.toolkit.orc.footer import OrcFooter
+from connectors.toolkit.orc.map_keys import check_map_keys
 from connectors.toolkit.orc.rows import read_stripe_rows
 from connectors.toolkit.orc.types import mark_chars, repair_times
 from connectors.toolkit.orc.union_tags import UnionSlots, asked_unions, read_union_slots
@@ -87,6 +88,8 @@ class OrcColumns:
         if root and names:
             names = [root] if unclear else [f"{root}.{name}" for name in names]
         self.names = names
+        if names:
+            check_map_keys(footer, schema, None if self._whole and not root else names, self._path)
         self._unions = self._asked_unions(schema)
         structs = pa.schema([field.with_type(union_struct_type(field.type)) for field in narrowed])
         self.adapter = read.adapter(structs, columns, self.types.sources, conventions)

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import orc
 
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
+from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, TupleDomain
 from connectors.hive.connector import HiveConnector
@@ -42,6 +43,41 @@ def test_position_names_of_old_orc_files(hive: HiveConnector, tmp_path: Path) ->
     assert not any(split.native for split in scan.splits)
     only = TupleDomain.with_column_domains({"id": Domain.single_value(pa.int64(), 9)})
     assert scan_table(hive, "s", "t", constraint=only).rows.num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "hive_type", "value"),
+    [
+        ("map<string,int>", "map<string,int>", {None: 0}),
+        ("array<map<string,int>>", "array<map<string,int>>", [{"k": 1}, {None: 0}]),
+        ("struct<x:int,m:map<string,int>>", "struct<x:int,m:map<string,int>>", (1, {None: 0})),
+        ("map<string,map<int,int>>", "map<string,map<int,int>>", {"k": {None: 0}}),
+    ],
+)
+def test_a_null_key_in_an_orc_map_is_refused(
+    hive: HiveConnector, tmp_path: Path, kind: str, hive_type: str, value: object
+) -> None:
+    """Hive 4.0.1 writes ``{null: 0}`` for a NULL map that it has read from Parquet; Arrow would end the process."""
+    path = _register(hive, tmp_path, [FieldSchema("id", "int"), FieldSchema("m", hive_type)], "orc")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file, pyorc.Writer(file, f"struct<id:int,m:{kind}>") as writer:
+        writer.writerows([(1, None), (2, value)])
+    with pytest.raises(NotSupportedError, match=r"'m.*' of .*000000_0 has a map with a NULL key"):
+        read_table(hive, "s", "t")
+    assert read_table(hive, "s", "t", columns=["id"]).to_pylist() == [{"id": 1}, {"id": 2}]
+
+
+def test_null_maps_and_maps_in_null_structs_are_read(hive: HiveConnector, tmp_path: Path) -> None:
+    columns = [FieldSchema("m", "map<string,int>"), FieldSchema("s", "struct<m:map<string,int>>")]
+    path = _register(hive, tmp_path, columns, "orc")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file, pyorc.Writer(file, "struct<m:map<string,int>,s:struct<m:map<string,int>>>") as writer:
+        writer.writerows([(None, None), ({"a": None}, ({"b": 1},)), ({}, (None,))])
+    assert read_table(hive, "s", "t").to_pylist() == [
+        {"m": None, "s": None},
+        {"m": [("a", None)], "s": {"m": [("b", 1)]}},
+        {"m": [], "s": {"m": None}},
+    ]
 
 
 def test_position_names_are_names_in_parquet(hive: HiveConnector, tmp_path: Path) -> None:
