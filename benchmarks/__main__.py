@@ -23,6 +23,7 @@ BENCHMARKS = (
     *_PLANNING,
     "many_splits",
     "many_queries",
+    "queries_at_once",
     *_ACID,
     "hive_formats",
     "orc_places",

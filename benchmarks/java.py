@@ -37,6 +37,11 @@ class JavaMemory:
         runtime = self._jvm.java.lang.Runtime.getRuntime()
         return (int(runtime.totalMemory()) - int(runtime.freeMemory())) / (1 << 20)
 
+    def arrow_bytes(self) -> int:
+        """Memory that Spark's Arrow has allocated and not yet given back."""
+        arrow = self._jvm.org.apache.spark.sql.util.ArrowUtils
+        return int(arrow.rootAllocator().getAllocatedMemory())
+
     def collect_garbage(self) -> None:
         """On both sides: each keeps objects of the other alive."""
         for _ in range(3):

@@ -38,6 +38,7 @@ class _State:
     python: float
     heap: float
     java: float
+    arrow: int
 
 
 def measure(size: Size, folder: Path) -> list[Figure]:
@@ -81,6 +82,7 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         Figure(_GROUP, f"{name}: driver's Python grew by", value=python, unit="MB", at_most=_MOST_MEGABYTES, note=warm),
         Figure(_GROUP, f"{name}: Java's heap grew by", value=heap, unit="MB", at_most=_MOST_MEGABYTES, note=warm),
         Figure(_GROUP, f"{name}: Java's process grew by", java, "MB", note="resident, with free heap"),
+        Figure(_GROUP, f"{name}: Arrow in Java keeps", value=after.arrow - before.arrow, unit="bytes", at_most=0),
     ]
 
 
@@ -97,6 +99,7 @@ def _state(lake: Lake, memory: JavaMemory) -> _State:
         resident_megabytes(os.getpid()),
         heap,
         memory.resident_megabytes(),
+        memory.arrow_bytes(),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.lakeport.spark.bridge.unsteady import BATCH_ROWS
 from tests.lakeport.spark.processes.smoke import ask
 from tests.lakeport.spark.processes.tried_twice import ROWS
 from tests.paths import PROJECT
@@ -34,6 +35,9 @@ def test_of_a_task_that_is_tried_twice_one_try_counts() -> None:
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     met = json.loads(done.stdout.splitlines()[-1])
+    count = 4 * 20 * BATCH_ROWS
+    read = [count, count, count * (count - 1) // 2, 1]
+    assert met.pop("read") == {"columns true": read, "columns false": read}
     assert met == {"rows": ROWS, "distinct": ROWS, "files": 4, "tries of task 3": ["3-0", "3-1"]}
 
 

@@ -1,4 +1,4 @@
-"""Run by a test in a process of its own: an insert one of whose tasks fails at first.
+"""Run by a test in a process of its own: an insert and reads, one of whose tasks fails at first.
 
 A copy of a task that is slow runs on another host only (``TaskSetManager``), so that a local cluster has none.
 
@@ -22,12 +22,15 @@ from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connectors.hive.connector import HivePlugin
 from lakeport.spark.catalog.install import install
+from tests.lakeport.spark.bridge.unsteady import unsteady_registry
+from tests.paths import PROJECT
 
 ROWS = 1000
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executorEnv.PYTHONPATH": str(PROJECT),
 }
 
 
@@ -50,6 +53,7 @@ def main() -> None:
         tries.mkdir()
         met = _written(spark, numbers.mapInArrow(_noted(tries), "id bigint"), Path(folder, "rows"))
         met["tries of task 3"] = sorted(path.name for path in tries.glob("3-*"))
+        met["read"] = _read(spark, Path(folder, "unsteady"))
         sys.stdout.write(json.dumps(met) + "\n")
         registry.shutdown()
     spark.stop()
@@ -64,6 +68,22 @@ def _written(spark: SparkSession, frame: DataFrame, place: Path) -> dict[str, ob
     counts = spark.read.parquet(str(place)).selectExpr("count(*)", "count(DISTINCT id)").first()
     assert counts is not None
     return {"rows": counts[0], "distinct": counts[1], "files": len(files)}
+
+
+def _read(spark: SparkSession, folder: Path) -> dict[str, object]:
+    """Rows of a table, as columns and row by row; the second task fails when it has handed over half of its rows."""
+    folder.mkdir()
+    registry = unsteady_registry(folder)
+    session = spark.newSession()
+    install(session, registry)
+    session.conf.set("spark.lakeport.unsteady.task_pushdown", "false")
+    met: dict[str, object] = {}
+    for columns in ("true", "false"):
+        session.conf.set("spark.lakeport.unsteady.columnar_reader", columns)
+        frame = session.sql("SELECT count(text), count(DISTINCT id), sum(id), max(attempt) FROM unsteady.s.failing")
+        met[f"columns {columns}"] = list(frame.collect()[0])
+    registry.shutdown()
+    return met
 
 
 def _noted(tries: Path) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
