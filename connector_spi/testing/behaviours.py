@@ -22,6 +22,7 @@ class Behaviour(Enum):
     HIDDEN_COLUMNS = "tables have columns that SELECT * does not show"
     INSERT = "metadata is SupportsInsert"
     LIMIT = "metadata is SupportsLimit"
+    MERGE = "metadata is SupportsMerge"
     NESTED_PROJECTION = "nested types may be narrowed to the fields used"
     NULL_PARTITION_KEYS = "a partition key may be null"
     OVERWRITE = "metadata is SupportsOverwrite"

@@ -18,6 +18,7 @@ from connector_spi.testing.checks.changes import ChangesChecks
 from connector_spi.testing.checks.expression import ExpressionChecks
 from connector_spi.testing.checks.failure import FailureChecks
 from connector_spi.testing.checks.lifecycle import LifecycleChecks
+from connector_spi.testing.checks.merging import MergingChecks
 from connector_spi.testing.checks.missing import MissingChecks
 from connector_spi.testing.checks.query import QueryChecks
 from connector_spi.testing.checks.streaming import StreamingChecks
@@ -37,5 +38,6 @@ class ConnectorConformance(
     ChangesChecks,
     StreamingChecks,
     WritingChecks,
+    MergingChecks,
 ):
     """All checks; see ConformanceBase for the hooks, and Behaviour for what may be missing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -19,10 +18,10 @@ from connector_spi.optional.changes import (
     ChangeType,
     with_change_columns,
 )
-from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.schema import TableMetadata
 from connectors.memory.chunks import NUMBER, REVISION, Chunk, cut_into_chunks
 from connectors.memory.handles import ROW_ID
-from connectors.memory.store import Snapshot
+from connectors.memory.snapshots import Snapshot
 
 __all__ = ["changes_snapshot"]
 
@@ -146,6 +145,4 @@ def _with_change_columns(rows: pa.Table, change: ChangeType, snapshot: Snapshot)
 
 
 def _metadata(snapshot: Snapshot) -> TableMetadata:
-    row_id = ColumnMetadata(ROW_ID.name, ROW_ID.type, nullable=False, hidden=True)
-    table = replace(snapshot.table, columns=(*snapshot.table.columns, row_id))
-    return with_change_columns(table, pa.int64())
+    return with_change_columns(snapshot.table, pa.int64())

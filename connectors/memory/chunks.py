@@ -58,6 +58,12 @@ class Chunk:
         """The rows with their numbers behind them, as ``cut_into_chunks`` takes them."""
         return numbered(self.data, self.numbers.column(NUMBER), self.numbers.column(REVISION))
 
+    def with_row_ids(self, name: str) -> pa.Table:
+        """The rows with their numbers as a column of this name; those of changes have them already."""
+        if name in self.data.column_names:
+            return self.data
+        return self.data.append_column(name, self.numbers.column(NUMBER))
+
     def without(self, removed: pa.ChunkedArray) -> Chunk | None:
         """The chunk with the rows left out where ``removed`` is true; ``None`` where none are left."""
         kept = pc.invert(removed)

@@ -26,8 +26,9 @@ from connectors.memory.merge import merged_chunks
 from connectors.memory.metadata import MemoryTransaction
 from connectors.memory.page_sink import MemoryPageSinkProvider
 from connectors.memory.page_source import MemoryPageSourceProvider
+from connectors.memory.snapshots import Snapshot
 from connectors.memory.splits import MemorySplitManager
-from connectors.memory.store import MemoryStore, Snapshot, TransactionCounts
+from connectors.memory.store import MemoryStore, TransactionCounts
 
 __all__ = ["MemoryConnector", "MemoryFactory", "MemoryPlugin"]
 
@@ -243,4 +244,5 @@ def _columns(schema: pa.Schema) -> tuple[ColumnMetadata, ...]:
         )
         for field in schema
     ]
-    return (*visible, ColumnMetadata(CHUNK_COLUMN.name, CHUNK_COLUMN.type, nullable=False, hidden=True))
+    hidden = [ColumnMetadata(one.name, one.type, nullable=False, hidden=True) for one in (CHUNK_COLUMN, ROW_ID)]
+    return (*visible, *hidden)

@@ -16,7 +16,7 @@ CHUNK_COLUMN = ColumnHandle("$chunk", pa.int64())
 """Hidden column: number of the chunk that holds the row."""
 
 ROW_ID = ColumnHandle("$row_id", pa.int64())
-"""Hidden column of changes: number of the row; an update keeps it."""
+"""Hidden column: number of the row. In changes that were merged by a key, an update keeps it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
-from connector_spi.errors import InternalError, InvalidArgumentError
+from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
@@ -21,8 +22,8 @@ from connector_spi.metadata import (
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
 from connector_spi.optional.streaming import StreamStart
-from connector_spi.optional.writing import Overwrite
-from connector_spi.page_sink import InsertHandle
+from connector_spi.optional.writing import MergeCommand, Overwrite
+from connector_spi.page_sink import DELETE_OPERATION, OPERATION_COLUMN, InsertHandle, MergeHandle
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
@@ -30,23 +31,25 @@ from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
 from connectors.memory.changes import changes_snapshot
 from connectors.memory.handles import CHUNK_COLUMN, ROW_ID, MemoryTableHandle
-from connectors.memory.page_sink import MemoryFragment, MemoryInsertHandle
+from connectors.memory.page_sink import MemoryFragment, MemoryInsertHandle, MemoryMergeHandle
+from connectors.memory.snapshots import Snapshot
 from connectors.memory.snapshots_table import SnapshotsTable
 from connectors.memory.statistics import chunk_statistics, kept_chunks
-from connectors.memory.store import MemoryStore, Snapshot, WrittenRows
+from connectors.memory.store import MemoryStore
 from connectors.memory.streaming import batch_snapshot, initial_offset, latest_offset
+from connectors.memory.written_rows import ChangedRows, WrittenRows
 
 __all__ = ["MemoryMetadata", "MemoryTransaction"]
 
 
 class MemoryTransaction(ConnectorTransaction):
-    """Holds the snapshots of its handles, so that they are read though the table was dropped; and rows to be added."""
+    """Holds the snapshots of its handles, so that they are read though the table was dropped; and what is written."""
 
     def __init__(self, store: MemoryStore) -> None:
         super().__init__()
         self._store = store
         self._by_id: dict[int, Snapshot] = {}
-        self._added: list[WrittenRows] = []
+        self._added: list[WrittenRows | ChangedRows] = []
         self.metadata = MemoryMetadata(store, self)
         store.count(begun=1)
 
@@ -68,7 +71,7 @@ class MemoryTransaction(ConnectorTransaction):
             raise InternalError(f"{table} was not made in this transaction")
         return snapshot
 
-    def add(self, rows: WrittenRows) -> None:
+    def add(self, rows: WrittenRows | ChangedRows) -> None:
         """Writes rows to their table when the transaction commits."""
         self._added.append(rows)
 
@@ -162,12 +165,36 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
     def finish_insert(
         self, session: ConnectorSession, insert: MemoryInsertHandle, fragments: Sequence[MemoryFragment]
     ) -> None:
-        tables = [pa.ipc.open_stream(one.data).read_all() for one in fragments]
-        rows = pa.concat_tables([insert.schema.empty_table(), *tables])
+        rows = _rows(insert.schema, fragments)
         self._transaction.add(WrittenRows(insert.name, rows, insert.replaced, dynamic=insert.dynamic))
 
     def abort_insert(self, session: ConnectorSession, insert: MemoryInsertHandle) -> None:
         """Nothing is left: the rows are in fragments that no one has."""
+
+    def get_merge_row_id_columns(self, session: ConnectorSession, table: MemoryTableHandle) -> Sequence[str]:
+        if self._transaction.snapshot(table).words:
+            raise NotSupportedError(
+                f"rows of {table.name} cannot be changed here: these are its changes; name the table"
+            )
+        return (ROW_ID.name,)
+
+    def begin_merge(self, session: ConnectorSession, table: MemoryTableHandle, command: MergeCommand) -> MergeHandle:
+        columns = self._store.newest(table.name).table.visible_columns()
+        fields = [(OPERATION_COLUMN, pa.int8()), (ROW_ID.name, ROW_ID.type)]
+        schema = pa.schema([*fields, *((column.name, column.type) for column in columns)])
+        return MemoryMergeHandle(table.name, table.version, schema)
+
+    def finish_merge(
+        self, session: ConnectorSession, merge: MemoryMergeHandle, fragments: Sequence[MemoryFragment]
+    ) -> None:
+        changes = _rows(merge.schema, fragments)
+        deletes = pc.equal(changes.column(OPERATION_COLUMN), DELETE_OPERATION)
+        deleted = changes.filter(deletes).column(ROW_ID.name).combine_chunks()
+        rows = changes.filter(pc.invert(deletes)).drop_columns([OPERATION_COLUMN, ROW_ID.name])
+        self._transaction.add(ChangedRows(merge.name, rows, deleted, merge.version))
+
+    def abort_merge(self, session: ConnectorSession, merge: MemoryMergeHandle) -> None:
+        """Nothing is left, as after ``abort_insert``."""
 
     def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
         snapshots = self._store.snapshots(name.base)
@@ -224,6 +251,10 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
     def _insert(self, table: MemoryTableHandle) -> MemoryInsertHandle:
         columns = self._transaction.snapshot(table).table.visible_columns()
         return MemoryInsertHandle(table.name, pa.schema([(column.name, column.type) for column in columns]))
+
+
+def _rows(schema: pa.Schema, fragments: Sequence[MemoryFragment]) -> pa.Table:
+    return pa.concat_tables([schema.empty_table(), *(pa.ipc.open_stream(one.data).read_all() for one in fragments)])
 
 
 def _handle(snapshot: Snapshot) -> MemoryTableHandle:

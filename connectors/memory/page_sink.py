@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from connector_spi.errors import InternalError
 from connector_spi.names import SchemaTableName
-from connector_spi.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
+from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle, MergeSink, PageSink, PageSinkProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 
-__all__ = ["MemoryFragment", "MemoryInsertHandle", "MemoryPageSinkProvider"]
+__all__ = ["MemoryFragment", "MemoryInsertHandle", "MemoryMergeHandle", "MemoryPageSinkProvider"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,31 @@ class MemoryFragment(Fragment):
     data: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryMergeHandle(MergeHandle):
+    """Changes to come.
+
+    Attributes:
+        name: The table.
+        version: Of the snapshot that the rows are read in.
+        schema: The operation, the row id and the visible columns of every batch.
+    """
+
+    name: SchemaTableName
+    version: int
+    schema: pa.Schema
+
+
 class MemoryPageSinkProvider(PageSinkProvider[MemoryInsertHandle]):
     """Has no settings: a fragment holds all that is written."""
 
     def create_page_sink(self, session: ConnectorSession, insert: MemoryInsertHandle, task: int) -> PageSink:
         return _MemoryPageSink(insert.schema)
+
+    def create_merge_sink(self, session: ConnectorSession, merge: MergeHandle, task: int) -> MergeSink:
+        if not isinstance(merge, MemoryMergeHandle):
+            raise InternalError(f"expected a MemoryMergeHandle, met a {type(merge).__qualname__}")
+        return _MemoryMergeSink(_MemoryPageSink(merge.schema))
 
 
 class _MemoryPageSink(PageSink):
@@ -63,3 +84,19 @@ class _MemoryPageSink(PageSink):
     def abort(self) -> None:
         self._writer.close()
         self._sink.close()
+
+
+class _MemoryMergeSink(MergeSink):
+    """Sends the changes as they came."""
+
+    def __init__(self, sink: _MemoryPageSink) -> None:
+        self._sink = sink
+
+    def store_merged_rows(self, batch: pa.RecordBatch) -> None:
+        self._sink.append(batch)
+
+    def finish(self) -> Sequence[Fragment]:
+        return self._sink.finish()
+
+    def abort(self) -> None:
+        self._sink.abort()

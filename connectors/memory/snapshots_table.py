@@ -11,7 +11,7 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
-from connectors.memory.store import Snapshot
+from connectors.memory.snapshots import Snapshot
 
 __all__ = ["SnapshotsTable"]
 

@@ -14,7 +14,7 @@ from connector_spi.session import ConnectorSession
 from connector_spi.splits import ScanSummary, SplitManager, SplitSource
 from connectors.memory.chunks import Chunk
 from connectors.memory.config import MAX_SPLIT_ROWS
-from connectors.memory.handles import CHUNK_COLUMN, MemorySplit, MemoryTableHandle
+from connectors.memory.handles import CHUNK_COLUMN, ROW_ID, MemorySplit, MemoryTableHandle
 from connectors.memory.metadata import MemoryTransaction
 from connectors.memory.statistics import kept_chunks
 
@@ -58,7 +58,8 @@ class MemorySplitManager(SplitManager[MemoryTableHandle, MemorySplit]):
         if not isinstance(transaction, MemoryTransaction):
             raise InternalError(f"expected a MemoryTransaction, met a {type(transaction).__qualname__}")
         snapshot = transaction.snapshot(table)
-        kept = _limited(kept_chunks(snapshot, table.constraint, table.conditions), table.limit)
+        with_ids = ROW_ID in columns
+        kept = _limited(kept_chunks(snapshot, table.constraint, table.conditions), table.limit, with_ids)
         needed = {number for number, _ in kept_chunks(snapshot, dynamic_filter)}
         pieces = [(number, data) for number, data in kept if number in needed]
         kept_keys = {snapshot.chunks[number].keys for number, _ in pieces}
@@ -77,10 +78,11 @@ class MemorySplitManager(SplitManager[MemoryTableHandle, MemorySplit]):
         return MemorySplitSource(pieces, list(names), session.get(MAX_SPLIT_ROWS), summary)
 
 
-def _limited(chunks: Sequence[tuple[int, Chunk]], limit: int | None) -> Iterator[tuple[int, pa.Table]]:
+def _limited(chunks: Sequence[tuple[int, Chunk]], limit: int | None, with_ids: bool) -> Iterator[tuple[int, pa.Table]]:
     left = limit
     for number, chunk in chunks:
-        data = chunk.data if left is None else chunk.data.slice(0, left)
+        data = chunk.with_row_ids(ROW_ID.name) if with_ids else chunk.data
+        data = data if left is None else data.slice(0, left)
         if data.num_rows:
             yield number, data
         if left is not None:

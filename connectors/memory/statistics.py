@@ -11,7 +11,7 @@ from connector_spi.predicate import ConnectorExpression, Domain, Reference, Tupl
 from connector_spi.statistics import ColumnStatistics, TableStatistics
 from connectors.memory.chunks import Chunk
 from connectors.memory.handles import CHUNK_COLUMN, MemoryTableHandle
-from connectors.memory.store import Snapshot
+from connectors.memory.snapshots import Snapshot
 
 __all__ = ["chunk_statistics", "kept_chunks"]
 

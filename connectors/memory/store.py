@@ -14,71 +14,12 @@ import pyarrow as pa
 
 from connector_spi.errors import InvalidArgumentError, ResourceError, TableNotFoundError
 from connector_spi.names import SchemaTableName
-from connector_spi.predicate import TupleDomain
 from connector_spi.schema import TableMetadata
 from connectors.memory.chunks import Chunk, cut_into_chunks, numbered
+from connectors.memory.snapshots import Snapshot
+from connectors.memory.written_rows import ChangedRows, WrittenRows
 
-__all__ = ["MemoryStore", "Snapshot", "TransactionCounts", "WrittenRows"]
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A table at one moment; never changes.
-
-    Attributes:
-        id: Unique in the store.
-        version: Number in its table, from 1.
-        committed_at: Aware, UTC.
-        operation: What made it.
-        table: Columns and partition keys.
-        chunks: The rows.
-        words: What it is, for ``EXPLAIN``; empty for a state of a table.
-    """
-
-    id: int
-    version: int
-    committed_at: datetime
-    operation: str
-    table: TableMetadata
-    chunks: tuple[Chunk, ...]
-    words: str = ""
-
-    def __str__(self) -> str:
-        return self.words or f"snapshot {self.version}"
-
-    @property
-    def row_count(self) -> int:
-        """Rows of all chunks."""
-        return sum(chunk.data.num_rows for chunk in self.chunks)
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenRows:
-    """Rows for a table.
-
-    Attributes:
-        name: The table.
-        rows: Its visible columns.
-        replaced: Rows of the table that they take the place of, by partition keys; ``None`` where they are added.
-        dynamic: Of these only the rows of partitions that new rows go to.
-    """
-
-    name: SchemaTableName
-    rows: pa.Table
-    replaced: TupleDomain[str] | None
-    dynamic: bool
-
-    def chunks(self, added: Sequence[Chunk], newest: Snapshot) -> Sequence[Chunk]:
-        """The chunks of the table with these rows, cut into ``added``."""
-        if self.replaced is None:
-            return (*newest.chunks, *added)
-        keys = {chunk.keys for chunk in added}
-        kept = [
-            chunk
-            for chunk in newest.chunks
-            if not self.replaced.overlaps(chunk.domains) or (self.dynamic and chunk.keys not in keys)
-        ]
-        return (*kept, *added)
+__all__ = ["MemoryStore", "TransactionCounts"]
 
 
 @dataclass(slots=True)
@@ -183,23 +124,25 @@ class MemoryStore:
             self._keep(self._tables[name.schema][name.table], made)
             return made
 
-    def write(self, written: Sequence[WrittenRows]) -> None:
+    def write(self, written: Sequence[WrittenRows | ChangedRows]) -> None:
         """Writes rows to tables, each in a new snapshot; to all of them or none.
 
         Raises:
             TableNotFoundError: A table was dropped.
+            UserError: Others have changed rows since they were read.
             ResourceError: The store would hold too much.
         """
         with self._lock:
+            some = [one for one in written if not one.is_nothing]
+            for one in some:
+                one.check(self.newest(one.name))
             found = [
                 (one, cut_into_chunks(self.new_rows(one.rows), self.newest(one.name).table.partitioned_by, None))
-                for one in written
-                if one.rows.num_rows or one.replaced is not None
+                for one in some
             ]
             self._check_size([chunk for _, chunks in found for chunk in chunks])
             for one, chunks in found:
-                operation = "insert" if one.replaced is None else "overwrite"
-                self.add_snapshot(one.name, operation, partial(one.chunks, chunks))
+                self.add_snapshot(one.name, one.operation, partial(one.chunks, chunks))
 
     def new_rows(self, data: pa.Table) -> pa.Table:
         """The rows with numbers that no row has yet, as ``cut_into_chunks`` takes them."""

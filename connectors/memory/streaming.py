@@ -16,7 +16,7 @@ from connector_spi.optional.streaming import StreamStart, offset_fields, offset_
 from connectors.memory.changes import changes_snapshot
 from connectors.memory.chunks import Chunk, cut_into_chunks
 from connectors.memory.handles import ROW_ID
-from connectors.memory.store import Snapshot
+from connectors.memory.snapshots import Snapshot
 
 __all__ = ["batch_snapshot", "initial_offset", "latest_offset"]
 

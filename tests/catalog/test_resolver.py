@@ -56,7 +56,7 @@ def test_a_table_is_found_in_any_case(metadata: ConnectorMetadata) -> None:
     assert isinstance(found, ResolvedTable)
     assert found.name == name("sales", "orders")
     assert found.table.name == SchemaTableName("sales", "orders")
-    assert list(found.columns) == ["id", "Amount", "$chunk"]
+    assert list(found.columns) == ["id", "Amount", "$chunk", "$row_id"]
 
 
 @pytest.mark.parametrize(

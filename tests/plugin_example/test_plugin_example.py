@@ -79,6 +79,7 @@ class TestArrowFilesConformance(ConnectorConformance):
             Behaviour.HIDDEN_COLUMNS,
             Behaviour.INSERT,
             Behaviour.LIMIT,
+            Behaviour.MERGE,
             Behaviour.OVERWRITE,
             Behaviour.PARTITIONED_TABLES,
             Behaviour.PARTITION_LISTING,

@@ -39,6 +39,7 @@ class TestSqliteConformance(ConnectorConformance):
             Behaviour.HIDDEN_COLUMNS,
             Behaviour.INSERT,
             Behaviour.NESTED_PROJECTION,
+            Behaviour.MERGE,
             Behaviour.OVERWRITE,
             Behaviour.NULL_PARTITION_KEYS,
             Behaviour.PARTITIONED_TABLES,

@@ -16,7 +16,7 @@ from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.procedures import Procedure
 from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.top_n import SupportsTopN
-from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
+from connector_spi.optional.writing import SupportsInsert, SupportsMerge, SupportsOverwrite
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.schema import TableMetadata
 from connector_spi.testing.base import SCHEMA, ConformanceBase
@@ -33,6 +33,7 @@ _PROTOCOLS = {
     Behaviour.INSERT: SupportsInsert,
     Behaviour.OVERWRITE: SupportsOverwrite,
     Behaviour.LIMIT: SupportsLimit,
+    Behaviour.MERGE: SupportsMerge,
     Behaviour.PARTITION_LISTING: SupportsPartitionListing,
     Behaviour.STATISTICS: SupportsStatistics,
     Behaviour.STREAMING: SupportsStreaming,

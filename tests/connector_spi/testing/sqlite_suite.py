@@ -26,6 +26,7 @@ class SqliteConformance(ConnectorConformance):
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.HIDDEN_COLUMNS,
             Behaviour.INSERT,
+            Behaviour.MERGE,
             Behaviour.OVERWRITE,
             Behaviour.NULL_PARTITION_KEYS,
             Behaviour.PARTITIONED_TABLES,

@@ -21,6 +21,8 @@ from connector_spi.metadata import (
 )
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
+from connector_spi.optional.writing import Overwrite
+from connector_spi.page_sink import InsertHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import PropertyValues
@@ -30,6 +32,7 @@ from connector_spi.testing import Behaviour, ConnectorConformance
 from connectors.memory.connector import MemoryConnector, MemoryFactory
 from connectors.memory.handles import MemorySplit, MemoryTableHandle
 from connectors.memory.metadata import MemoryMetadata, MemoryTransaction
+from connectors.memory.page_sink import MemoryFragment, MemoryInsertHandle, MemoryMergeHandle
 from connectors.memory.page_source import MemoryPageSourceProvider
 from connectors.memory.splits import MemorySplitManager
 from tests.sampling import without_shrinking
@@ -144,6 +147,50 @@ class ForgivingMetadata(MemoryMetadata):
         return super().get_changes(session, table, dataclasses.replace(change_range, start_inclusive=True))
 
 
+class HastyMetadata(MemoryMetadata):
+    """Shows the rows of an insert before the commit."""
+
+    def finish_insert(
+        self, session: ConnectorSession, insert: MemoryInsertHandle, fragments: Sequence[MemoryFragment]
+    ) -> None:
+        super().finish_insert(session, insert, fragments)
+        self._store.write(self._transaction._added)
+        self._transaction._added.clear()
+
+
+class PartialMetadata(MemoryMetadata):
+    """Takes what the first sink alone has written."""
+
+    def finish_insert(
+        self, session: ConnectorSession, insert: MemoryInsertHandle, fragments: Sequence[MemoryFragment]
+    ) -> None:
+        super().finish_insert(session, insert, fragments[:1])
+
+    def finish_merge(
+        self, session: ConnectorSession, merge: MemoryMergeHandle, fragments: Sequence[MemoryFragment]
+    ) -> None:
+        super().finish_merge(session, merge, fragments[:1])
+
+
+class GreedyMetadata(MemoryMetadata):
+    """Replaces all rows, whatever is asked."""
+
+    def begin_overwrite(
+        self, session: ConnectorSession, table: MemoryTableHandle, overwrite: Overwrite
+    ) -> InsertHandle:
+        return super().begin_overwrite(session, table, Overwrite())
+
+
+class CarelessMetadata(MemoryMetadata):
+    """Changes rows whatever others have made of them."""
+
+    def finish_merge(
+        self, session: ConnectorSession, merge: MemoryMergeHandle, fragments: Sequence[MemoryFragment]
+    ) -> None:
+        newest = self._store.newest(merge.name).version
+        super().finish_merge(session, dataclasses.replace(merge, version=newest), fragments)
+
+
 @dataclasses.dataclass
 class Defect:
     """What is replaced in a memory connector."""
@@ -218,6 +265,14 @@ CAUGHT: list[tuple[Defect, Callable[[Suite], object]]] = [
     (Defect(splits=LateSplitManager), lambda suite: suite.test_rows_added_after_the_handle_was_made_are_not_seen()),
     (Defect(ForgivingMetadata), lambda suite: suite.test_the_changes_of_any_range_are_those_of_a_model()),
     (Defect(splits=ForgetfulSplitManager), lambda suite: suite.test_the_changes_of_any_range_are_those_of_a_model()),
+    (Defect(HastyMetadata), lambda suite: suite.test_inserted_rows_are_seen_after_the_commit_and_not_before()),
+    (Defect(PartialMetadata), lambda suite: suite.test_rows_of_several_sinks_all_come()),
+    (Defect(PartialMetadata), lambda suite: suite.test_rows_of_several_sinks_are_replaced_and_added()),
+    (
+        Defect(GreedyMetadata),
+        lambda suite: suite.test_an_overwrite_leaves_the_other_partitions_alone(Overwrite(dynamic=True), ["b", "c"]),
+    ),
+    (Defect(CarelessMetadata), lambda suite: suite.test_no_update_is_lost()),
     (Defect(UnsortedMetadata), lambda suite: suite.test_tables_are_listed_sorted_with_their_schema()),
 ]
 
@@ -233,7 +288,7 @@ def test_a_broken_connector_fails(defect: Defect, check: Callable[[Suite], objec
         try:
             with without_shrinking():
                 check(suite)
-        except Exception:
+        except (Exception, pytest.fail.Exception):
             assert fails, "the check fails without the defect"
         else:
             assert not fails, "the check passes in spite of the defect"

@@ -23,6 +23,7 @@ class HiveConformance(FileTablesConformance):
             Behaviour.CHANGES,
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.LIMIT,
+            Behaviour.MERGE,
             Behaviour.SNAPSHOT_ISOLATION,
             Behaviour.STREAMING,
             Behaviour.TIME_TRAVEL,

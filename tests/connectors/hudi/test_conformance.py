@@ -24,6 +24,7 @@ class HudiConformance(FileTablesConformance):
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.INSERT,
             Behaviour.LIMIT,
+            Behaviour.MERGE,
             Behaviour.OVERWRITE,
             Behaviour.TOP_N,
             # Avro has no whole numbers of less than 32 bits.

@@ -12,14 +12,18 @@ from connector_spi.errors import (
     NotSupportedError,
     ResourceError,
     TableNotFoundError,
+    UserError,
 )
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange
+from connector_spi.optional.writing import SupportsMerge
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
 from connector_spi.properties import parse_properties
 from connector_spi.testing import ReferenceQuery, assert_same_rows, read_table
+from connector_spi.testing.merging import ReferenceMerge
 from connectors.memory.connector import MemoryConnector, MemoryFactory
+from connectors.memory.written_rows import MEMORY_WRITE_CONFLICT
 
 NAME = SchemaTableName("s", "t")
 
@@ -267,6 +271,29 @@ def test_merge_refuses_a_key_that_does_not_tell_rows_apart(memory: MemoryConnect
         memory.merge(NAME, "id", pa.table({"id": [2]}), [2])
     with pytest.raises(InvalidArgumentError, match="no column 'nr'"):
         memory.merge(NAME, "nr", pa.table({"id": [2]}))
+
+
+def test_of_two_that_change_rows_the_one_that_commits_second_fails(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": pa.array([1, 2], pa.int64())}))
+    first, second = ReferenceQuery(memory), ReferenceQuery(memory)
+    for query in (first, second):
+        found = query.table(NAME).project_names(["id", "$row_id"]).read()
+        merge = ReferenceMerge(query, NAME)
+        merge.finish([merge.write(found.slice(0, 1), pa.table({"id": pa.array([10], pa.int64())}))])
+    first.transaction.commit()
+    with pytest.raises(UserError, match="read at version 1, and another writer has made version 2") as caught:
+        second.transaction.commit()
+    assert caught.value.code == MEMORY_WRITE_CONFLICT
+    assert read_table(memory, NAME).column("id").to_pylist() == [2, 10]
+
+
+def test_changes_are_not_changed(memory: MemoryConnector) -> None:
+    memory.create_table(NAME, pa.table({"id": pa.array([1, 2], pa.int64())}))
+    with ReferenceQuery(memory) as query:
+        handle = query.changes(NAME, ChangeRange()).table
+        assert isinstance(query.metadata, SupportsMerge)
+        with pytest.raises(NotSupportedError, match="these are its changes"):
+            query.metadata.get_merge_row_id_columns(query.session, handle)
 
 
 def test_a_rollback_undoes_row_by_row(memory: MemoryConnector) -> None:

@@ -284,6 +284,22 @@ def test_a_table_that_refuses_does_so_before_any_job(warehouse: Warehouse) -> No
         assert type(caught.value).__module__ == "pyspark.errors.exceptions.captured"
 
 
+def test_rows_of_any_connector_that_merges_are_changed(warehouse: Warehouse) -> None:
+    rows = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "s": ["a", "b", "c"]})
+    warehouse.memory.create_table(SchemaTableName("default", "changed"), rows)
+    session = warehouse.session
+    session.sql("DELETE FROM mem.default.changed WHERE id = 1")
+    session.sql("UPDATE mem.default.changed SET s = concat(s, id) WHERE id = 2")
+    session.sql(
+        "MERGE INTO mem.default.changed t USING (SELECT 3 AS id UNION ALL SELECT 4) n ON t.id = n.id "
+        "WHEN MATCHED THEN UPDATE SET s = 'merged' WHEN NOT MATCHED THEN INSERT (id) VALUES (n.id)"
+    )
+    wanted = sorted([(2, "b2"), (3, "merged"), (4, None)], key=repr)
+    assert warehouse.rows("SELECT * FROM mem.default.changed") == wanted
+    found = session.changes("mem.default.changed", 3).read_all().select(["id", "_change_type"])
+    assert {(row["id"], row["_change_type"]) for row in found.to_pylist()} >= {(4, "insert")}
+
+
 def test_programs_that_replace_tables_are_refused(warehouse: Warehouse) -> None:
     warehouse.create("kept", "id INT")
     warehouse.session.sql("INSERT INTO hive.s.kept VALUES (1)")
