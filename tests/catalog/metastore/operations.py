@@ -11,7 +11,7 @@ from catalog.metastore.client import MetastoreClient, MetastoreWriter, Transacti
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Partition, Table
 from catalog.metastore.testing.objects import STORAGE
-from catalog.metastore.transactions import LockComponent, ValidTransactions
+from catalog.metastore.transactions import LockComponent, LockOperation, ValidTransactions
 from connector_spi.predicate import Domain, TupleDomain
 
 Operation = Callable[[Metastore], object]
@@ -39,6 +39,7 @@ _SAMPLES: dict[str, object] = {
     "Sequence[LockComponent]": [LockComponent(DATABASE, TABLE)],
     "TupleDomain[str]": TupleDomain.with_column_domains({"p": Domain.single_value(pa.string(), "1")}),
     "ValidTransactions": ValidTransactions(1),
+    "LockOperation": LockOperation.UPDATE,
 }
 _BY_NAME: dict[str, object] = {"database": DATABASE, "columns": ["id"], "partitions": NAMES}
 

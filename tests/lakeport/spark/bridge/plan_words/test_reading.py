@@ -124,14 +124,14 @@ def test_tables(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in (
         "SELECT * FROM mem.sales.small VERSION AS OF 'x y'",
         "SELECT * FROM mem.sales.small TIMESTAMP AS OF '2024-03-10 02:59:59.123456Z'",
-        "UPDATE mem.sales.small SET id = 1",
-        "INSERT OVERWRITE mem.sales.small SELECT * FROM mem.sales.small",
     ):
-        with pytest.raises(Exception, match=r"READ_ONLY_CATALOG|version|has no state"):
+        with pytest.raises(Exception, match=r"version|has no state"):
             lake.spark.sql(text).collect()
+    lake.spark.sql("UPDATE mem.sales.small SET id = id").collect()
+    lake.spark.sql("INSERT OVERWRITE mem.sales.small SELECT * FROM mem.sales.small").collect()
     assert found[0] == AskedTable(("Sales",), "Small")
     versions = [one.version for one in found if one.version is not None]
     assert AskedVersion("AsOfVersion", "x y", versions[0].text) == versions[0]
     assert (versions[1].kind, versions[1].value) == ("AsOfTimestamp", 1710039599123456)
     assert {one.privileges for one in found} == {(), ("UPDATE",), ("DELETE", "INSERT")}
-    assert next(one.sql for one in found if one.privileges == ("UPDATE",)) == "UPDATE mem.sales.small SET id = 1"
+    assert next(one.sql for one in found if one.privileges == ("UPDATE",)) == "UPDATE mem.sales.small SET id = id"
