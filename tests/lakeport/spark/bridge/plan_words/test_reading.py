@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from py4j.java_gateway import JavaObject
 
+from connector_spi.names import SchemaTableName
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.plan_words import asked_table, reading
 from lakeport.spark.bridge.plan_words.asked_table import AskedTable, AskedVersion
@@ -127,11 +129,14 @@ def test_tables(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         with pytest.raises(Exception, match=r"version|has no state"):
             lake.spark.sql(text).collect()
-    lake.spark.sql("UPDATE mem.sales.small SET id = id").collect()
-    lake.spark.sql("INSERT OVERWRITE mem.sales.small SELECT * FROM mem.sales.small").collect()
+    written = SchemaTableName("sales", "written")
+    lake.memory.create_table(written, pa.table({"id": [1]}))
+    lake.spark.sql("UPDATE mem.sales.written SET id = id").collect()
+    lake.spark.sql("INSERT OVERWRITE mem.sales.written SELECT * FROM mem.sales.written").collect()
+    lake.memory.drop_table(written)
     assert found[0] == AskedTable(("Sales",), "Small")
     versions = [one.version for one in found if one.version is not None]
     assert AskedVersion("AsOfVersion", "x y", versions[0].text) == versions[0]
     assert (versions[1].kind, versions[1].value) == ("AsOfTimestamp", 1710039599123456)
     assert {one.privileges for one in found} == {(), ("UPDATE",), ("DELETE", "INSERT")}
-    assert next(one.sql for one in found if one.privileges == ("UPDATE",)) == "UPDATE mem.sales.small SET id = id"
+    assert next(one.sql for one in found if one.privileges == ("UPDATE",)) == "UPDATE mem.sales.written SET id = id"
