@@ -28,7 +28,7 @@ from connectors.hive.transactions.heartbeats import Heartbeats
 from tests.connectors.hive.reading import make_session, read_table
 from tests.hive_corpus import FULL_ACID_CASES, INSERT_ONLY_CASES, canonical_rows, expected_answer, with_null_keys
 from tests.integration.conftest import TIMEOUT_SECONDS, RunningRelease
-from tests.integration.corpus_in_metastore import CorpusTable, put_case, put_history
+from tests.integration.corpus_in_metastore import CorpusTable, put_case
 
 CASES = (*FULL_ACID_CASES, *INSERT_ONLY_CASES)
 SCHEMA = "corpus"
@@ -86,7 +86,6 @@ def loaded(transactional_release: RunningRelease, tmp_path_factory: pytest.TempP
         client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
         folder = tmp_path_factory.mktemp("corpus")
         client.create_database(ttypes.Database(SCHEMA, None, folder.as_uri(), {}))
-        put_history(client)
         tables = {}
         for case in CASES:
             elsewhere = folder / case
