@@ -32,6 +32,7 @@ __all__ = [
     "arrow_reader_factory",
     "batch_partitions",
     "batch_reader_factory",
+    "python_metrics",
     "row_writer_factory",
     "split_partitions",
     "split_reader_factory",
@@ -58,6 +59,14 @@ class TaskRows:
 
     schema_json: str
     columnar: bool
+
+
+def python_metrics(jvm: Jvm) -> JavaObject:
+    """The ``CustomMetric[]`` of what tasks that hand over columns count: bytes sent to Python, and back."""
+    key = "metrics of Python tasks"
+    if key not in jvm.shared:
+        jvm.shared[key] = _source(jvm).createPythonMetrics()
+    return jvm.shared[key]
 
 
 def split_reader_factory(jvm: Jvm, reader: TaskReader, given: TaskRows) -> JavaObject:

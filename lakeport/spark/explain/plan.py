@@ -16,7 +16,12 @@ _SCAN = "BatchScanExec"
 _SHUFFLE = "ShuffleExchangeExec"
 _FIELDS = 25
 """Columns of a node that its text shows."""
-_UNITS = {"size": MetricUnit.BYTES, "timing": MetricUnit.MILLISECONDS, "nsTiming": MetricUnit.MILLISECONDS}
+_UNITS = {
+    "size": MetricUnit.BYTES,
+    "v2Custom_org.apache.spark.sql.execution.datasources.v2.python.PythonCustomMetric": MetricUnit.BYTES,
+    "timing": MetricUnit.MILLISECONDS,
+    "nsTiming": MetricUnit.MILLISECONDS,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,11 @@ class Scan:
         """Who reads; never changes once it was asked."""
         return self.planned().reader
 
+    @property
+    def chosen_reader(self) -> NativeRead | TaskRead | None:
+        """Who reads, where that is known by now; plans nothing."""
+        return self._reader
+
     @cached_property
     def rows_reason(self) -> str | None:
         """Why Python tasks hand over row by row; ``None`` where they hand over columns."""

@@ -15,10 +15,10 @@ from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.plan_words.reading import chosen, read_predicates
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.python_tasks import TaskRows, split_partitions, split_reader_factory
+from lakeport.spark.bridge.python_tasks import TaskRows, python_metrics, split_partitions, split_reader_factory
 from lakeport.spark.scan.native import NativeReader
 from lakeport.spark.scan.pushdown import translate
-from lakeport.spark.scan.reader_choice import NativeRead
+from lakeport.spark.scan.reader_choice import NativeRead, TaskRead
 from lakeport.spark.scan.scan import Scan
 from lakeport.spark.scan.statistics import StatisticsProxy
 from lakeport.spark.streaming.micro_batch import MicroBatchStreamProxy
@@ -36,6 +36,7 @@ _KEPT = frozenset(
         "pushedPredicates",
         "planInputPartitions",
         "createReaderFactory",
+        "supportedCustomMetrics",
     }
 )
 """Until a runtime filter comes."""
@@ -123,7 +124,9 @@ class ScanProxy(Proxy):
         return modes.SUPPORTED if self._scan.rows_reason is None else modes.UNSUPPORTED
 
     def supportedCustomMetrics(self) -> JavaObject:
-        """None."""
+        """The bytes that tasks exchange; not of rows, which Spark counts for all queries of a process together."""
+        if self._stream is None and isinstance(self._scan.reader, TaskRead) and self._scan.rows_reason is None:
+            return python_metrics(self._jvm)
         return self._jvm.array(_METRIC + "CustomMetric", [])
 
     def reportDriverMetrics(self) -> JavaObject:
@@ -182,12 +185,13 @@ class ScanProxy(Proxy):
         found = {
             "readSchema": answers.spark_type(self._scan.schema_json),
             "filterAttributes": answers.array(_NAMED_REFERENCE, [answers.reference(f"`{name}`") for name in names]),
-            "supportedCustomMetrics": answers.array(_METRIC + "CustomMetric"),
             "reportDriverMetrics": answers.array(_METRIC + "CustomTaskMetric"),
         }
         stream = self._scan.asked.table.stream
         if stream is None or not stream.options.given:
             found["toBatch"] = answers.ITSELF
+        if isinstance(self._scan.chosen_reader, NativeRead):
+            found["supportedCustomMetrics"] = answers.array(_METRIC + "CustomMetric")
         return KnownAnswers({**self._named(), **found}, _KEPT, frozenset({"filter", "toMicroBatchStream"}))
 
     def _fingerprint(self) -> str:

@@ -12,12 +12,15 @@ import org.apache.spark.api.python.ChainedPythonFunctions;
 import org.apache.spark.api.python.PythonEvalType;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonCustomMetric;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonCustomTaskMetric;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonInputPartition;
 import org.apache.spark.sql.execution.datasources.v2.python.UserDefinedPythonDataSource;
+import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.execution.python.ArrowPythonRunner;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.DataType;
@@ -25,6 +28,7 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ArrowColumnVector;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
+import org.apache.spark.util.AccumulatorV2;
 import scala.Option;
 import scala.Tuple2;
 import scala.jdk.javaapi.CollectionConverters;
@@ -33,7 +37,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * Gives Spark the Arrow batches of a task's Python as they are, in columns.
  *
  * <p>Spark's own PythonPartitionReaderFactory runs the same function in the same way, and then takes each batch apart
- * into rows. Everything else here is as there: the Python, its worker, its metrics and its errors are Spark's.
+ * into rows. Everything else here is as there: the Python, its worker and its errors are Spark's. Of its metrics, which
+ * Spark shares among all tasks of a process so that their figures grow with each query, a task has its own.
  *
  * <p>Janino compiles this file at run time, so it keeps to what Janino has: no type arguments that need bridge methods,
  * no lambdas. It is an adapter to Spark's interfaces and nothing else; see docs/adr/0011-columns-from-python-tasks.md.
@@ -89,6 +94,7 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
   private static class Reader implements PartitionReader {
     private final scala.collection.Iterator batches;
     private final StructType schema;
+    private final scala.collection.immutable.Map metrics = metrics();
     private StructVector vectors;
     private ColumnVector[] columns;
 
@@ -97,7 +103,7 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
       TaskContext context = TaskContext.get();
       Object row = new GenericInternalRow(new Object[] {partition.pickedPartition()});
       Object input = new GenericInternalRow(new Object[] {row});
-      BasePythonRunner runner = runner(source, function);
+      BasePythonRunner runner = runner(source, function, metrics);
       this.batches = runner.compute(iterator(iterator(input)), context.partitionId(), context);
     }
 
@@ -120,6 +126,20 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
       ColumnarBatch unwrapped = new ColumnarBatch(columns);
       unwrapped.setNumRows(batch.numRows());
       return unwrapped;
+    }
+
+    /** What the scan declares (UserDefinedPythonDataSource.createPythonMetrics): Spark shows all of them as sizes. */
+    public CustomTaskMetric[] currentMetricsValues() {
+      List sizes = new ArrayList();
+      scala.collection.Iterator all = metrics.iterator();
+      while (all.hasNext()) {
+        Tuple2 named = (Tuple2) all.next();
+        if (((SQLMetric) named._2()).metricType().equals("size")) {
+          long value = ((Number) ((AccumulatorV2) named._2()).value()).longValue();
+          sizes.add(new PythonCustomTaskMetric((String) named._1(), Math.max(value, 0L)));
+        }
+      }
+      return (CustomTaskMetric[]) sizes.toArray(new CustomTaskMetric[0]);
     }
 
     public void close() {
@@ -148,7 +168,21 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
     public void closeIfFreeable() {}
   }
 
-  private static BasePythonRunner runner(UserDefinedPythonDataSource source, byte[] function) {
+  /** Metrics of one task, by the names that the runner knows. */
+  private static scala.collection.immutable.Map metrics() {
+    scala.collection.immutable.Map own = PythonCustomMetric.pythonMetrics();
+    scala.collection.Iterator all = own.iterator();
+    while (all.hasNext()) {
+      Tuple2 shared = (Tuple2) all.next();
+      AccumulatorV2 metric = ((AccumulatorV2) shared._2()).copy();
+      metric.reset();
+      own = (scala.collection.immutable.Map) own.updated(shared._1(), metric);
+    }
+    return own;
+  }
+
+  private static BasePythonRunner runner(
+      UserDefinedPythonDataSource source, byte[] function, scala.collection.immutable.Map metrics) {
     SQLConf conf = SQLConf.get();
     List functions = new ArrayList();
     functions.add(source.createPythonFunction(function));
@@ -157,7 +191,7 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
     StructType input = new StructType().add("struct", UserDefinedPythonDataSource.readInputSchema());
     List maps = new ArrayList();
     maps.add(ArrowPythonRunner.getPythonRunnerConfMap(conf));
-    maps.add(PythonCustomMetric.pythonMetrics());
+    maps.add(metrics);
     return construct(seq(chained), input, conf, maps);
   }
 

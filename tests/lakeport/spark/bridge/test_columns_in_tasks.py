@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +16,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.catalog.install import install
-from tests.lakeport.spark.bridge.unsteady import BATCH_ROWS, GO_ON, busy_workers, unsteady_registry
+from tests.lakeport.spark.bridge.unsteady import BATCH_ROWS, GO_ON, busy_workers, text_of, unsteady_registry
 
 pytestmark = pytest.mark.spark
 
 _ROWS = 4 * 20 * BATCH_ROWS
 _WAIT = 60.0
 _GROUP = "lakeport: columns in tasks"
+_SORTED = "lakeport.test.sorted"
+"""A property of Spark's Java that a row sets when it has left a sort."""
+_SLOWLY = f"reflect('java.lang.System', 'setProperty', '{_SORTED}', text), reflect('java.lang.Thread', 'sleep', 50L)"
 
 
 @dataclass(frozen=True)
@@ -63,31 +66,46 @@ def tasks(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -
 
 
 @pytest.mark.slow
-def test_a_query_that_is_cancelled_leaves_nothing(tasks: Tasks) -> None:
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT sum(hash(text)) FROM unsteady.s.hanging", "SELECT text FROM unsteady.s.hanging SORT BY text"],
+    ids=["aggregation", "sort"],
+)
+def test_a_query_that_is_cancelled_leaves_nothing(tasks: Tasks, query: str) -> None:
     """No memory of Arrow, and no Python of a task that was killed while it had handed over half of its batches."""
-    query = "SELECT sum(hash(text)) FROM unsteady.s.hanging"
     arrow = tasks.arrow_bytes()
     context = tasks.spark.sparkContext
-
-    def run() -> object:
-        context.setJobGroup(_GROUP, "is cancelled", interruptOnCancel=True)
-        return tasks.spark.sql(query).collect()
-
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run)
+    with running(tasks, query) as found:
         wait_until(lambda: tasks.arrow_bytes() > arrow and len(busy_workers(tasks.folder)) >= 2)
-        assert not running.done()
+        assert not found.done()
         context.cancelJobGroup(_GROUP)
         with pytest.raises(Exception, match="cancelled"):
-            running.result(_WAIT)
+            found.result(_WAIT)
     wait_until(lambda: tasks.arrow_bytes() == arrow)
     wait_until(lambda: not context.statusTracker().getActiveStageIds())
     # Spark ends the Python of a task that does not end in time; that of one that does ends where it would hand over.
     Path(tasks.folder, GO_ON).touch()
     wait_until(lambda: len(busy_workers(tasks.folder) & tasks.descendants()) < len(busy_workers(tasks.folder)))
-    assert tasks.spark.sql("SELECT count(*), sum(id) FROM unsteady.s.steady").collect() == [
-        (_ROWS, _ROWS * (_ROWS - 1) // 2)
-    ]
+    check_steady(tasks)
+
+
+@pytest.mark.slow
+def test_a_query_is_cancelled_while_java_reads_what_it_sorted(tasks: Tasks) -> None:
+    """All rows of a task are in Spark's sorter then, and its Python has given them all."""
+    arrow = tasks.arrow_bytes()
+    system = Jvm(tasks.spark).cls("java.lang.System")
+    with running(tasks, f"SELECT {_SLOWLY} FROM (SELECT text FROM unsteady.s.steady SORT BY text)") as found:
+        try:
+            wait_until(lambda: system.getProperty(_SORTED) is not None)
+        finally:
+            system.clearProperty(_SORTED)
+        assert not found.done()
+        tasks.spark.sparkContext.cancelJobGroup(_GROUP)
+        with pytest.raises(Exception, match="cancelled"):
+            found.result(_WAIT)
+    wait_until(lambda: not tasks.spark.sparkContext.statusTracker().getActiveStageIds())
+    wait_until(lambda: tasks.arrow_bytes() == arrow)
+    check_steady(tasks)
 
 
 def test_a_limit_ends_what_it_does_not_need(tasks: Tasks) -> None:
@@ -107,6 +125,27 @@ def test_a_worker_reads_again(tasks: Tasks) -> None:
         found = tasks.spark.sql("SELECT DISTINCT pid FROM unsteady.s.steady").collect()
         assert {row["pid"] for row in found} <= before
     assert tasks.descendants() <= before
+
+
+@contextmanager
+def running(tasks: Tasks, query: str) -> Iterator[Future[object]]:
+    """A query that runs in another thread, in a group of jobs that is cancelled at the end."""
+
+    def run() -> object:
+        tasks.spark.sparkContext.setJobGroup(_GROUP, "is cancelled", interruptOnCancel=True)
+        return tasks.spark.sql(query).collect()
+
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            yield pool.submit(run)
+        finally:
+            tasks.spark.sparkContext.cancelJobGroup(_GROUP)
+
+
+def check_steady(tasks: Tasks) -> None:
+    """The next query answers."""
+    found = tasks.spark.sql("SELECT count(*), sum(id) FROM unsteady.s.steady").collect()
+    assert found == [(_ROWS, _ROWS * (_ROWS - 1) // 2)]
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -195,6 +234,27 @@ def test_spark_counts_what_tasks_give(tasks: Tasks) -> None:
     assert found.size_bytes == 0  # Spark counts what its own file systems read
     assert found.scan["number of output rows"] == f"{_ROWS:,}"
     assert found.spilled == 0
+
+
+def test_spark_counts_the_bytes_of_python_by_query(tasks: Tasks) -> None:
+    """Spark's own readers of Python count for all queries of a process together, so that of rows nothing is shown."""
+    # Texts and their offsets, and numbers; what Arrow adds to each batch is little.
+    size = _ROWS * (len(text_of(0)) + 4 + 8)
+    for _ in range(2):
+        _, found = counted(tasks.spark, "SELECT count(text), sum(id + 1) FROM unsteady.s.steady")
+        shown = {name: text for name, text in found.scan.items() if "Python" in name}
+        if tasks.spark.conf.get("spark.lakeport.unsteady.columnar_reader") == "false":
+            assert shown == {}
+            continue
+        assert shown.keys() == {"data sent to Python workers", "data returned from Python workers"}
+        assert size < bytes_of(shown["data returned from Python workers"]) < 1.1 * size
+        assert 0 < bytes_of(shown["data sent to Python workers"]) < size / 100
+
+
+def bytes_of(shown: str) -> float:
+    """The total that a text of Spark's UI begins with, such as 9.5 MiB."""
+    number, unit = shown.rpartition("\n")[2].split(" ")[:2]
+    return float(number) * float(1024 ** ["B", "KiB", "MiB"].index(unit))
 
 
 @contextmanager
