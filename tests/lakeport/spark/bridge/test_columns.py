@@ -151,6 +151,29 @@ def test_filters_of_a_join_at_run_time(lake: Lake, handover: bool, adaptive: str
         lake.spark.conf.unset("spark.sql.adaptive.enabled")
 
 
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+def test_bloom_filters_of_a_join_at_run_time(lake: Lake, handover: bool, adaptive: str) -> None:
+    """Spark builds a Bloom filter of one side's keys, and asks it for the rows of the other side."""
+    text = "SELECT e.id, e.raw, s.label FROM {t}everything e JOIN {t}small s ON e.id = s.id WHERE s.label > 'a'"
+    settings = {
+        "spark.sql.adaptive.enabled": adaptive,
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.optimizer.runtime.bloomFilter.enabled": "true",
+        "spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold": "0",
+    }
+    for name, value in settings.items():
+        lake.spark.conf.set(name, value)
+    try:
+        frame = lake.spark.sql(text.format(t="mem.sales."))
+        assert "might_contain" in frame._jdf.queryExecution().toString()
+        found = sorted(map(tuple, frame.collect()), key=repr)
+        assert found
+        assert found == lake.rows(text.format(t="plain_"))
+    finally:
+        for name in settings:
+            lake.spark.conf.unset(name)
+
+
 @pytest.mark.slow
 def test_memory_is_given_back(lake: Lake, handover: bool) -> None:
     """Also where a query stops in the middle, and where a task fails."""
