@@ -96,8 +96,11 @@ class SliceMerge:
                 yield keys, narrow
 
     def _widened(self, columns: MergeColumns, before: KeptLog) -> SliceRead:
-        """The read with the columns that others asked: in the end the cache has what all queries ask."""
+        """The read with the columns that others asked: in the end the cache has what all queries ask.
+
+        Where it would fill the cache, the other slices are worth more than both columns of this one.
+        """
         known = {*columns.names, *self._read.constants}
-        fits = before.nbytes * 2 <= self._memory
+        fits = self._cache.nbytes + before.nbytes <= self._memory
         more = [ColumnHandle(field.name, field.type) for field in before.schema if fits and field.name not in known]
         return replace(self._read, columns=(*columns.given, *more))

@@ -63,6 +63,22 @@ def test_logs_are_decoded_once(catalog: HudiCatalog, tmp_path: Path) -> None:
     assert [values(catalog, "w"), values(catalog, "v")] == [(["NEW", "STAYS"], False), (["new", "stays"], True)]
 
 
+def test_other_slices_are_not_dropped_for_another_column(catalog: HudiCatalog, tmp_path: Path) -> None:
+    for name in ("t", "u"):
+        catalog.register(write(tmp_path / name, "n" * 10_000).folder, name)
+    small = catalog.with_property("merge_cache", 40_000)
+    small.read("u", columns=["v"])
+    small.read("t", columns=["v"])
+    assert LOG_CACHE.nbytes <= 30_000
+    # Both columns of "t" and the one of "u" do not fit.
+    small = catalog.with_property("merge_cache", LOG_CACHE.nbytes + 5_000)
+    small.read("t", columns=["w"])
+    counts = ScanCounts()
+    with counting(counts):
+        small.read("u", columns=["v"])
+    assert counts.as_mapping().get(KEPT) == 1
+
+
 def test_what_is_counted_is_the_same(catalog: HudiCatalog, tmp_path: Path) -> None:
     catalog.register(write(tmp_path / "t", "new").folder)
     found = []
