@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import duckdb
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
 from lakeport.duckdb.kinds import MOST_DIGITS, decimal_type
 
-__all__ = ["DIVIDE", "ITEM", "VALUE", "create_macros", "divided"]
+__all__ = ["DIVIDE", "ITEM", "VALUE", "DecimalTerm", "create_macros", "divided"]
 
 DIVIDE = "lakeport_divide"
 """The quotient of two numbers as a double."""
@@ -18,6 +20,7 @@ VALUE = "lakeport_value"
 """The value of a key of a map; NULL where there is none."""
 _HALF_UP = "lakeport_half_up"
 _HALF_UP_SURELY = "lakeport_half_up_surely"
+_WHOLE = "lakeport_whole"
 _BY_ZERO = "[DIVIDE_BY_ZERO] division by zero; leave such rows out, as with nullif(divisor, 0)"
 _TOO_LARGE = "the divisor has too many digits to round as Spark does; use the engine spark for it"
 _OUTSIDE = "[INVALID_ARRAY_INDEX] no element at index "
@@ -45,7 +48,26 @@ _MACROS = (
     # For a divisor above 0 of few digits. What may fail, DuckDB computes for each row of a join rather than before it.
     f"""CREATE MACRO {_HALF_UP_SURELY}(a, b) AS
         CASE WHEN a < 0 THEN -((b - 2 * a) // (2 * b)) ELSE (2 * a + b) // (2 * b) END""",
+    # A decimal times a power of ten: what is before the point, and what is behind it, which DuckDB's own product of
+    # decimals would need 38 digits for together with the point's places.
+    f"""CREATE MACRO {_WHOLE}(a, factor) AS
+        CAST(trunc(a) AS HUGEINT) * CAST(factor AS HUGEINT) + CAST((a - trunc(a)) * factor AS HUGEINT)""",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DecimalTerm:
+    """A part of a quotient.
+
+    Attributes:
+        value: The expression.
+        precision: Digits of its type.
+        scale: Those behind the point.
+    """
+
+    value: Expr
+    precision: int
+    scale: int
 
 
 def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
@@ -54,20 +76,18 @@ def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(text)
 
 
-def divided(
-    left: tuple[Expr, int], right: tuple[Expr, int], result: tuple[int, int], *, most_divisor: int | None = None
-) -> Expr:
+def divided(left: DecimalTerm, right: DecimalTerm, result: tuple[int, int], *, most_divisor: int | None = None) -> Expr:
     """The quotient of two decimals, rounded half up.
 
     Args:
-        left: The dividend and its scale.
-        right: The divisor and its scale.
+        left: The dividend.
+        right: The divisor.
         result: Precision and scale of the quotient.
         most_divisor: What the divisor is at most, without its point, if it is surely above 0, or the dividend NULL.
     """
     precision, scale = result
-    shift = scale - left[1] + right[1]
-    dividend, divisor = _whole(left[0], left[1] + max(shift, 0)), _whole(right[0], right[1] + max(-shift, 0))
+    shift = scale - left.scale + right.scale
+    dividend, divisor = _whole(left, left.scale + max(shift, 0)), _whole(right, right.scale + max(-shift, 0))
     most = 10 ** (MOST_DIGITS - scale)
     if most_divisor is not None and most_divisor * 10 ** max(-shift, 0) < most:
         quotient = exp.Anonymous(this=_HALF_UP_SURELY, expressions=[dividend, divisor])
@@ -75,11 +95,14 @@ def divided(
         written = exp.cast(exp.Literal.string(str(most)), "HUGEINT")
         quotient = exp.Anonymous(this=_HALF_UP, expressions=[dividend, divisor, written])
     unit = exp.cast(exp.Literal.string(f"{10**-scale:.{scale}f}"), decimal_type(scale, scale))
-    made = exp.Mul(this=exp.cast(quotient, decimal_type(MOST_DIGITS - scale, 0), copy=False), expression=unit)
+    made = exp.Mul(this=exp.cast(quotient, decimal_type(MOST_DIGITS, 0), copy=False), expression=unit)
     return exp.cast(made, decimal_type(precision, scale), copy=False)
 
 
-def _whole(value: Expr, places: int) -> Expr:
+def _whole(term: DecimalTerm, places: int) -> Expr:
     """A decimal without its point, moved by some places to the right; values of too many digits fail."""
     factor = exp.cast(exp.Literal.string(str(10**places)), decimal_type(places + 1, 0))
-    return exp.cast(exp.Mul(this=exp.Paren(this=value), expression=factor), "HUGEINT", copy=False)
+    if term.precision + places > MOST_DIGITS:
+        value = exp.cast(term.value, decimal_type(term.precision, term.scale), copy=False)
+        return exp.Anonymous(this=_WHOLE, expressions=[value, factor])
+    return exp.cast(exp.Mul(this=exp.Paren(this=term.value), expression=factor), "HUGEINT", copy=False)

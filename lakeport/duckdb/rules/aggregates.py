@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 
 from lakeport.duckdb.kinds import MOST_DIGITS, Kind, as_typed, decimal_type, digits_of, kind_of
-from lakeport.duckdb.macros import divided
+from lakeport.duckdb.macros import DecimalTerm, divided
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.rule import Rule, Rules
 
@@ -20,6 +20,7 @@ _SUMMED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DOUBLE, Kind.DECIMAL})
 # Digits that sums have more than their values, and averages behind the point (Sum.resultType, Average.resultType).
 _SUM_DIGITS = 10
 _AVERAGE_DIGITS = 4
+_COUNT_DIGITS = 19
 _MOST_ROWS = 2**63 - 1
 
 
@@ -81,7 +82,9 @@ def _typed_average(node: Expr) -> Expr:
         total = exp.Sum(this=node.this.copy())
         # Of no values the sum is NULL.
         count = exp.Count(this=node.this)
-        return divided((total, digits[1] - _AVERAGE_DIGITS), (count, 0), digits, most_divisor=_MOST_ROWS)
+        added = min(digits[0] - _AVERAGE_DIGITS + _SUM_DIGITS, MOST_DIGITS)
+        dividend = DecimalTerm(total, added, digits[1] - _AVERAGE_DIGITS)
+        return divided(dividend, DecimalTerm(count, _COUNT_DIGITS, 0), digits, most_divisor=_MOST_ROWS)
     inner = _inner(node)
     inner.replace(exp.cast(inner.copy(), "DOUBLE"))
     return node

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 
 from lakeport.duckdb.kinds import MOST_DIGITS, NUMBERS, Kind, as_typed, decimal_type, digits_of, kind_of, wider_whole
-from lakeport.duckdb.macros import DIVIDE, divided
+from lakeport.duckdb.macros import DIVIDE, DecimalTerm, divided
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.comparisons import check_numbers
 from lakeport.duckdb.rules.rule import Rule, Rules
@@ -103,7 +103,7 @@ def _divide(node: Expr) -> None:
     (precision, scale), (other_precision, other_scale) = _known_digits(node)
     found = max(_LEAST_SCALE, scale + other_precision + 1)
     node.type = decimal_type(*_adjusted(precision - scale + other_scale + found, found))
-    node.meta[_DIGITS] = scale, other_scale
+    node.meta[_DIGITS] = (precision, scale), (other_precision, other_scale)
 
 
 def _quotient(node: Expr) -> Expr:
@@ -112,8 +112,9 @@ def _quotient(node: Expr) -> Expr:
         if isinstance(divisor, exp.Literal) and float(divisor.name):
             return node
         return exp.Anonymous(this=DIVIDE, expressions=[node.this, divisor])
-    scale, other_scale = node.meta[_DIGITS]
-    return divided((node.this, scale), (divisor, other_scale), digits, most_divisor=_positive(divisor, other_scale))
+    left, right = node.meta[_DIGITS]
+    most = _positive(divisor, right[1])
+    return divided(DecimalTerm(node.this, *left), DecimalTerm(divisor, *right), digits, most_divisor=most)
 
 
 def _positive(divisor: Expr, scale: int) -> int | None:

@@ -50,6 +50,15 @@ _NESTED = pa.table(
         "l": pa.array([[{"x": 1}], [None], None, [{"x": 3}]], pa.list_(pa.struct([("x", pa.int16())]))),
     }
 )
+_DECIMALS = pa.table(
+    {
+        "n": pa.array([1, -7, None, 123_456_789], pa.int64()),
+        "w": pa.array([Decimal("1234567890123456789.123456789012345"), Decimal("-0.000000000000001"),
+                       Decimal("-98765432109876543.999999999999999"), Decimal("1")], pa.decimal128(34, 15)),
+        "v": pa.array([Decimal("5000000000.1234567891"), None, Decimal("-77.5"), Decimal("0.0000000003")],
+                      pa.decimal128(30, 10)),
+    }
+)  # fmt: skip
 QUERIES = (
     "SELECT * FROM mem.s.t ORDER BY Big",
     "SELECT id, Big FROM mem.s.t ORDER BY id",
@@ -93,6 +102,9 @@ QUERIES = (
     "SELECT d * -3 AS a, d - 1 AS b, 100.00 * sum(d) OVER () / 7 AS c FROM mem.s.t ORDER BY id",
     "SELECT sum(x.a) / avg(x.a) AS q, max(x.a) AS m FROM (SELECT d * (1 - d) AS a FROM mem.s.t) x",
     "WITH x AS (SELECT n, sum(d) AS a FROM mem.s.t GROUP BY n) SELECT n FROM x WHERE a = (SELECT max(a) FROM x)",
+    "SELECT avg(w) AS a, avg(v) AS b, avg(w) / 7 AS c, sum(v) / 3 AS e FROM mem.s.d",
+    "SELECT w / 3 AS a, v / -7 AS b, v / n AS c, w / 1.5 AS f FROM mem.s.d ORDER BY n",
+    "SELECT n, avg(w) AS a, avg(v) AS b, sum(w) / 1000 AS c FROM mem.s.d GROUP BY n ORDER BY n",
     "SELECT id / n AS a, f / 2 AS b, id % 2 AS c, n % -2 AS e, -n % 3 AS g FROM mem.s.t ORDER BY Big",
     "SELECT CASE WHEN yes THEN d * 2 ELSE 0 END AS a, if(yes, d, 1) AS b, coalesce(d, 0) AS c, nullif(d, 1.5) AS e, "
     "if(yes, s, 'x') AS g FROM mem.s.t ORDER BY Big",
@@ -149,6 +161,7 @@ def engines(spark: SparkSession) -> Iterator[tuple[Session, DuckDbEngine]]:
         put(memory, "t", _ROWS.slice(0, 2))
         memory.insert(SchemaTableName("s", "t"), _ROWS.slice(2))
         put(memory, "n", _NESTED)
+        put(memory, "d", _DECIMALS)
         engine = DuckDbEngine(session.catalogs)
         yield session, engine
         engine.close()
