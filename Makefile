@@ -24,7 +24,7 @@ test: java $(INSTALLED_DEV) ## every package in minutes: a sample of what test-a
 	$(BIN)/pytest --ignore=tests/integration -m "not slow" --numprocesses=2 --dist=loadscope
 
 test-all: java $(INSTALLED_DEV) ## all tests that need pip and Java only, with the large profile of Hypothesis
-	$(BIN)/pytest --ignore=tests/integration --hypothesis-profile=large
+	$(BIN)/pytest --ignore=tests/integration --hypothesis-profile=large --numprocesses=2 --dist=loadscope
 
 integration: java $(INSTALLED_DEV) ## tests against servers that Maven and npm fetch (skipped without Maven, unless LAKEPORT_REQUIRE_INTEGRATION=1)
 	$(BIN)/pytest tests/integration --hypothesis-profile=large

@@ -93,7 +93,9 @@ def terminal(
     """The shell in a terminal, started in the folder ``home``; it is ended by force if it has not by itself."""
     state = home / "state"
     ours = {"TERM": "xterm", "XDG_STATE_HOME": str(state), "XDG_CONFIG_HOME": str(state), "LC_ALL": "C.UTF-8"}
-    kept = {key: value for key, value in os.environ.items() if key not in ("PAGER", "LESS", "LAKEPORT_PAGER")}
+    # A size in the environment would win over that of the screen.
+    unwanted = ("PAGER", "LESS", "LAKEPORT_PAGER", "COLUMNS", "LINES")
+    kept = {key: value for key, value in os.environ.items() if key not in unwanted}
     spawned = pexpect.spawn(
         sys.executable,
         ["-c", _PROGRAM, "shell", *arguments],
