@@ -9,6 +9,8 @@ __all__ = [
     "JAVA_TOO_OLD",
     "LIBRARY_NOT_INSTALLED",
     "SAMPLE_WAREHOUSE_TAKEN",
+    "SERVER_DOES_NOT_START",
+    "SERVER_WITHOUT_AUTHENTICATION",
     "SPARK_CONNECT",
     "SPARK_DOES_NOT_START",
     "TASK_PYTHON",
@@ -26,6 +28,10 @@ LIBRARY_NOT_INSTALLED = ErrorCode("LIBRARY_NOT_INSTALLED", ErrorType.USER_ERROR)
 """A library that is asked for is an extra of Lakeport's. Install it; the message says how."""
 SAMPLE_WAREHOUSE_TAKEN = ErrorCode("SAMPLE_WAREHOUSE_TAKEN", ErrorType.USER_ERROR)
 """The folder of the sample warehouse holds something else. Run the demo in another folder."""
+SERVER_DOES_NOT_START = ErrorCode("SERVER_DOES_NOT_START", ErrorType.EXTERNAL)
+"""A server did not start, for instance since its port is taken. Give another port; the message holds the reason."""
+SERVER_WITHOUT_AUTHENTICATION = ErrorCode("SERVER_WITHOUT_AUTHENTICATION", ErrorType.USER_ERROR)
+"""A server with no authentication would listen where other machines reach it. Give a loopback address."""
 SPARK_CONNECT = ErrorCode("SPARK_CONNECT", ErrorType.USER_ERROR)
 """A session of Spark Connect, whose catalogs are out of reach. Use a classic session."""
 SPARK_DOES_NOT_START = ErrorCode("SPARK_DOES_NOT_START", ErrorType.EXTERNAL)

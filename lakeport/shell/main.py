@@ -13,13 +13,14 @@ from lakeport.shell.configuration import apply_configuration
 from lakeport.shell.problems import exit_code, report
 from lakeport.shell.subcommands.catalogs import add_catalogs_command
 from lakeport.shell.subcommands.demo import add_demo_command
+from lakeport.shell.subcommands.server import add_server_command
 from lakeport.shell.subcommands.shell import add_shell_command
 from lakeport.shell.subcommands.sql import add_sql_command
 from lakeport.version import VERSION
 
 __all__ = ["main"]
 
-_COMMANDS = (add_shell_command, add_sql_command, add_catalogs_command, add_demo_command)
+_COMMANDS = (add_shell_command, add_sql_command, add_server_command, add_catalogs_command, add_demo_command)
 """Functions that each declare one command, with ``run`` among its defaults."""
 
 

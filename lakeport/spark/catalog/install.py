@@ -27,7 +27,7 @@ from lakeport.spark.catalog_map import catalog_map, keep_catalogs
 from lakeport.spark.streaming.batch_ends import observe_session
 from lakeport.spark.tasks.interpreter import task_python
 
-__all__ = ["Installation", "install"]
+__all__ = ["Installation", "install", "jvm_of"]
 
 _jvms: WeakKeyDictionary[SparkContext, Jvm] = WeakKeyDictionary()
 _lock = threading.Lock()
@@ -47,7 +47,7 @@ class Installation:
     """
 
     def __init__(self, spark: SparkSession, registry: CatalogRegistry, *, new_sessions: bool = False) -> None:
-        self.jvm = _jvm(spark)
+        self.jvm = jvm_of(spark)
         check_version(self.jvm)
         task_python(self.jvm.context.pythonExec, self.jvm.context.master or "")
         self._registry = registry
@@ -126,7 +126,8 @@ def install(
     return Installation(spark, registry, new_sessions=new_sessions)
 
 
-def _jvm(spark: SparkSession) -> Jvm:
+def jvm_of(spark: SparkSession) -> Jvm:
+    """The JVM of a Spark application; raises ``NotSupportedError`` for a session of Spark Connect."""
     if not hasattr(spark, "_jsparkSession"):
         raise NotSupportedError(
             "this is a Spark Connect session; Lakeport needs a classic one: "

@@ -1,0 +1,1 @@
+"""Spark's servers for JDBC and Spark Connect over the catalogs (ADR 16)."""

@@ -1,0 +1,77 @@
+"""Spark Connect, for clients with no Java such as ``SparkSession.builder.remote``."""
+
+from __future__ import annotations
+
+from py4j.java_gateway import JavaObject
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from connector_spi.errors import ExternalError, NotSupportedError
+from lakeport.error_codes import SERVER_DOES_NOT_START, SERVER_WITHOUT_AUTHENTICATION
+from lakeport.spark.bridge.errors import first_cause
+from lakeport.spark.bridge.jvm import Jvm
+
+__all__ = ["ConnectServer", "connect_settings"]
+
+_SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService"
+_ADDRESS = "spark.connect.grpc.binding.address"
+_PORT = "spark.connect.grpc.binding.port"
+_TRIES = "spark.connect.grpc.port.maxRetries"
+
+
+def connect_settings(host: str, port: int) -> dict[str, str]:
+    """What Spark has to be started with, since Spark Connect reads it from there.
+
+    Args:
+        host: The address to listen on.
+        port: The port; 0 is any free one.
+    """
+    # Spark would take the next ports where one is taken, which nobody has asked for.
+    return {_ADDRESS: host, _PORT: str(port), _TRIES: "0"}
+
+
+class ConnectServer:
+    """Spark Connect over a session; there is one in a Spark.
+
+    Args:
+        jvm: The JVM of a Spark that was started with ``connect_settings``.
+        session: The ``ServedSession`` that the sessions of clients are made from.
+        host: The address that it was told to listen on.
+
+    Raises:
+        NotSupportedError: Spark was told another address.
+        ExternalError: It does not start, for instance since the port is taken.
+    """
+
+    def __init__(self, jvm: Jvm, session: JavaObject, host: str) -> None:
+        self._host = host
+        met = jvm.context.getConf().get(_ADDRESS, None)
+        if met != host:
+            raise NotSupportedError(
+                f"this Spark has {_ADDRESS}={met}; expected {host}: start Spark with it", SERVER_WITHOUT_AUTHENTICATION
+            )
+        try:
+            self._jvm = jvm
+            self._service = jvm.scala_object(_SERVICE)
+            self._service.sessionManager().initializeBaseSession(session.supplier())
+            self._service.start(jvm.context._jsc.sc())
+        except (Py4JError, PySparkException) as error:
+            raise ExternalError(
+                f"Spark Connect does not start on {host}:{jvm.context.getConf().get(_PORT)}: {first_cause(error)}",
+                SERVER_DOES_NOT_START,
+            ) from error
+
+    @property
+    def address(self) -> str:
+        """What clients give to ``SparkSession.builder.remote``."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"sc://{host}:{int(self._service.localPort())}"
+
+    def open_statements(self) -> int:
+        """How many operations run, or have rows that their client has not read."""
+        found = self._service.listActiveExecutions()
+        return int(found.toOption().get().length()) if found.isRight() else 0
+
+    def stop(self) -> None:
+        """Ends it; operations that still run are interrupted."""
+        self._service.stop(self._jvm.none, self._jvm.none)

@@ -1,0 +1,63 @@
+"""The session that the sessions of clients come from, each with the catalogs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from py4j.java_gateway import JavaObject
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+from catalog.registry import CatalogRegistry
+from connector_spi.errors import NotSupportedError
+from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
+from lakeport.spark.bridge.compiled.java_classes import class_jar, first_line, load_class, source
+from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.catalog_map import share_catalogs
+
+__all__ = ["served_session"]
+
+_CLASS = "ServedSession"
+
+
+class NewSessionProxy(Proxy):
+    """Puts the catalogs into each session that Spark makes for a client.
+
+    Args:
+        jvm: The JVM.
+        registry: The catalogs.
+    """
+
+    class Java:
+        implements: ClassVar[list[str]] = ["java.util.function.Consumer"]
+
+    def __init__(self, jvm: Jvm, registry: CatalogRegistry) -> None:
+        super().__init__(jvm)
+        self._registry = registry
+
+    def accept(self, session: JavaObject) -> None:
+        """A client has a new session."""
+        share_catalogs(self._jvm, self._registry, session)
+
+
+def served_session(jvm: Jvm, spark: SparkSession, registry: CatalogRegistry) -> JavaObject:
+    """A Java session whose ``newSession()`` has the catalogs.
+
+    Args:
+        jvm: The JVM.
+        spark: A classic session that sees the catalogs.
+        registry: The catalogs.
+
+    Raises:
+        NotSupportedError: This Spark's sessions are made otherwise.
+    """
+    try:
+        made = load_class(jvm, class_jar(jvm, _CLASS, source(_CLASS)), _CLASS)
+        given = [spark._jsparkSession, jvm.empty_map, NewSessionProxy(jvm, registry)]
+        return jvm.items(made.getConstructors())[0].newInstance(jvm.array("java.lang.Object", given))
+    except Py4JError as error:
+        raise NotSupportedError(
+            f"Spark {jvm.version} does not make sessions as this server needs it ({first_line(error)}); use Spark 4.3",
+            UNSUPPORTED_SPARK_VERSION,
+        ) from error

@@ -1,0 +1,100 @@
+"""A server: one Spark, JDBC and Spark Connect, the catalogs in each session of each client, and a stop in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from catalog.registry import CatalogRegistry
+from lakeport.server.addresses import LOOPBACK, check_environment, loopback_address
+from lakeport.server.connect_server import ConnectServer, connect_settings
+from lakeport.server.served_session import served_session
+from lakeport.server.thrift_server import ThriftServer
+from lakeport.session import Session
+from lakeport.spark.bridge.options import SparkOptions
+from lakeport.spark.catalog.install import jvm_of
+
+__all__ = ["Server", "ServerOptions"]
+
+_REFUSAL = "this server stops and takes no more statements; connect again when it has started anew"
+_POLL_SECONDS = 0.1
+_METADATA = {"spark.sql.thriftServer.catalogMetadata.enabled": "true"}
+"""Has Spark answer JDBC about catalogs and schemas."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How a server listens and stops.
+
+    Attributes:
+        host: The address to listen on; loopback.
+        thrift_port: The port of the Thrift server; 0 is any free one.
+        connect_port: The port of Spark Connect; 0 is any free one.
+        drain_seconds: How long a stop waits for statements that run.
+    """
+
+    host: str = LOOPBACK
+    thrift_port: int = 10000
+    connect_port: int = 15002
+    drain_seconds: float = 30.0
+
+
+class Server:
+    """Spark's Thrift server and Spark Connect over a registry's catalogs.
+
+    Args:
+        catalogs: Shut down with the server.
+        spark: How to start Spark.
+        options: How to listen and stop.
+
+    Attributes:
+        addresses: What clients connect to, by ``JDBC`` and ``Spark Connect``.
+
+    Raises:
+        InvalidArgumentError, NotSupportedError: The address is not one to listen on, or Spark is of another version.
+        ExternalError: Spark or a server does not start.
+    """
+
+    def __init__(self, catalogs: CatalogRegistry, spark: SparkOptions, options: ServerOptions) -> None:
+        self._options = options
+        with ExitStack() as stack:
+            host = loopback_address(options.host, options.thrift_port)
+            loopback_address(host, options.connect_port)
+            check_environment()
+            ours = {**connect_settings(host, options.connect_port), **_METADATA}
+            session = Session(catalogs, options=replace(spark, settings={**spark.settings, **ours}))
+            stack.callback(session.close)
+            jvm = jvm_of(session.spark)
+            self._served = served_session(jvm, session.spark, catalogs)
+            thrift = ThriftServer(jvm, self._served, host, options.thrift_port)
+            stack.callback(thrift.stop)
+            connect = ConnectServer(jvm, self._served, host)
+            stack.callback(connect.stop)
+            self._servers = (thrift, connect)
+            self.addresses = {"JDBC": thrift.address, "Spark Connect": connect.address}
+            self._stack = stack.pop_all()
+
+    def refuse_statements(self) -> None:
+        """Refuses every further statement; those that run go on."""
+        self._served.refuseStatements(_REFUSAL)
+
+    def stop(self, is_urgent: Callable[[], bool] = lambda: False) -> int:
+        """Takes no more statements, waits for those that run, and ends everything.
+
+        Args:
+            is_urgent: Whether to wait no longer.
+
+        Returns:
+            How many statements were still open, and are cancelled.
+        """
+        with self._stack:
+            self.refuse_statements()
+            end = time.monotonic() + self._options.drain_seconds
+            while (left := self._open_statements()) and time.monotonic() < end and not is_urgent():
+                time.sleep(_POLL_SECONDS)
+        return left
+
+    def _open_statements(self) -> int:
+        return sum(server.open_statements() for server in self._servers)

@@ -1,0 +1,102 @@
+"""``lakeport server``."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from connector_spi.errors import InvalidArgumentError
+from lakeport.default_catalogs import load_catalogs
+from lakeport.shell.arguments import Commands, add_catalogs_option
+from lakeport.shell.configuration import EXAMPLE
+from lakeport.shell.session_settings import session_settings
+from lakeport.shell.state import spark_log
+from lakeport.spark.bridge.options import SparkOptions
+from lakeport.transactions.session_properties import PREFIX
+
+__all__ = ["add_server_command"]
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def add_server_command(commands: Commands) -> None:
+    """Declares the command."""
+    command = commands.add_parser(
+        "server",
+        help="serve the catalogs to clients of JDBC and Spark Connect",
+        description="Starts Spark, its Thrift server and Spark Connect over the catalogs, and runs until SIGTERM or "
+        "Ctrl-C. It has no authentication, so it listens on loopback only.",
+    )
+    add_catalogs_option(command)
+    command.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="loopback address (default: 127.0.0.1)")
+    command.add_argument(
+        "--thrift-port", metavar="PORT", type=int, default=10000, help="port for JDBC; 0 is a free one (default: 10000)"
+    )
+    command.add_argument(
+        "--connect-port",
+        metavar="PORT",
+        type=int,
+        default=15002,
+        help="port for Spark Connect; 0 is a free one (default: 15002)",
+    )
+    command.add_argument(
+        "--drain",
+        metavar="SECONDS",
+        type=float,
+        default=30.0,
+        help="how long a stop waits for statements that run (default: 30); a second signal ends the wait",
+    )
+    command.add_argument(
+        "--session",
+        metavar="C.P=VALUE",
+        action="append",
+        help=f"a session property of each client's session, such as {EXAMPLE}, or a setting of Spark; may be repeated",
+    )
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if not 0 <= arguments.drain < threading.TIMEOUT_MAX:
+        raise InvalidArgumentError(f"--drain {arguments.drain}: expected a number of seconds, 0 or more")
+    # PySpark, which the other commands load later or not at all.
+    from lakeport.server.server import Server, ServerOptions
+
+    catalogs = load_catalogs(arguments.catalogs)
+    try:
+        found = session_settings(catalogs, "spark", arguments.session_properties, arguments.engine_settings)
+        ours = {PREFIX + name: text for name, text in found.properties.items()}
+        spark = SparkOptions(settings={**found.engines["spark"], **ours}, log=None if arguments.debug else spark_log())
+        options = ServerOptions(arguments.host, arguments.thrift_port, arguments.connect_port, arguments.drain)
+        server = Server(catalogs, spark, options)
+        # Not before: PySpark sets a handler for Ctrl-C of its own when Spark starts.
+        with _signals() as (stopping, urgent):
+            for name, address in server.addresses.items():
+                print(f"{name}: {address}", flush=True)
+            stopping.wait()
+            server.refuse_statements()
+            print("stopping", flush=True)
+            cancelled = server.stop(urgent.is_set)
+    except BaseException:
+        catalogs.shutdown()
+        raise
+    print(f"stopped; statements cancelled: {cancelled}" if cancelled else "stopped", flush=True)
+    return 0
+
+
+@contextmanager
+def _signals() -> Iterator[tuple[threading.Event, threading.Event]]:
+    """Events that the first and the second signal to end set."""
+    stopping, urgent = threading.Event(), threading.Event()
+
+    def on_signal(number: int, frame: object) -> None:
+        (urgent if stopping.is_set() else stopping).set()
+
+    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
+    try:
+        yield stopping, urgent
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
