@@ -270,6 +270,29 @@ class MetastoreWriter(ABC):
             MetastoreError: A partition is not there.
         """
 
+    @abstractmethod
+    def drop_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> None:
+        """Drops the statistics of all columns of a table, if there are any; those of its partitions stay.
+
+        Args:
+            database: Name of the database.
+            table: Name of the table.
+            columns: The table's columns: a metastore may have to be asked which of them have statistics.
+        """
+
+    @abstractmethod
+    def drop_partition_statistics(
+        self, database: str, table: str, columns: Sequence[str], partitions: Sequence[str]
+    ) -> None:
+        """Drops the statistics of all columns of partitions, if there are any.
+
+        Args:
+            database: Name of the database.
+            table: Name of the table.
+            columns: As of ``drop_table_statistics``.
+            partitions: Names of the partitions; one that is not there has no statistics.
+        """
+
 
 class TransactionClient(ABC):
     """Transactions, write ids and locks of Hive 3 and later.

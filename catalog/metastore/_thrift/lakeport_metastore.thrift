@@ -224,6 +224,17 @@ struct PartitionsStatsResult {
   1: required map<string, list<ColumnStatisticsObj>> partStats
 }
 
+// Hive 4.1
+struct DeleteColumnStatisticsRequest {
+  1: optional string catName
+  2: required string db_name
+  3: required string tbl_name
+  4: optional list<string> part_names
+  5: optional list<string> col_names
+  6: optional string engine
+  7: optional bool tableLevel
+}
+
 // ---- requests for tables and partitions ----
 
 enum ClientCapability {
@@ -627,6 +638,13 @@ service ThriftHiveMetastore {
     throws (1: NoSuchObjectException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: InvalidInputException o4)
   bool update_partition_column_statistics(1: ColumnStatistics stats_obj)
     throws (1: NoSuchObjectException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: InvalidInputException o4)
+  bool delete_table_column_statistics(1: string db_name, 2: string tbl_name, 3: string col_name, 4: string engine)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2, 3: InvalidObjectException o3, 4: InvalidInputException o4)
+  bool delete_partition_column_statistics(
+    1: string db_name, 2: string tbl_name, 3: string part_name, 4: string col_name, 5: string engine)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2, 3: InvalidObjectException o3, 4: InvalidInputException o4)
+  bool delete_column_statistics_req(1: DeleteColumnStatisticsRequest req)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2, 3: InvalidObjectException o3, 4: InvalidInputException o4)
 
   void create_database(1: Database database)
     throws (1: AlreadyExistsException o1, 2: InvalidObjectException o2, 3: MetaException o3)

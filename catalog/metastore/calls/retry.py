@@ -47,9 +47,10 @@ _ONCE = [
     "abort_txn", "add_dynamic_partitions", "add_partitions", "add_partitions_req", "alter_database",
     "alter_partitions_req", "alter_partitions_with_environment_context", "alter_table", "alter_table_req",
     "alter_table_with_environment_context", "cancel_delegation_token", "commit_txn", "create_database", "create_table",
-    "create_table_req", "drop_database", "drop_partitions_req", "drop_table", "drop_table_with_environment_context",
-    "lock", "open_txns", "renew_delegation_token", "unlock", "update_partition_column_statistics",
-    "update_table_column_statistics",
+    "create_table_req", "delete_column_statistics_req", "delete_partition_column_statistics",
+    "delete_table_column_statistics", "drop_database", "drop_partitions_req", "drop_table",
+    "drop_table_with_environment_context", "lock", "open_txns", "renew_delegation_token", "unlock",
+    "update_partition_column_statistics", "update_table_column_statistics",
 ]  # fmt: skip
 
 CALL_CLASSES: Mapping[str, CallClass] = {
