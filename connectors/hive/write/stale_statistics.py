@@ -8,9 +8,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
 from connector_spi.errors import ConnectorError
+from connectors.hive.definitions.table_formats import is_transactional
 
 __all__ = ["drop_stale_statistics"]
 
@@ -34,7 +36,10 @@ def drop_stale_statistics(metastore: Metastore, table: Table, partitions: Sequen
         if partitions:
             metastore.writes.drop_partition_statistics(table.database, table.name, columns, partitions)
     except ConnectorError as error:
-        _LOG.warning(
+        # Hive 4 knows the write id that they are of, and drops none (HMSHandler.delete_table_column_statistics).
+        kept = error.code == metastore_codes.REFUSED_REQUEST and is_transactional(table.parameters)
+        _LOG.log(
+            logging.INFO if kept else logging.WARNING,
             "the column statistics of %s.%s are of rows from before a write, and could not be dropped: %s",
             table.database,
             table.name,
