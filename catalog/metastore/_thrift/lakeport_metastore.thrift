@@ -542,6 +542,57 @@ struct ShowLocksResponse {
   1: list<ShowLocksResponseElement> locks
 }
 
+// ---- compactions ----
+
+enum CompactionType {
+  MINOR = 1
+  MAJOR = 2
+  REBALANCE = 3          // Hive 4
+  ABORT_TXN_CLEANUP = 4  // Hive 4
+  SMART_OPTIMIZE = 5     // Hive 4.2
+}
+
+struct CompactionRequest {
+  1: required string dbname
+  2: required string tablename
+  3: optional string partitionname
+  4: required CompactionType type
+  5: optional string runas
+  6: optional map<string, string> properties
+}
+
+struct CompactionResponse {
+  1: required i64 id
+  2: required string state
+  3: required bool accepted
+  4: optional string errormessage  // Hive 4
+}
+
+struct ShowCompactRequest {
+  3: optional string dbName    // Hive 4
+  4: optional string tbName    // Hive 4
+}
+
+struct ShowCompactResponseElement {
+  1: required string dbname
+  2: required string tablename
+  3: optional string partitionname
+  4: required CompactionType type
+  5: required string state
+  6: optional string workerid
+  7: optional i64 start
+  8: optional string runAs
+  11: optional i64 endTime
+  13: optional i64 id
+  14: optional string errorMessage  // Hive 4
+  15: optional i64 enqueueTime      // Hive 4
+  24: optional i64 hightestWriteId  // Hive 4
+}
+
+struct ShowCompactResponse {
+  1: required list<ShowCompactResponseElement> compacts
+}
+
 // ---- what a metastore complains of ----
 
 exception MetaException {
@@ -696,4 +747,6 @@ service ThriftHiveMetastore {
     throws (1: NoSuchLockException o1, 2: NoSuchTxnException o2, 3: TxnAbortedException o3)
   HeartbeatTxnRangeResponse heartbeat_txn_range(1: HeartbeatTxnRangeRequest txns)
   ShowLocksResponse show_locks(1: ShowLocksRequest rqst)
+  CompactionResponse compact2(1: CompactionRequest rqst)
+  ShowCompactResponse show_compact(1: ShowCompactRequest rqst)
 }
