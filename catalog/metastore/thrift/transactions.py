@@ -131,21 +131,25 @@ class ThriftTransactions(TransactionClient):
         self, database: str, table: str, partition: str | None, kind: CompactionKind
     ) -> RequestedCompaction:
         request = ttypes.CompactionRequest(database.lower(), table.lower(), partition, kind.value)
-        answer = self._connections.call("compact2", lambda client: client.compact2(request))
-        if answer.accepted or answer.id > 0:
-            return RequestedCompaction(answer.id, answer.state, answer.accepted)
+        answer, why = self._connections.call("compact2", lambda client: _requested(client.compact2(request)))
+        if answer.accepted or answer.compaction > 0:
+            return answer
         # Hive 4 says it in words alone (CompactFunction).
         for one in self.show_compactions(database, table):
             if one.partition == partition and one.state in _PENDING:
                 return RequestedCompaction(one.compaction, one.state, accepted=False)
-        raise MetastoreError(f"the metastore has refused the compaction: {answer.errormessage}", _REFUSED)
+        raise MetastoreError(f"the metastore has refused the compaction: {why}", _REFUSED)
 
     def show_compactions(self, database: str, table: str) -> list[Compaction]:
         name = (database.lower(), table.lower())
         request = ttypes.ShowCompactRequest(*name)
-        shown = self._connections.call("show_compact", lambda client: client.show_compact(request).compacts)
-        # Hive 3 gives those of all tables.
-        found = [_compaction(one) for one in shown if (one.dbname.lower(), one.tablename.lower()) == name]
+
+        def ask(client: ThriftHiveMetastore.Client) -> list[Compaction]:
+            shown = client.show_compact(request).compacts
+            # Hive 3 gives those of all tables.
+            return [_compaction(one) for one in shown if (one.dbname.lower(), one.tablename.lower()) == name]
+
+        found = self._connections.call("show_compact", ask)
         return sorted(found, key=lambda one: -one.compaction)
 
     def timeout_seconds(self) -> float:
@@ -211,6 +215,10 @@ def _component(component: LockComponent) -> ttypes.LockComponent:
 
 def _locked(raw: ttypes.LockResponse) -> LockedObject:
     return LockedObject(raw.lockid, LockState(raw.state))
+
+
+def _requested(raw: ttypes.CompactionResponse) -> tuple[RequestedCompaction, str]:
+    return RequestedCompaction(int(raw.id), raw.state, bool(raw.accepted)), raw.errormessage or raw.state
 
 
 def _compaction(raw: ttypes.ShowCompactResponseElement) -> Compaction:
