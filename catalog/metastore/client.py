@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from catalog.metastore.compactions import CompactionClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Partition, Table
 from catalog.metastore.partitions.names import prune_partition_names
 from catalog.metastore.transactions import (
@@ -270,9 +271,28 @@ class MetastoreWriter(ABC):
             MetastoreError: A partition is not there.
         """
 
+    @abstractmethod
+    def drop_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> None:
+        """Drops the statistics of all columns of a table, if there are any; those of its partitions stay.
 
-class TransactionClient(ABC):
-    """Transactions, write ids and locks of Hive 3 and later.
+        Args:
+            database: Name of the database.
+            table: Name of the table.
+            columns: The table's columns: a metastore may have to be asked which of them have statistics.
+
+        Raises:
+            MetastoreError: The table is transactional, and the metastore, of Hive 4, drops none of it.
+        """
+
+    @abstractmethod
+    def drop_partition_statistics(
+        self, database: str, table: str, columns: Sequence[str], partitions: Sequence[str]
+    ) -> None:
+        """As ``drop_table_statistics``, of partitions by their names; one that is not there has no statistics."""
+
+
+class TransactionClient(CompactionClient):
+    """Transactions, write ids, locks and compactions of Hive 3 and later.
 
     A transaction that ended or timed out makes a call about it raise ``MetastoreError`` with the code
     ``METASTORE_TRANSACTION_ENDED``; only committing what is committed already may pass in silence (Hive 3 and 4).

@@ -47,6 +47,7 @@ from connectors.hive.streaming import initial_offset, latest_offset, streamed_ro
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
 from connectors.hive.table_definitions import HiveDefinitions
 from connectors.hive.transaction import HiveTransaction
+from connectors.hive.transactions.compactions import CompactionsTable
 from connectors.hive.write.insertion import HiveInsertion
 from connectors.toolkit.read.aggregation import aggregated_columns, is_aggregated_by_footers
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -211,12 +212,14 @@ class HiveMetadata(HiveDefinitions, HiveInsertion, ConnectorMetadata[HiveTableHa
             return PropertiesTable(name, properties)
         if name.kind == AcidTable.kind:
             return AcidTable(name, self._transaction, self._files, self._handle(entry))
+        if name.kind == CompactionsTable.kind:
+            return CompactionsTable(name, self.metastore, transactional=is_transactional(entry.parameters))
         if name.kind == PartitionsTable.kind and entry.partition_keys:
             return PartitionsTable(name, self._transaction.client, make_handle(entry, self._files))
         return None
 
     def list_system_table_kinds(self) -> Sequence[str]:
-        return (AcidTable.kind, PartitionsTable.kind, PropertiesTable.kind)
+        return (AcidTable.kind, CompactionsTable.kind, PartitionsTable.kind, PropertiesTable.kind)
 
     def apply_filter(
         self, session: ConnectorSession, table: HiveTableHandle, constraint: Constraint

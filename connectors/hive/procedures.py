@@ -22,6 +22,7 @@ from connectors.hive.definitions.storage_classes import storage_of
 from connectors.hive.partitions.definitions import PartitionDefinitions
 from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.registration.discovery import DiscoveredTable, discover_table
+from connectors.hive.transactions.compactions import compact_procedure
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["HiveProcedures"]
@@ -117,6 +118,7 @@ class HiveProcedures:
                 result=_SYNC_RESULT,
                 function=self._sync,
             ),
+            compact_procedure(self._metastore),
         )
 
     def register_table(

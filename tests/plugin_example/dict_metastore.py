@@ -152,6 +152,16 @@ class DictMetastore(MetastoreClient, MetastoreWriter):
             _refuse(name not in self._partitions[key], f"no partition {name}", error_codes.REFUSED_REQUEST)
             self._statistics[key].setdefault(name, {}).update((one.column, one) for one in columns)
 
+    def drop_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> None:
+        self._statistics[self._need_table(database, table)].pop("", None)
+
+    def drop_partition_statistics(
+        self, database: str, table: str, columns: Sequence[str], partitions: Sequence[str]
+    ) -> None:
+        known = self._statistics[self._need_table(database, table)]
+        for name in partitions:
+            known.pop(name, None)
+
     def _need_database(self, name: str) -> Database:
         found = self.get_database(name)
         if found is None:

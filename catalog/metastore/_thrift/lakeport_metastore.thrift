@@ -224,6 +224,17 @@ struct PartitionsStatsResult {
   1: required map<string, list<ColumnStatisticsObj>> partStats
 }
 
+// Hive 4.1
+struct DeleteColumnStatisticsRequest {
+  1: optional string catName
+  2: required string db_name
+  3: required string tbl_name
+  4: optional list<string> part_names
+  5: optional list<string> col_names
+  6: optional string engine
+  7: optional bool tableLevel
+}
+
 // ---- requests for tables and partitions ----
 
 enum ClientCapability {
@@ -531,6 +542,57 @@ struct ShowLocksResponse {
   1: list<ShowLocksResponseElement> locks
 }
 
+// ---- compactions ----
+
+enum CompactionType {
+  MINOR = 1
+  MAJOR = 2
+  REBALANCE = 3          // Hive 4
+  ABORT_TXN_CLEANUP = 4  // Hive 4
+  SMART_OPTIMIZE = 5     // Hive 4.2
+}
+
+struct CompactionRequest {
+  1: required string dbname
+  2: required string tablename
+  3: optional string partitionname
+  4: required CompactionType type
+  5: optional string runas
+  6: optional map<string, string> properties
+}
+
+struct CompactionResponse {
+  1: required i64 id
+  2: required string state
+  3: required bool accepted
+  4: optional string errormessage  // Hive 4
+}
+
+struct ShowCompactRequest {
+  3: optional string dbName    // Hive 4
+  4: optional string tbName    // Hive 4
+}
+
+struct ShowCompactResponseElement {
+  1: required string dbname
+  2: required string tablename
+  3: optional string partitionname
+  4: required CompactionType type
+  5: required string state
+  6: optional string workerid
+  7: optional i64 start
+  8: optional string runAs
+  11: optional i64 endTime
+  13: optional i64 id
+  14: optional string errorMessage  // Hive 4
+  15: optional i64 enqueueTime      // Hive 4
+  24: optional i64 hightestWriteId  // Hive 4
+}
+
+struct ShowCompactResponse {
+  1: required list<ShowCompactResponseElement> compacts
+}
+
 // ---- what a metastore complains of ----
 
 exception MetaException {
@@ -627,6 +689,13 @@ service ThriftHiveMetastore {
     throws (1: NoSuchObjectException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: InvalidInputException o4)
   bool update_partition_column_statistics(1: ColumnStatistics stats_obj)
     throws (1: NoSuchObjectException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: InvalidInputException o4)
+  bool delete_table_column_statistics(1: string db_name, 2: string tbl_name, 3: string col_name, 4: string engine)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2, 3: InvalidObjectException o3, 4: InvalidInputException o4)
+  bool delete_partition_column_statistics(
+    1: string db_name, 2: string tbl_name, 3: string part_name, 4: string col_name, 5: string engine)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2, 3: InvalidObjectException o3, 4: InvalidInputException o4)
+  bool delete_column_statistics_req(1: DeleteColumnStatisticsRequest req)
+    throws (1: NoSuchObjectException o1, 2: MetaException o2, 3: InvalidObjectException o3, 4: InvalidInputException o4)
 
   void create_database(1: Database database)
     throws (1: AlreadyExistsException o1, 2: InvalidObjectException o2, 3: MetaException o3)
@@ -678,4 +747,6 @@ service ThriftHiveMetastore {
     throws (1: NoSuchLockException o1, 2: NoSuchTxnException o2, 3: TxnAbortedException o3)
   HeartbeatTxnRangeResponse heartbeat_txn_range(1: HeartbeatTxnRangeRequest txns)
   ShowLocksResponse show_locks(1: ShowLocksRequest rqst)
+  CompactionResponse compact2(1: CompactionRequest rqst)
+  ShowCompactResponse show_compact(1: ShowCompactRequest rqst)
 }

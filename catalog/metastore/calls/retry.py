@@ -31,7 +31,8 @@ _READS = [
     "get_partition_names", "get_partition_names_ps", "get_partitions_by_names", "get_partitions_by_names_req",
     "get_partitions_statistics_req", "get_table", "get_table_objects_by_name",
     "get_table_objects_by_name_req", "get_table_req", "get_table_statistics_req", "get_valid_write_ids",
-    "getMetaConf", "getVersion", "set_ugi", "show_locks",
+    "getMetaConf", "getVersion", "set_ugi", "show_compact",
+    "show_locks",
 ]  # fmt: skip
 _REPEATABLE = [
     # The same transaction gets the same write id of a table (TxnHandler.allocateTableWriteIds).
@@ -46,10 +47,11 @@ _REPEATABLE = [
 _ONCE = [
     "abort_txn", "add_dynamic_partitions", "add_partitions", "add_partitions_req", "alter_database",
     "alter_partitions_req", "alter_partitions_with_environment_context", "alter_table", "alter_table_req",
-    "alter_table_with_environment_context", "cancel_delegation_token", "commit_txn", "create_database", "create_table",
-    "create_table_req", "drop_database", "drop_partitions_req", "drop_table", "drop_table_with_environment_context",
-    "lock", "open_txns", "renew_delegation_token", "unlock", "update_partition_column_statistics",
-    "update_table_column_statistics",
+    "alter_table_with_environment_context", "cancel_delegation_token", "commit_txn", "compact2", "create_database",
+    "create_table", "create_table_req", "delete_column_statistics_req", "delete_partition_column_statistics",
+    "delete_table_column_statistics", "drop_database", "drop_partitions_req", "drop_table",
+    "drop_table_with_environment_context", "lock", "open_txns", "renew_delegation_token", "unlock",
+    "update_partition_column_statistics", "update_table_column_statistics",
 ]  # fmt: skip
 
 CALL_CLASSES: Mapping[str, CallClass] = {

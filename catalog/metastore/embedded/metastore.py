@@ -27,6 +27,7 @@ from catalog.metastore.embedded.rows import (
     put_parameters,
     put_statistics,
     remove_partitions,
+    remove_statistics,
     rename_table,
 )
 from catalog.metastore.embedded.sqlite_store import SqliteStore
@@ -230,6 +231,18 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
             if unknown:
                 raise MetastoreError(f"table {database}.{table} has no partition {min(unknown)}")
             put_statistics(connection, database, table, statistics)
+
+    def drop_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> None:
+        self._drop_statistics(database, table, [_OF_TABLE])
+
+    def drop_partition_statistics(
+        self, database: str, table: str, columns: Sequence[str], partitions: Sequence[str]
+    ) -> None:
+        self._drop_statistics(database, table, partitions)
+
+    def _drop_statistics(self, database: str, table: str, partitions: Sequence[str]) -> None:
+        with self._store.write("drop_statistics") as connection:
+            remove_statistics(connection, database.lower(), table.lower(), partitions)
 
 
 def _uri(folder: Path) -> str:

@@ -36,6 +36,7 @@ __all__ = [
     "normalise_table",
     "put_statistics",
     "remove_partitions",
+    "remove_statistics",
     "rename_table",
 ]
 
@@ -174,8 +175,14 @@ def remove_partitions(connection: sqlite3.Connection, database: str, table: str,
     """Drops partitions with their statistics."""
     keys = [(database, table, name) for name in names]
     connection.executemany("DELETE FROM partitions WHERE database = ? AND table_name = ? AND name = ?", keys)
-    connection.executemany("DELETE FROM statistics WHERE database = ? AND table_name = ? AND partition = ?", keys)
+    remove_statistics(connection, database, table, names)
     connection.execute("DELETE FROM storages WHERE id NOT IN (SELECT storage FROM partitions)")
+
+
+def remove_statistics(connection: sqlite3.Connection, database: str, table: str, partitions: Sequence[str]) -> None:
+    """Drops the statistics of partitions; "" stands for the table itself."""
+    keys = [(database, table, name) for name in partitions]
+    connection.executemany("DELETE FROM statistics WHERE database = ? AND table_name = ? AND partition = ?", keys)
 
 
 def put_parameters(

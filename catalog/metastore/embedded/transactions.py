@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import TransactionClient
+from catalog.metastore.compactions import Compaction, CompactionKind, RequestedCompaction
 from catalog.metastore.embedded.sqlite_store import SqliteStore
 from catalog.metastore.transactions import (
     NO_MINIMUM,
@@ -20,7 +21,7 @@ from catalog.metastore.transactions import (
     ValidTransactions,
     ValidWriteIds,
 )
-from connector_spi.errors import MetastoreError
+from connector_spi.errors import MetastoreError, NotSupportedError
 
 __all__ = ["EmbeddedTransactions"]
 
@@ -169,6 +170,17 @@ class EmbeddedTransactions(TransactionClient):
     def heartbeat(self, transaction: int) -> None:
         with self._store.write("heartbeat") as connection:
             self._beat(connection, transaction)
+
+    def request_compaction(
+        self, database: str, table: str, partition: str | None, kind: CompactionKind
+    ) -> RequestedCompaction:
+        raise NotSupportedError(
+            f"{database.lower()}.{table.lower()} cannot be compacted: an embedded metastore has no workers of "
+            "Hive that would do it"
+        )
+
+    def show_compactions(self, database: str, table: str) -> list[Compaction]:
+        return []
 
     def show_locks(self, database: str, table: str) -> list[HeldLock]:
         with self._store.write("show_locks") as connection:

@@ -86,6 +86,24 @@ class WritingChecks(MetastoreConformanceBase):
         with pytest.raises(TableNotFoundError, match="no_such"):
             metastore.writes.set_partition_parameters(made.database, "no_such", {"ds=c": entries})
 
+    def test_dropped_statistics(self, metastore: Metastore) -> None:
+        made = new_table(metastore, ("ds", "string"))
+        add_partitions(metastore, made, ("a/b",), ("c",), ("d",))
+        some = [ColumnStatistics(one.name, one.type, 1, 2) for one in made.storage.columns[:2]]
+        names, columns = ["ds=a%2Fb", "ds=c", "ds=d"], [one.name for one in made.storage.columns]
+        metastore.writes.set_table_statistics(made.database, "t", some)
+        metastore.writes.set_partition_statistics(made.database, "t", {names[0]: some, names[1]: some[:1]})
+        metastore.writes.set_partition_statistics(made.database, "t", {names[2]: some})
+        gone = [names[0], names[1], "ds=never"]
+        for _ in range(2):
+            metastore.writes.drop_partition_statistics(made.database, "T", columns, gone)
+        assert metastore.reads.get_partition_statistics(made.database, "t", names, columns).keys() == {names[2]}
+        assert len(metastore.reads.get_table_statistics(made.database, "t", columns)) == len(some)
+        for _ in range(2):
+            metastore.writes.drop_table_statistics(made.database, "T", columns)
+        assert metastore.reads.get_table_statistics(made.database, "t", columns) == []
+        assert metastore.reads.get_partition_statistics(made.database, "t", names, columns).keys() == {names[2]}
+
     def test_dropped_partitions(self, metastore: Metastore) -> None:
         made = new_table(metastore, ("ds", "string"), ("n", "int"))
         add_partitions(metastore, made, ("a/b", "1"), ("a/b", "2"), ("c", "1"))

@@ -10,12 +10,7 @@ from catalog.metastore.client import MetastoreClient, MetastoreWriter
 from catalog.metastore.model import ColumnStatistics, Database, Parameters, Partition, Table
 from catalog.metastore.partitions.names import make_partition_name
 from catalog.metastore.thrift.client import fetch_partitions, fetch_table
-from catalog.metastore.thrift.connection import (
-    ABILITIES,
-    ENGINE,
-    IDENTIFIER,
-    ThriftConnections,
-)
+from catalog.metastore.thrift.connection import ABILITIES, IDENTIFIER, ThriftConnections
 from catalog.metastore.thrift.convert import (
     changed_database,
     changed_table,
@@ -24,7 +19,11 @@ from catalog.metastore.thrift.convert import (
     table_to_thrift,
 )
 from catalog.metastore.thrift.errors import no_database, no_table
-from catalog.metastore.thrift.statistics import statistics_to_thrift
+from catalog.metastore.thrift.statistics_writes import (
+    drop_partition_statistics,
+    drop_table_statistics,
+    set_statistics,
+)
 from connector_spi.errors import ConnectorError, MetastoreError, SchemaNotFoundError
 
 __all__ = ["ThriftMetastoreWriter"]
@@ -218,13 +217,19 @@ class ThriftMetastoreWriter(MetastoreWriter):
             description = ttypes.ColumnStatisticsDesc(False, database.lower(), table.lower(), name)
             self._set_statistics("update_partition_column_statistics", description, columns)
 
+    def drop_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> None:
+        drop_table_statistics(self._connections, database.lower(), table.lower(), columns)
+
+    def drop_partition_statistics(
+        self, database: str, table: str, columns: Sequence[str], partitions: Sequence[str]
+    ) -> None:
+        drop_partition_statistics(self._connections, database.lower(), table.lower(), columns, partitions)
+
     def _set_statistics(
         self, method: str, description: ttypes.ColumnStatisticsDesc, statistics: Sequence[ColumnStatistics]
     ) -> None:
-        columns = [statistics_to_thrift(column) for column in statistics]
-        raw = ttypes.ColumnStatistics(description, columns, engine=ENGINE)
         try:
-            self._connections.call(method, lambda client: getattr(client, method)(raw))
+            set_statistics(self._connections, method, description, statistics)
         except MetastoreError:
             self._check_table(description.dbName, description.tableName)
             raise

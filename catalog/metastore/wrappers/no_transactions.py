@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import TransactionClient
+from catalog.metastore.compactions import Compaction, CompactionKind, RequestedCompaction
 from catalog.metastore.transactions import (
     HeldLock,
     LockComponent,
@@ -72,6 +73,14 @@ class NoTransactions(TransactionClient):
         raise self._refused()
 
     def show_locks(self, database: str, table: str) -> list[HeldLock]:
+        raise self._refused()
+
+    def request_compaction(
+        self, database: str, table: str, partition: str | None, kind: CompactionKind
+    ) -> RequestedCompaction:
+        raise self._refused()
+
+    def show_compactions(self, database: str, table: str) -> list[Compaction]:
         raise self._refused()
 
     def timeout_seconds(self) -> float:

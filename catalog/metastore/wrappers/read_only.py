@@ -71,6 +71,14 @@ class ReadOnlyWriter(MetastoreWriter):
     ) -> None:
         self._refuse("set statistics")
 
+    def drop_table_statistics(self, database: str, table: str, columns: Sequence[str]) -> None:
+        self._refuse("drop statistics")
+
+    def drop_partition_statistics(
+        self, database: str, table: str, columns: Sequence[str], partitions: Sequence[str]
+    ) -> None:
+        self._refuse("drop statistics")
+
     def _refuse(self, what: str) -> NoReturn:
         raise NotSupportedError(f"cannot {what}: {self._why}", READ_ONLY_CATALOG)
 

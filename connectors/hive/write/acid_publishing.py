@@ -13,6 +13,7 @@ from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.moved_files import MovedFiles
 from connectors.hive.write.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.stale_statistics import drop_stale_statistics
 from connectors.hive.write.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
@@ -114,6 +115,7 @@ class AcidInsert:
         locations = {values: targets.location(table, there, values) for values in (*written, *replaced)}
         for location in locations.values():
             self._check_not_hidden(location)
+        drop_stale_statistics(self.metastore, table, [targets.name(values) for values in there if values])
         self._move(locations, replaced)
         if self.handle.partition_keys and locations:
             self.transaction.add_partitions(self.handle.name, [targets.name(one) for one in locations])

@@ -16,6 +16,7 @@ from connectors.hive.write.moved_files import MovedFiles
 from connectors.hive.write.replaced_files import ReplacedFiles
 from connectors.hive.write.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.row_counts import with_counts
+from connectors.hive.write.stale_statistics import drop_stale_statistics
 from connectors.hive.write.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden, join_path
 
@@ -94,7 +95,7 @@ class HiveInsert:
         locations = [self._targets.location(table, there, values) for values in replaced]
         before = ReplacedFiles.of(self._files, self._handle.name, locations, table_location(table))
         # Before the files: Hive answers count(*) from counts that are said to be exact.
-        self._set_counts(table, {**known, **there}, by_partition, replaced)
+        self._set_statistics(table, {**known, **there}, by_partition, replaced)
         aside = join_path(table_location(table), f"{REPLACED}{uuid.uuid4().hex}")
         with MovedFiles(self._files, aside) as moved:
             for values, fragments in by_partition.items():
@@ -104,7 +105,7 @@ class HiveInsert:
             self._add_partitions(table, new)
             before.replace(moved)
 
-    def _set_counts(
+    def _set_statistics(
         self,
         table: Table,
         known: Mapping[PartitionKey, Partition],
@@ -124,6 +125,7 @@ class HiveInsert:
         parameters = with_counts(table.parameters, added, replaced=() in replaced)
         if parameters != table.parameters:
             writes.alter_table(table.database, table.name, replace(table, parameters=parameters))
+        drop_stale_statistics(self._metastore, table, list(changed))
 
     def _add_partitions(self, table: Table, new: Mapping[PartitionKey, Sequence[HiveFragment]]) -> None:
         partitions = [
@@ -144,7 +146,7 @@ class HiveInsert:
                 raise write_conflict(self._handle.name, f"has added {name} meanwhile")
             # They are over the same folders, where our files are now.
             fragments = [fragment for one in added_since for fragment in new[one.values]]
-            self._set_counts(table, self._targets.known(table, fragments), new)
+            self._set_statistics(table, self._targets.known(table, fragments), new)
 
         self._targets.add(partitions, count)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from pymetastore.hive_metastore import ttypes
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import TransactionClient
+from catalog.metastore.compactions import Compaction, CompactionKind, RequestedCompaction
 from catalog.metastore.embedded.metastore import open_store
 from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
@@ -36,6 +38,9 @@ class HiveThree:
 
     def __init__(self, kept: EmbeddedTransactions) -> None:
         self.kept = kept
+        self.compactions: list[ttypes.ShowCompactResponseElement] = []
+        self.states: list[str] = []
+        """What the compactions become, one after the other, each time that someone has looked."""
 
     def set_ugi(self, user_name: str, group_names: list[str]) -> list[str]:
         return group_names
@@ -109,6 +114,24 @@ class HiveThree:
             self.kept.unlock(rqst.lockid)
         except MetastoreError as error:
             raise ttypes.NoSuchLockException(error.message) from error
+
+    def compact2(self, rqst: ttypes.CompactionRequest) -> ttypes.CompactionResponse:
+        for one in self.compactions:
+            same = (one.dbname, one.tablename, one.partitionname) == (rqst.dbname, rqst.tablename, rqst.partitionname)
+            if same and one.state in ("initiated", "working"):
+                return ttypes.CompactionResponse(one.id, one.state, False)
+        made = ttypes.ShowCompactResponseElement(
+            rqst.dbname, rqst.tablename, rqst.partitionname, rqst.type, "initiated", id=len(self.compactions) + 1
+        )
+        self.compactions.append(made)
+        return ttypes.CompactionResponse(made.id, made.state, True)
+
+    def show_compact(self, rqst: ttypes.ShowCompactRequest) -> ttypes.ShowCompactResponse:
+        # Hive 3 gives those of all tables, whatever it is asked for.
+        shown = [copy(one) for one in self.compactions]
+        for one in self.compactions:
+            one.state = self.states.pop(0) if self.states else one.state
+        return ttypes.ShowCompactResponse(shown)
 
     def _ended(self, call: object) -> None:
         try:
@@ -307,6 +330,56 @@ def test_many_threads_get_ids_of_their_own(transactions: TransactionClient) -> N
     for thread in threads:
         thread.join()
     assert sorted(given) == list(range(1, 31))
+
+
+def test_compactions_are_asked_for_and_shown(embedded: EmbeddedTransactions) -> None:
+    server = HiveThree(embedded)
+    with serving(speak_thrift(server)) as uri:
+        metastore = connect_thrift(ThriftConfig(uri=uri))
+        client = metastore.transactions
+        assert client.request_compaction("D", "T", None, CompactionKind.MAJOR) == RequestedCompaction(
+            1, "initiated", accepted=True
+        )
+        again = client.request_compaction("d", "t", None, CompactionKind.MINOR)
+        assert again == RequestedCompaction(1, "initiated", accepted=False)
+        client.request_compaction("d", "other", "p=1", CompactionKind.MINOR)
+        server.compactions[0].state, server.compactions[0].workerid, server.compactions[0].start = "working", "w1", 5000
+        client.request_compaction("d", "other", "p=2", CompactionKind.MINOR)
+        assert client.show_compactions("D", "T") == [Compaction(1, None, "major", "working", "w1", 5000)]
+        assert [one.partition for one in client.show_compactions("d", "other")] == ["p=2", "p=1"]
+        metastore.close()
+
+
+def test_an_embedded_metastore_compacts_nothing(embedded: EmbeddedTransactions) -> None:
+    with pytest.raises(NotSupportedError, match="no workers"):
+        embedded.request_compaction("d", "t", None, CompactionKind.MAJOR)
+    assert embedded.show_compactions("d", "t") == []
+
+
+class HiveFour(HiveThree):
+    """Hive 4 does not say in fields which compaction is in the way."""
+
+    def compact2(self, rqst: ttypes.CompactionRequest) -> ttypes.CompactionResponse:
+        answer = super().compact2(rqst)
+        if rqst.tablename == "refused":
+            self.compactions.clear()
+        elif answer.accepted:
+            return answer
+        return ttypes.CompactionResponse(-1, "refused", False)
+
+
+def test_hive_four_is_asked_which_compaction_is_in_the_way(embedded: EmbeddedTransactions) -> None:
+    with serving(speak_thrift(HiveFour(embedded))) as uri:
+        metastore = connect_thrift(ThriftConfig(uri=uri))
+        client = metastore.transactions
+        for partition in ("p=1", "p=2"):
+            assert client.request_compaction("d", "t", partition, CompactionKind.MAJOR).accepted
+        again = client.request_compaction("d", "t", "p=1", CompactionKind.MINOR)
+        assert again == RequestedCompaction(1, "initiated", accepted=False)
+        with pytest.raises(MetastoreError, match="has refused the compaction") as raised:
+            client.request_compaction("d", "refused", None, CompactionKind.MAJOR)
+        assert raised.value.code == error_codes.REFUSED_REQUEST
+        metastore.close()
 
 
 class HiveTwo(HiveThree):

@@ -82,6 +82,8 @@ def test_a_read_only_metastore_refuses_every_write(tmp_path: Path) -> None:
         lambda: writes.set_partition_parameters("default", "t", {}),
         lambda: writes.set_table_statistics("default", "t", []),
         lambda: writes.set_partition_statistics("default", "t", {}),
+        lambda: writes.drop_table_statistics("default", "t", []),
+        lambda: writes.drop_partition_statistics("default", "t", [], []),
     ]
     for call in calls:
         with pytest.raises(NotSupportedError, match=r"hive\.read-only") as met:

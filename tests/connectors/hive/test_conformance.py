@@ -32,7 +32,7 @@ class HiveConformance(FileTablesConformance):
     )
     # Hive does not read them from files of ORC and Parquet.
     refused_in_inserts = frozenset({Behaviour.TYPE_TIMESTAMP_UTC})
-    empty_system_tables = frozenset({"acid"})
+    empty_system_tables = frozenset({"acid", "compactions"})
     max_examples = examples(50)
     file_format: ClassVar[str]
 

@@ -1,0 +1,132 @@
+"""Column statistics of what a write changes are gone with it; those of all else stay."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from catalog.metastore.model import ColumnStatistics
+from connector_spi.errors import StorageError
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.writing import MergeCommand, Overwrite
+from connector_spi.testing.merging import ReferenceMerge
+from connector_spi.testing.reading import ReferenceQuery
+from connector_spi.testing.writing import ReferenceInsert, insert_rows, overwrite_rows
+from connectors.hive.connector import HiveConnector
+from connectors.toolkit.storage.filesystem import FileSystem
+from tests.connectors.hive.reading import read_table
+from tests.connectors.hive.table_writer import create_table
+
+NAME = SchemaTableName("s", "t")
+_ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "ds": ["a", "b"]})
+_NEW = pa.table({"id": pa.array([8, 9], pa.int64()), "ds": ["a", "c"]})
+_KINDS = pytest.mark.parametrize("parameters", [{}, {"transactional": "true"}], ids=["plain", "transactional"])
+_OF_ID = ColumnStatistics("id", "bigint", 0, 1, 1, 2)
+
+
+def new_table(
+    hive: HiveConnector, folder: Path, parameters: dict[str, str] | None = None, keys: tuple[str, ...] = ()
+) -> None:
+    """Two rows, and statistics of the table and of each partition."""
+    create_table(
+        hive.metastore, folder, "s", "t", _ROWS[:0], list(keys), file_format="orc", parameters=parameters or {}
+    )
+    for path in (folder / "s" / "t").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    insert_rows(hive, NAME, [_ROWS])
+    hive.metastore.writes.set_table_statistics("s", "t", [_OF_ID])
+    if keys:
+        hive.metastore.writes.set_partition_statistics("s", "t", {"ds=a": [_OF_ID], "ds=b": [_OF_ID]})
+
+
+def known(hive: HiveConnector) -> list[str]:
+    """What has statistics; the table itself is an empty name."""
+    reads = hive.metastore.reads
+    names = reads.get_partition_names("s", "t")
+    found = sorted(reads.get_partition_statistics("s", "t", names, ["id"]))
+    return [""] * len(reads.get_table_statistics("s", "t", ["id"])) + found
+
+
+def delete_first(hive: HiveConnector) -> None:
+    with ReferenceQuery(hive) as query:
+        read = query.table(NAME).project_names(["id", "$row_id", "$partition"]).read()
+        merge = ReferenceMerge(query, NAME, MergeCommand.DELETE)
+        merge.finish([merge.write(deleted=read.filter(pc.equal(read.column("id"), 1)))])
+
+
+@_KINDS
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda hive: insert_rows(hive, NAME, [_NEW]),
+        lambda hive: overwrite_rows(hive, NAME, [_NEW]),
+        lambda hive: overwrite_rows(hive, NAME, []),
+    ],
+    ids=["insert", "overwrite", "truncate"],
+)
+def test_of_a_table(
+    hive: HiveConnector, tmp_path: Path, parameters: dict[str, str], write: Callable[[HiveConnector], None]
+) -> None:
+    new_table(hive, tmp_path, parameters)
+    assert known(hive) == [""]
+    write(hive)
+    assert known(hive) == []
+
+
+@_KINDS
+def test_of_partitions_that_are_written_to(hive: HiveConnector, tmp_path: Path, parameters: dict[str, str]) -> None:
+    new_table(hive, tmp_path, parameters, ("ds",))
+    assert known(hive) == ["", "ds=a", "ds=b"]
+    insert_rows(hive, NAME, [_NEW])
+    assert known(hive) == ["ds=b"]
+    hive.metastore.writes.set_partition_statistics("s", "t", {"ds=c": [_OF_ID]})
+    overwrite_rows(hive, NAME, [_ROWS.slice(1)], Overwrite(dynamic=True))
+    assert known(hive) == ["ds=c"]
+    overwrite_rows(hive, NAME, [])
+    assert known(hive) == []
+
+
+@pytest.mark.parametrize(("keys", "left"), [((), []), (("ds",), ["ds=b"])], ids=["flat", "partitioned"])
+def test_of_deleted_rows(hive: HiveConnector, tmp_path: Path, keys: tuple[str, ...], left: list[str]) -> None:
+    new_table(hive, tmp_path, {"transactional": "true"}, keys)
+    delete_first(hive)
+    assert known(hive) == left
+
+
+@_KINDS
+def test_who_is_killed_leaves_no_old_ones(
+    hive: HiveConnector, tmp_path: Path, parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are gone before the first file is visible, so that no death in between keeps them."""
+    new_table(hive, tmp_path, parameters)
+
+    def refuse(*_: object) -> None:
+        raise StorageError("the storage is gone")
+
+    query = ReferenceQuery(hive)
+    insert = ReferenceInsert(query, NAME)
+    insert.finish([insert.write(_NEW)])
+    monkeypatch.setattr(FileSystem, "move", refuse)
+    with pytest.raises(StorageError):
+        query.transaction.commit()
+    assert known(hive) == []
+
+
+@_KINDS
+def test_a_write_does_not_fail_by_them(
+    hive: HiveConnector, tmp_path: Path, parameters: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    new_table(hive, tmp_path, parameters)
+    with sqlite3.connect(tmp_path / "metastore.db") as connection:
+        connection.execute("ALTER TABLE statistics RENAME TO gone")
+    with caplog.at_level(logging.WARNING):
+        insert_rows(hive, NAME, [_NEW])
+    assert "the column statistics of s.t are of rows from before a write" in caplog.text
+    assert sorted(read_table(hive, "s", "t").column("id").to_pylist()) == [1, 2, 8, 9]

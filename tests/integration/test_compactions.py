@@ -1,0 +1,74 @@
+"""Compactions that real metastores of Hive are asked for, as another client sees them. No worker runs there."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pyarrow as pa
+import pytest
+from pymetastore.hive_metastore import ttypes
+
+from catalog.metastore.compactions import CompactionKind, RequestedCompaction
+from connector_spi.errors import MetastoreError
+from connector_spi.predicate import Value
+from connector_spi.testing.writing import insert_rows
+from connectors.hive import error_codes
+from connectors.hive.transactions.compactions import compact_procedure
+from tests.connectors.hive.reading import make_session
+from tests.integration.conftest import RunningRelease
+from tests.integration.test_transactional_inserts import Warehouse, warehouse
+from tests.integration.test_transactions import make_hive
+
+__all__ = ["warehouse"]
+
+_ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "ds": ["a", "b"]})
+
+
+def compact(warehouse: Warehouse, table: str, **given: Value) -> dict[str, object]:
+    procedure = compact_procedure(warehouse.hive.metastore)
+    defaults = {one.name: one.default for one in procedure.arguments}
+    arguments = {**defaults, "schema_name": warehouse.schema, "table_name": table, **given}
+    [row] = procedure.function(make_session(warehouse.hive), arguments).to_pylist()
+    return dict(row)
+
+
+def shown(warehouse: Warehouse, table: str) -> list[tuple[str | None, int, str]]:
+    found = warehouse.other.show_compact(ttypes.ShowCompactRequest()).compacts
+    of = [one for one in found if (one.dbname, one.tablename) == (warehouse.schema, table)]
+    return sorted((one.partitionname, one.type, one.state) for one in of)
+
+
+def test_every_release_keeps_the_list(metastore_release: RunningRelease) -> None:
+    hive = make_hive(metastore_release.uri)
+    client, schema = hive.metastore.transactions, f"c{uuid4().hex[:8]}"
+    made = client.request_compaction(schema, "t", "ds=a", CompactionKind.MINOR)
+    assert (made.state, made.accepted) == ("initiated", True)
+    again = client.request_compaction(schema, "t", "ds=a", CompactionKind.MINOR)
+    assert again == RequestedCompaction(made.compaction, "initiated", accepted=False)
+    later = client.request_compaction(schema, "t", "ds=b", CompactionKind.MAJOR)
+    client.request_compaction(schema, "other", None, CompactionKind.MAJOR)
+    found = [(one.compaction, one.partition, one.kind, one.state) for one in client.show_compactions(schema, "T")]
+    assert found == [
+        (later.compaction, "ds=b", "major", "initiated"),
+        (made.compaction, "ds=a", "minor", "initiated"),
+    ]
+    assert [one.partition for one in client.show_compactions(schema, "other")] == [None]
+    hive.shutdown()
+
+
+def test_another_client_sees_what_was_asked_for(warehouse: Warehouse) -> None:
+    for name, keys in (("flat", ()), ("parted", ("ds",))):
+        insert_rows(warehouse.hive, warehouse.create(name, keys), [_ROWS])
+    assert compact(warehouse, "flat")["accepted"] is True
+    assert compact(warehouse, "flat", type="minor")["accepted"] is False
+    assert compact(warehouse, "parted", partition="ds=b", type="minor")["accepted"] is True
+    assert shown(warehouse, "flat") == [(None, ttypes.CompactionType.MAJOR, "initiated")]
+    assert shown(warehouse, "parted") == [("ds=b", ttypes.CompactionType.MINOR, "initiated")]
+
+
+def test_a_wait_ends(warehouse: Warehouse) -> None:
+    insert_rows(warehouse.hive, warehouse.create("waiting"), [_ROWS])
+    with pytest.raises(MetastoreError, match="is initiated after 1 s, by worker None") as raised:
+        compact(warehouse, "waiting", wait=True, max_wait_seconds=1)
+    assert raised.value.code == error_codes.HIVE_COMPACTION_FAILED
+    assert shown(warehouse, "waiting") == [(None, ttypes.CompactionType.MAJOR, "initiated")]
