@@ -119,5 +119,5 @@ def test_no_update_is_lost_among_many(warehouse: Warehouse, keys: tuple[str, ...
         thread.start()
     for thread in threads:
         thread.join()
-    assert failures == []
+    assert [str(failure) for failure in failures] == []
     assert warehouse.rows(name) == [{"id": 12, "ds": "a"}]
