@@ -36,8 +36,10 @@ def drop_stale_statistics(metastore: Metastore, table: Table, partitions: Sequen
         if partitions:
             metastore.writes.drop_partition_statistics(table.database, table.name, columns, partitions)
     except ConnectorError as error:
-        # Hive 4 knows the write id that they are of, and drops none (HMSHandler.delete_table_column_statistics).
-        kept = error.code == metastore_codes.REFUSED_REQUEST and is_transactional(table.parameters)
+        # Hive 4 knows the write id that they are of, and drops none: "Cannot delete stats via this API for a
+        # transactional table" (HMSHandler.delete_table_column_statistics).
+        refused = error.code == metastore_codes.REFUSED_REQUEST and "transactional table" in error.message
+        kept = refused and is_transactional(table.parameters)
         _LOG.log(
             logging.INFO if kept else logging.WARNING,
             "the column statistics of %s.%s are of rows from before a write, and could not be dropped: %s",
