@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import UserError
+from connector_spi.names import CatalogSchemaTableName
 from lakeport.arrow.filters import Where
 from lakeport.arrow.reading import open_scan
 from lakeport.arrow.reads import ArrowReads
@@ -20,11 +21,13 @@ from lakeport.catalog_writes import CatalogWrites
 from lakeport.engine import Engine, LazyResult, Parameters, ResultT_co
 from lakeport.frames.table_scan import TableScan
 from lakeport.planning.names import list_schemas, list_tables
+from lakeport.sql.analyze import AnalyzedTable, AnalyzeRequest, analyze_request
 from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
 from lakeport.sql.explain.request import explain_request
 from lakeport.sql.show_stats import show_stats_name
 from lakeport.sql.table_columns import table_columns
 from lakeport.transactions.lease import ReadLease, commit_all
+from lakeport.transactions.statement import statement_scope
 
 __all__ = ["AnySession", "CatalogSession"]
 
@@ -82,6 +85,13 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
         asked = None if args else show_stats_name(text)
         if asked is not None:
             return self._engine.show_stats(asked, self.read_lease)
+        analyzed = None if args else analyze_request(text)
+        if analyzed is not None:
+            name = analyzed.full_name(*self._current_names())
+            # Spark itself analyses its own tables.
+            if name.catalog in self._catalogs.names():
+                self._analyze(name, analyzed)
+                return self._engine.show_stats(str(name), self.read_lease)
         explained = None if args else explain_request(text)
         if explained is not None:
             return self._engine.explain(explained, self.read_lease)
@@ -281,6 +291,15 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
     def read_lease(self) -> ReadLease | None:
         """That of the block that this thread is in; ``None`` outside of one."""
         return next((lease for session, lease in _blocks.get() if session is self), None)
+
+    def _analyze(self, name: CatalogSchemaTableName, request: AnalyzeRequest) -> None:
+        """Collects statistics by a query of the engine, in the snapshot that they are kept for."""
+        with self.statement_block():
+            statement = self._reads.statement(self.read_lease)
+            with statement_scope(statement):
+                table = AnalyzedTable.of(statement, name, request)
+                found = self._engine.plan(table.query(), None, self.read_lease).rows()
+                table.keep(pa.Table.from_batches(found.batches, found.schema))
 
     def _current_names(self) -> tuple[str, str]:
         return self._engine.current_catalog(), self._engine.current_schema()

@@ -30,7 +30,6 @@ from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import PropertyValues
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
-from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
@@ -42,7 +41,7 @@ from connectors.hive.handles import HiveTableHandle
 from connectors.hive.listing.acid_table import AcidTable, version_write_id
 from connectors.hive.partitions.alternatives import key_alternatives
 from connectors.hive.partitions.selection import prune_partitions
-from connectors.hive.statistics.table_statistics import column_statistics, table_statistics
+from connectors.hive.statistics.hive_statistics import HiveStatistics
 from connectors.hive.streaming import initial_offset, latest_offset, streamed_rows
 from connectors.hive.system_tables import PartitionsTable, PropertiesTable
 from connectors.hive.table_definitions import HiveDefinitions
@@ -57,7 +56,7 @@ __all__ = ["HiveMetadata"]
 _WITH_FOOTERS = ("parquet", "orc")
 
 
-class HiveMetadata(HiveDefinitions, HiveInsertion, ConnectorMetadata[HiveTableHandle]):
+class HiveMetadata(HiveDefinitions, HiveInsertion, HiveStatistics, ConnectorMetadata[HiveTableHandle]):
     """Metadata within one transaction, with statistics, partition listing, redirection to Hudi, views and definitions.
 
     Args:
@@ -72,6 +71,7 @@ class HiveMetadata(HiveDefinitions, HiveInsertion, ConnectorMetadata[HiveTableHa
     ) -> None:
         HiveDefinitions.__init__(self, metastore, files)
         HiveInsertion.__init__(self, metastore, files, transaction)
+        HiveStatistics.__init__(self, metastore, transaction)
         self._config = config
 
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
@@ -259,16 +259,6 @@ class HiveMetadata(HiveDefinitions, HiveInsertion, ConnectorMetadata[HiveTableHa
         return AggregationApplication(
             replace(table, aggregation=aggregation), aggregated_columns(aggregation), complete=False
         )
-
-    def get_table_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
-        if table.changes is not None:
-            return TableStatistics()
-        entry = self._transaction.table(table.name)
-        return table_statistics(self._transaction.client, table, entry, count_all=session.is_explained)
-
-    def get_column_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
-        entry = self._transaction.table(table.name)
-        return column_statistics(self._transaction.client, table, entry, count_all=session.is_explained)
 
     def list_partitions(
         self, session: ConnectorSession, table: HiveTableHandle, constraint: TupleDomain[str]

@@ -136,7 +136,8 @@ def _way_out(statement: RefusedStatement, procedures: Sequence[str]) -> str:
         case "MSCK REPAIR TABLE" | "RECOVER PARTITIONS":
             return "it finds the partitions of its tables by itself; SHOW PARTITIONS lists them"
         case "ANALYZE TABLE":
-            return f"the engine that owns the table computes statistics; SHOW STATS FOR {name} shows those it has"
+            own = "session.sql and the shell compute statistics of Hive tables, of others the engine that owns them"
+            return f"{own}; SHOW STATS FOR {name} shows those it has"
         case "ANALYZE TABLES":
             return "the engines that own the tables compute statistics; SHOW STATS FOR shows those of a table"
         case "RENAME PARTITION" | "SET SERDE" | "CREATE INDEX":

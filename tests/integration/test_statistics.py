@@ -26,7 +26,7 @@ from tests.integration.test_transactions import make_hive
 
 __all__ = ["warehouse"]
 
-_ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "v": ["x", None], "ds": ["a", "b"]})
+ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "v": ["x", None], "ds": ["a", "b"]})
 _OF_COLUMNS = [
     ColumnStatistics("id", "bigint", 0, 1, 1, 2),
     ColumnStatistics("v", "string", 1, 1, max_length=1, average_length=1.0),
@@ -72,7 +72,7 @@ def shop(metastore_release: RunningRelease, tmp_path: Path) -> Iterator[Shop]:
 @_KEYS
 def test_of_plain_tables_are_dropped(shop: Shop, tmp_path: Path, keys: tuple[str, ...]) -> None:
     schema, writes = shop.name.schema, shop.hive.metastore.writes
-    create_table(shop.hive.metastore, tmp_path, schema, "t", _ROWS, keys)
+    create_table(shop.hive.metastore, tmp_path, schema, "t", ROWS, keys)
     both = [one.column for one in _OF_COLUMNS]
 
     def compute() -> None:
@@ -82,16 +82,16 @@ def test_of_plain_tables_are_dropped(shop: Shop, tmp_path: Path, keys: tuple[str
 
     compute()
     assert shop.known() == {"": both, **({"ds=a": both, "ds=b": both} if keys else {})}
-    insert_rows(shop.hive, shop.name, [_ROWS.slice(0, 1)])
+    insert_rows(shop.hive, shop.name, [ROWS.slice(0, 1)])
     assert shop.known() == ({"ds=b": both} if keys else {})
     compute()
-    overwrite_rows(shop.hive, shop.name, [_ROWS.slice(1)], Overwrite(dynamic=True))
+    overwrite_rows(shop.hive, shop.name, [ROWS.slice(1)], Overwrite(dynamic=True))
     assert shop.known() == ({"ds=a": both} if keys else {})
     compute()
     overwrite_rows(shop.hive, shop.name, [])
     assert shop.known() == {}
     before = shop.hive.metastore.calls.by_method()
-    insert_rows(shop.hive, shop.name, [_ROWS.slice(0, 1)])
+    insert_rows(shop.hive, shop.name, [ROWS.slice(0, 1)])
     after = shop.hive.metastore.calls.by_method()
     assert {name: after[name].count for name in after if name.startswith("delete")} == {
         name: before[name].count for name in before if name.startswith("delete")
@@ -103,7 +103,7 @@ def test_of_transactional_tables_are_dropped_where_the_metastore_does(
     warehouse: Warehouse, keys: tuple[str, ...], caplog: pytest.LogCaptureFixture
 ) -> None:
     """Hive 4 knows the write id that they are of, and refuses."""
-    name, rows = warehouse.create(f"statistics_{len(keys)}", keys), _ROWS.select(["id", "ds"])
+    name, rows = warehouse.create(f"statistics_{len(keys)}", keys), ROWS.select(["id", "ds"])
     insert_rows(warehouse.hive, name, [rows])
     writes, reads, partitions = warehouse.hive.metastore.writes, warehouse.hive.metastore.reads, ["ds=a", "ds=b"]
     if keys:

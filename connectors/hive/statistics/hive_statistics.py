@@ -1,0 +1,50 @@
+"""What the hive connector's metadata has for statistics: those that there are, and those that were collected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from catalog.metastore.factory import Metastore
+from connector_spi.optional.statistics_collection import CollectedStatistics, StatisticsCollection
+from connector_spi.session import ConnectorSession
+from connector_spi.statistics import TableStatistics
+from connectors.hive.handles import HiveTableHandle
+from connectors.hive.statistics.collection import keep_collected, statistics_collection
+from connectors.hive.statistics.table_statistics import column_statistics, table_statistics
+from connectors.hive.transaction import HiveTransaction
+
+__all__ = ["HiveStatistics"]
+
+
+class HiveStatistics:
+    """Statistics of the metastore.
+
+    Args:
+        metastore: The metastore to keep them in.
+        transaction: Of the reads.
+    """
+
+    def __init__(self, metastore: Metastore, transaction: HiveTransaction) -> None:
+        self._kept_in = metastore
+        self._transaction = transaction
+
+    def get_table_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
+        if table.changes is not None:
+            return TableStatistics()
+        entry = self._transaction.table(table.name)
+        return table_statistics(self._transaction.client, table, entry, count_all=session.is_explained)
+
+    def get_column_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
+        entry = self._transaction.table(table.name)
+        return column_statistics(self._transaction.client, table, entry, count_all=session.is_explained)
+
+    def get_statistics_collection(self, session: ConnectorSession, table: HiveTableHandle) -> StatisticsCollection:
+        metastore = self._kept_in.as_user(session.user)
+        metastore.writes.check_allowed(f"ANALYZE TABLE {table.name}")
+        return statistics_collection(table)
+
+    def finish_statistics_collection(
+        self, session: ConnectorSession, table: HiveTableHandle, collected: Sequence[CollectedStatistics]
+    ) -> None:
+        """As the metastore's entry is now: only its counts of rows are replaced."""
+        keep_collected(self._kept_in.as_user(session.user), table, collected)

@@ -1,0 +1,202 @@
+"""``ANALYZE TABLE table COMPUTE STATISTICS``, which Spark refuses for tables of other catalogs than its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from catalog.resolver import ResolvedSystemTable, ResolvedTable
+from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError, NotSupportedError
+from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
+from connector_spi.optional.statistics_collection import (
+    CollectedColumn,
+    CollectedStatistics,
+    StatisticsCollection,
+    SupportsStatisticsCollection,
+)
+from connector_spi.properties import closest
+from connector_spi.schema import ColumnMetadata
+from lakeport.planning.redirection import resolve
+from lakeport.transactions.statement import CatalogAccess, Statement
+
+__all__ = ["AnalyzeRequest", "AnalyzedTable", "analyze_request"]
+
+_BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)"
+_PART = r"(?:`(?:[^`]|``)*`|\w+)"
+_FLAGS = re.IGNORECASE | re.DOTALL
+_STATEMENT = re.compile(
+    rf"{_BLANK}*ANALYZE +TABLE +(?P<name>{_PART}(?: *\. *{_PART})*)(?: *(?P<partition>PARTITION *\(.*?\)))?"
+    r" *COMPUTE +STATISTICS(?: +(?P<noscan>NOSCAN)| +FOR +(?:(?P<all>ALL +COLUMNS)|COLUMNS +(?P<columns>.+?)))? *;? *"
+    .replace(" +", f"{_BLANK}+").replace(" *", f"{_BLANK}*"),
+    _FLAGS,
+)  # fmt: skip
+_LIST = re.compile(rf"{_PART}(?:{_BLANK}*,{_BLANK}*{_PART})*", _FLAGS)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzeRequest:
+    """What an ``ANALYZE TABLE`` statement asks for.
+
+    Attributes:
+        name: Parts of the table's name, as written.
+        columns: Names of columns; ``None``: all of them.
+        unsupported: Words of it that are not supported.
+    """
+
+    name: tuple[str, ...]
+    columns: tuple[str, ...] | None
+    unsupported: str | None = None
+
+    def full_name(self, catalog: str, schema: str) -> CatalogSchemaTableName:
+        """The full name, with the current catalog and schema.
+
+        Raises:
+            InvalidArgumentError: It has too many parts.
+        """
+        parts = [part.lower() for part in self.name]
+        if len(parts) > 3:
+            raise InvalidArgumentError(
+                f"'{'.'.join(parts)}' has {len(parts)} parts; expected catalog, schema and table"
+            )
+        full = [*[catalog, schema][: 3 - len(parts)], *parts]
+        return CatalogSchemaTableName(full[0], full[1], full[2])
+
+
+def analyze_request(text: str) -> AnalyzeRequest | None:
+    """What a statement asks for; ``None`` where it is another statement.
+
+    ``FOR ALL COLUMNS``, and nothing behind ``STATISTICS``, are all columns whose statistics the table's catalog keeps.
+
+    Raises:
+        InvalidArgumentError: The names of columns are none.
+    """
+    match = _STATEMENT.fullmatch(text)
+    if match is None:
+        return None
+    name = tuple(parse_name(match["name"]))
+    if match["noscan"] or match["partition"]:
+        return AnalyzeRequest(name, None, "NOSCAN" if match["noscan"] else "PARTITION")
+    if match["columns"] is None:
+        return AnalyzeRequest(name, None)
+    if not _LIST.fullmatch(match["columns"]):
+        raise InvalidArgumentError(
+            f"FOR COLUMNS {match['columns']:.100}: expected names of columns, separated by commas"
+        )
+    columns = [part.strip("`").replace("``", "`") for part in re.findall(_PART, match["columns"])]
+    return AnalyzeRequest(name, tuple(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzedTable:
+    """A table whose statistics are collected: by the rows of one query, which any engine may run.
+
+    Attributes:
+        name: In full.
+        access: Its catalog.
+        resolved: What was resolved.
+        metadata: Keeps the statistics.
+        keys: Partition keys.
+        columns: Those that are asked for.
+    """
+
+    name: CatalogSchemaTableName
+    access: CatalogAccess
+    resolved: ResolvedTable
+    metadata: SupportsStatisticsCollection
+    keys: tuple[str, ...]
+    columns: tuple[ColumnMetadata, ...]
+
+    @classmethod
+    def of(cls, statement: Statement, name: CatalogSchemaTableName, request: AnalyzeRequest) -> AnalyzedTable:
+        """Resolves a table.
+
+        Raises:
+            NotSupportedError: It is a system table, its catalog keeps no statistics of it, or parts are asked for.
+            ColumnNotFoundError: It has no such column.
+        """
+        if request.unsupported is not None:
+            raise NotSupportedError(f"ANALYZE TABLE {name} with {request.unsupported} is unsupported; leave it out")
+        access, resolved = resolve(statement.access(name.catalog), name, None)
+        metadata = access.metadata
+        if isinstance(resolved, ResolvedSystemTable) or not isinstance(metadata, SupportsStatisticsCollection):
+            raise NotSupportedError(f"ANALYZE TABLE {name}: its catalog keeps no statistics that others collect")
+        with access.lock:
+            found = metadata.get_statistics_collection(access.session, resolved.handle)
+        chosen = _chosen(name, resolved, found, request.columns)
+        return cls(name, access, resolved, metadata, found.partition_keys, chosen)
+
+    def query(self) -> str:
+        """The query, in Spark's SQL: a row for each partition, without names."""
+        keys = [quote_identifier(key) for key in self.keys]
+        parts = [*keys, "count(*)", *(part for column in self.columns for part in _aggregates(column))]
+        selected = ", ".join(f"{part} AS a{index}" for index, part in enumerate(parts))
+        table = ".".join(map(quote_identifier, (self.name.catalog, self.name.schema, self.name.table)))
+        return f"SELECT {selected} FROM {table}" + (f" GROUP BY {', '.join(keys)}" if keys else "")
+
+    def keep(self, rows: pa.Table) -> None:
+        """Has the catalog keep what the query has found."""
+        collected = [self._collected(tuple(row.values())) for row in rows.to_pylist()]
+        with self.access.lock:
+            self.metadata.finish_statistics_collection(self.access.session, self.resolved.handle, collected)
+
+    def _collected(self, row: tuple[object, ...]) -> CollectedStatistics:
+        count = len(self.keys)
+        rest = iter(row[count + 1 :])
+        rows = _number(row[count])
+        columns = tuple(_found(column, rows, rest) for column in self.columns)
+        return CollectedStatistics(row[:count], rows, columns)  # type: ignore[arg-type]
+
+
+def _chosen(
+    name: CatalogSchemaTableName, resolved: ResolvedTable, found: StatisticsCollection, asked: Sequence[str] | None
+) -> tuple[ColumnMetadata, ...]:
+    visible = {column.name.lower(): column for column in resolved.table.visible_columns()}
+    if asked is None:
+        return tuple(visible[one.lower()] for one in found.columns if one.lower() in visible)
+    kept = {one.lower() for one in found.columns}
+    for one in asked:
+        if one.lower() not in visible:
+            raise ColumnNotFoundError(f"{name} has no column '{one}'{closest(one, visible)}")
+        if one.lower() not in kept:
+            raise NotSupportedError(f"of column '{one}' of {name} no statistics are kept; leave it out")
+    return tuple(visible[one] for one in dict.fromkeys(one.lower() for one in asked))
+
+
+def _aggregates(column: ColumnMetadata) -> list[str]:
+    """The aggregates of a column; ``_found`` takes their values in this order."""
+    name = quote_identifier(column.name)
+    if pt.is_boolean(column.type):
+        return [f"count({name})", f"count_if({name})"]
+    if _is_text(column.type):
+        lengths = f"octet_length({name})"
+        return [f"count({name})", f"approx_count_distinct({name})", f"avg({lengths})", f"max({lengths})"]
+    return [f"count({name})", f"approx_count_distinct({name})", f"min({name})", f"max({name})"]
+
+
+def _found(column: ColumnMetadata, rows: int, values: Iterator[object]) -> CollectedColumn:
+    present = _number(next(values))
+    nulls = rows - present
+    if pt.is_boolean(column.type):
+        return CollectedColumn(column.name, nulls, true_count=_number(next(values)))
+    # It is an estimate, and may be above what there is.
+    distinct = min(_number(next(values)), present)
+    first, second = next(values), next(values)
+    if _is_text(column.type):
+        average = float(first) if isinstance(first, (int, float)) else 0.0
+        return CollectedColumn(column.name, nulls, distinct, average_length=average, max_length=_number(second))
+    # NaN has no place in an order.
+    if any(isinstance(bound, float) and bound != bound for bound in (first, second)):
+        return CollectedColumn(column.name, nulls, distinct)
+    return CollectedColumn(column.name, nulls, distinct, first, second)  # type: ignore[arg-type]
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,125 @@
+"""Statistics that ``ANALYZE TABLE`` computes: as the values are, and kept where the metastore has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from typing import cast
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+import lakeport
+from catalog.metastore.factory import Metastore
+from catalog.metastore.model import ColumnStatistics
+from connector_spi.errors import ColumnNotFoundError, NotSupportedError
+from connectors.hive.connector import HiveConnector
+from connectors.memory.connector import MemoryConnector
+from lakeport import Session
+from tests.connectors.hive.table_writer import create_table
+from tests.lakeport.memory_session import put
+
+pytestmark = pytest.mark.spark
+
+ROWS = pa.table(
+    {
+        "n": pa.array([3, None, 1, 3], pa.int32()),
+        "yes": pa.array([True, None, False, True]),
+        "f": pa.array([1.5, -2.0, None, 1.5]),
+        "odd": pa.array([1.0, float("nan"), None, 2.0]),
+        "d": pa.array([Decimal("1.50"), None, Decimal("-7.25"), Decimal("1.50")], pa.decimal128(10, 2)),
+        "day": pa.array([date(2024, 2, 29), None, date(1999, 1, 1), date(2024, 2, 29)]),
+        "at": pa.array([datetime(2024, 1, 1, 5), None, datetime(2000, 1, 1), datetime(2024, 1, 1, 5)],
+                       pa.timestamp("us")),
+        "s": pa.array(["é", None, "abc", "é"]),
+        "raw": pa.array([b"", None, b"12345", b""]),
+        "tags": pa.array([[1], None, [], [1]], pa.list_(pa.int32())),
+    }
+)  # fmt: skip
+FOUND = [
+    ColumnStatistics("n", "int", 1, 2, 1, 3),
+    ColumnStatistics("yes", "boolean", 1, true_count=2, false_count=1),
+    ColumnStatistics("f", "double", 1, 2, -2.0, 1.5),
+    ColumnStatistics("odd", "double", 1, 3),
+    ColumnStatistics("d", "decimal(10,2)", 1, 2, Decimal("-7.25"), Decimal("1.50")),
+    ColumnStatistics("day", "date", 1, 2, date(1999, 1, 1), date(2024, 2, 29)),
+    ColumnStatistics("at", "timestamp", 1, 2, datetime(2000, 1, 1), datetime(2024, 1, 1, 5)),
+    ColumnStatistics("s", "string", 1, 2, average_length=7 / 3, max_length=3),
+    ColumnStatistics("raw", "binary", 1, 2, average_length=5 / 3, max_length=5),
+]
+KEYED = pa.table(
+    {
+        "id": pa.array([1, 2, 3, 4], pa.int64()),
+        "p": pa.array([1, 1, 2, None], pa.int32()),
+        "ds": ["a/b", "a/b", "c", None],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    folder = tmp_path_factory.mktemp("analyzed")
+    (folder / "catalogs").mkdir()
+    text = f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={folder / 'm.db'}\n"
+    (folder / "catalogs" / "hive.properties").write_text(text)
+    (folder / "catalogs" / "mem.properties").write_text("connector.name=memory\n")
+    with lakeport.connect(spark.newSession(), folder / "catalogs") as opened:
+        create_table(metastore(opened), folder, "s", "flat", ROWS)
+        create_table(metastore(opened), folder, "s", "keyed", KEYED, ["p", "ds"])
+        create_table(metastore(opened), folder, "s", "empty", ROWS.slice(0, 0))
+        put(cast(MemoryConnector, opened.catalogs.get("mem")), "t", KEYED)
+        yield opened
+
+
+def metastore(session: Session) -> Metastore:
+    return cast(HiveConnector, session.catalogs.get("hive")).metastore
+
+
+def test_a_table(session: Session) -> None:
+    shown = session.sql("ANALYZE TABLE hive.s.flat COMPUTE STATISTICS").collect()
+    assert {row.column_name: row.row_count for row in shown}[None] == 4
+    reads = metastore(session).reads
+    entry = reads.get_table("s", "flat")
+    assert entry is not None
+    assert entry.parameters["numRows"] == "4"
+    assert "COLUMN_STATS_ACCURATE" not in entry.parameters
+    assert reads.get_table_statistics("s", "flat", ROWS.column_names) == FOUND
+    assert session.sql("SELECT * FROM hive.s.flat").count() == 4
+
+
+def test_some_columns(session: Session) -> None:
+    session.sql("USE hive.s")
+    session.sql("ANALYZE TABLE empty COMPUTE STATISTICS FOR COLUMNS N, s")
+    found = metastore(session).reads.get_table_statistics("s", "empty", ROWS.column_names)
+    # Of the other columns there is what the table was made with.
+    assert [one for one in found if one.distinct_count is not None] == [
+        ColumnStatistics("n", "int", 0, 0),
+        ColumnStatistics("s", "string", 0, 0, average_length=0.0, max_length=0),
+    ]
+    with pytest.raises(ColumnNotFoundError, match=r"no column 'days'; did you mean 'day'"):
+        session.sql("ANALYZE TABLE hive.s.empty COMPUTE STATISTICS FOR COLUMNS days")
+    with pytest.raises(NotSupportedError, match=r"of column 'tags' of hive\.s\.empty no statistics are kept"):
+        session.sql("ANALYZE TABLE hive.s.empty COMPUTE STATISTICS FOR COLUMNS tags")
+
+
+def test_partitions(session: Session) -> None:
+    session.sql("ANALYZE TABLE hive.s.keyed COMPUTE STATISTICS")
+    reads = metastore(session).reads
+    names = reads.get_partition_names("s", "keyed")
+    assert len(names) == 3
+    found = reads.get_partition_statistics("s", "keyed", names, ["id"])
+    bounds = {(one.low, one.high, one.null_count, one.distinct_count) for [one] in found.values()}
+    assert bounds == {(1, 2, 0, 2), (3, 3, 0, 1), (4, 4, 0, 1)}
+    rows = {one.values: one.parameters["numRows"] for one in reads.get_partitions_by_names("s", "keyed", names)}
+    assert sorted(rows.values()) == ["1", "1", "2"]
+    stats = {row.column_name: row for row in session.sql("SHOW STATS FOR hive.s.keyed").collect()}
+    assert (stats["id"].low_value, stats["id"].high_value, stats[None].row_count) == ("1", "4", 4)
+
+
+def test_catalogs_that_keep_none(session: Session) -> None:
+    with pytest.raises(NotSupportedError, match=r"mem\.s\.t: its catalog keeps no statistics"):
+        session.sql("ANALYZE TABLE mem.s.t COMPUTE STATISTICS")
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        session.sql("ANALYZE TABLE spark_catalog.default.nope COMPUTE STATISTICS NOSCAN")
