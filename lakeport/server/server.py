@@ -20,8 +20,8 @@ __all__ = ["Server", "ServerOptions"]
 
 _REFUSAL = "this server stops and takes no more statements; connect again when it has started anew"
 _POLL_SECONDS = 0.1
-_METADATA = {"spark.sql.thriftServer.catalogMetadata.enabled": "true"}
-"""Has Spark answer JDBC about catalogs and schemas."""
+_SETTINGS = {"spark.sql.thriftServer.catalogMetadata.enabled": "true", "spark.ui.enabled": "false"}
+"""Spark answers JDBC about catalogs and schemas, and has no web pages, which other machines could reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Server:
             host = loopback_address(options.host, options.thrift_port)
             loopback_address(host, options.connect_port)
             check_environment()
-            ours = {**connect_settings(host, options.connect_port), **_METADATA}
+            ours = {**connect_settings(host, options.connect_port), **_SETTINGS}
             session = Session(catalogs, options=replace(spark, settings={**spark.settings, **ours}))
             stack.callback(session.close)
             jvm = jvm_of(session.spark)
