@@ -24,7 +24,7 @@ from lakeport.planning.names import list_schemas, list_tables
 from lakeport.sql.analyze import AnalyzedTable, AnalyzeRequest, analyze_request
 from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
 from lakeport.sql.explain.request import explain_request
-from lakeport.sql.show_stats import show_stats_name
+from lakeport.sql.show_stats import show_stats_name, stats_table_name
 from lakeport.sql.table_columns import table_columns
 from lakeport.transactions.lease import ReadLease, commit_all
 from lakeport.transactions.statement import statement_scope
@@ -87,7 +87,7 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
             return self._engine.show_stats(asked, self.read_lease)
         analyzed = None if args else analyze_request(text)
         if analyzed is not None:
-            name = analyzed.full_name(*self._current_names())
+            name = stats_table_name(analyzed.name, *self._current_names())
             # Spark itself analyses its own tables.
             if name.catalog in self._catalogs.names():
                 self._analyze(name, analyzed)

@@ -1,4 +1,4 @@
-"""Where a server listens; other machines may not reach it, since it asks nobody who they are."""
+"""Where a server listens; other machines may not reach it, since it has no authentication."""
 
 from __future__ import annotations
 

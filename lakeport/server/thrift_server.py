@@ -14,6 +14,7 @@ from lakeport.spark.bridge.jvm import Jvm
 __all__ = ["ThriftServer"]
 
 _THRIFT = "org.apache.spark.sql.hive.thriftserver."
+_EVENTS_MILLIS = 1000
 _CLI_SERVICE = "ThriftBinaryCLIService"
 _OPEN_STATES = frozenset({"STARTED", "COMPILED", "FINISHED"})
 """Of statements whose rows a client may still read (``HiveThriftServer2.ExecutionState``); the others have ended."""
@@ -52,10 +53,13 @@ class ThriftServer:
         return f"jdbc:hive2://{host}:{int(port)}"
 
     def open_statements(self) -> int:
-        """How many statements run, or have rows that their client has not closed."""
+        """How many statements run, or have rows that their client has not closed; 1 where that is not known in time."""
         thrift = self._jvm.scala_object(_THRIFT + "HiveThriftServer2")
         # Its events arrive late, and a statement that has just begun must count.
-        self._jvm.context._jsc.sc().listenerBus().waitUntilEmpty()
+        try:
+            self._jvm.context._jsc.sc().listenerBus().waitUntilEmpty(_EVENTS_MILLIS)
+        except Py4JError:
+            return 1
         field = thrift.listener().getClass().getDeclaredField("executionList")
         field.setAccessible(True)
         states = [str(one.state().toString()) for one in list(field.get(thrift.listener()).values())]

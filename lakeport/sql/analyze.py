@@ -21,20 +21,16 @@ from connector_spi.optional.statistics_collection import (
 from connector_spi.properties import closest
 from connector_spi.schema import ColumnMetadata
 from lakeport.planning.redirection import resolve
+from lakeport.sql.statement_patterns import NAME, PART, statement_pattern
 from lakeport.transactions.statement import CatalogAccess, Statement
 
 __all__ = ["AnalyzeRequest", "AnalyzedTable", "analyze_request"]
 
-_BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)"
-_PART = r"(?:`(?:[^`]|``)*`|\w+)"
-_FLAGS = re.IGNORECASE | re.DOTALL
-_STATEMENT = re.compile(
-    rf"{_BLANK}*ANALYZE +TABLE +(?P<name>{_PART}(?: *\. *{_PART})*)(?: *(?P<partition>PARTITION *\(.*?\)))?"
-    r" *COMPUTE +STATISTICS(?: +(?P<noscan>NOSCAN)| +FOR +(?:(?P<all>ALL +COLUMNS)|COLUMNS +(?P<columns>.+?)))? *;? *"
-    .replace(" +", f"{_BLANK}+").replace(" *", f"{_BLANK}*"),
-    _FLAGS,
-)  # fmt: skip
-_LIST = re.compile(rf"{_PART}(?:{_BLANK}*,{_BLANK}*{_PART})*", _FLAGS)
+_STATEMENT = statement_pattern(
+    rf"ANALYZE +TABLE +(?P<name>{NAME})(?: *(?P<partition>PARTITION *\(.*?\)))? *COMPUTE +STATISTICS"
+    r"(?: +(?P<noscan>NOSCAN)| +FOR +(?:ALL +COLUMNS|COLUMNS +(?P<columns>.+?)))? *;? *"
+)
+_COLUMNS = statement_pattern(rf"{PART}(?: *, *{PART})* *")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,52 +38,40 @@ class AnalyzeRequest:
     """What an ``ANALYZE TABLE`` statement asks for.
 
     Attributes:
-        name: Parts of the table's name, as written.
-        columns: Names of columns; ``None``: all of them.
+        name: The table's name, as written.
+        columns: The columns, as written; ``None``: all of them.
         unsupported: Words of it that are not supported.
     """
 
-    name: tuple[str, ...]
-    columns: tuple[str, ...] | None
+    name: str
+    columns: str | None = None
     unsupported: str | None = None
 
-    def full_name(self, catalog: str, schema: str) -> CatalogSchemaTableName:
-        """The full name, with the current catalog and schema.
+    def column_names(self) -> list[str] | None:
+        """The names of the columns.
 
         Raises:
-            InvalidArgumentError: It has too many parts.
+            InvalidArgumentError: They are something else.
         """
-        parts = [part.lower() for part in self.name]
-        if len(parts) > 3:
+        if self.columns is None:
+            return None
+        if not _COLUMNS.fullmatch(self.columns):
             raise InvalidArgumentError(
-                f"'{'.'.join(parts)}' has {len(parts)} parts; expected catalog, schema and table"
+                f"FOR COLUMNS {self.columns:.100}: expected names of columns, separated by commas"
             )
-        full = [*[catalog, schema][: 3 - len(parts)], *parts]
-        return CatalogSchemaTableName(full[0], full[1], full[2])
+        return [parse_name(part)[0] for part in re.findall(PART, self.columns)]
 
 
 def analyze_request(text: str) -> AnalyzeRequest | None:
     """What a statement asks for; ``None`` where it is another statement.
 
     ``FOR ALL COLUMNS``, and nothing behind ``STATISTICS``, are all columns whose statistics the table's catalog keeps.
-
-    Raises:
-        InvalidArgumentError: The names of columns are none.
     """
     match = _STATEMENT.fullmatch(text)
     if match is None:
         return None
-    name = tuple(parse_name(match["name"]))
-    if match["noscan"] or match["partition"]:
-        return AnalyzeRequest(name, None, "NOSCAN" if match["noscan"] else "PARTITION")
-    if match["columns"] is None:
-        return AnalyzeRequest(name, None)
-    if not _LIST.fullmatch(match["columns"]):
-        raise InvalidArgumentError(
-            f"FOR COLUMNS {match['columns']:.100}: expected names of columns, separated by commas"
-        )
-    columns = [part.strip("`").replace("``", "`") for part in re.findall(_PART, match["columns"])]
-    return AnalyzeRequest(name, tuple(columns))
+    unsupported = "NOSCAN" if match["noscan"] else "PARTITION" if match["partition"] else None
+    return AnalyzeRequest(match["name"], match["columns"], unsupported)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +100,7 @@ class AnalyzedTable:
 
         Raises:
             NotSupportedError: It is a system table, its catalog keeps no statistics of it, or parts are asked for.
-            ColumnNotFoundError: It has no such column.
+            ColumnNotFoundError, InvalidArgumentError: It has no such column.
         """
         if request.unsupported is not None:
             raise NotSupportedError(f"ANALYZE TABLE {name} with {request.unsupported} is unsupported; leave it out")
@@ -126,7 +110,7 @@ class AnalyzedTable:
             raise NotSupportedError(f"ANALYZE TABLE {name}: its catalog keeps no statistics that others collect")
         with access.lock:
             found = metadata.get_statistics_collection(access.session, resolved.handle)
-        chosen = _chosen(name, resolved, found, request.columns)
+        chosen = _chosen(name, resolved, found, request.column_names())
         return cls(name, access, resolved, metadata, found.partition_keys, chosen)
 
     def query(self) -> str:

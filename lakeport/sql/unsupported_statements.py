@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from catalog.metastore.wrappers.read_only import READ_ONLY_CATALOG
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.names import parse_name, quote_identifier
+from lakeport.sql.statement_patterns import BLANK, NAME, statement_pattern
 
 __all__ = [
     "RefusedStatement",
@@ -19,10 +20,8 @@ __all__ = [
     "write_verb",
 ]
 
-_BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)"
-_NAME = rf"(?P<name>(?:`(?:[^`]|``)*`|\w+)(?:{_BLANK}*\.{_BLANK}*(?:`(?:[^`]|``)*`|\w+))*)"
-_FLAGS = re.IGNORECASE | re.DOTALL
-_WRITE_VERB = re.compile(rf"{_BLANK}*(?P<verb>INSERT{_BLANK}+OVERWRITE|INSERT|MERGE|UPDATE|DELETE)\b", _FLAGS)
+_NAME = f"(?P<name>{NAME})"
+_WRITE_VERB = statement_pattern(r"(?P<verb>INSERT +OVERWRITE|INSERT|MERGE|UPDATE|DELETE)\b")
 _SYNC = "sync_partition_metadata"
 _OF_SCHEMAS = ("ANALYZE TABLES", "SHOW VIEWS")
 _KINDS: tuple[tuple[str, str], ...] = (
@@ -41,9 +40,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("SHOW CREATE TABLE AS SERDE", rf"SHOW +CREATE +TABLE +{_NAME} +AS +SERDE"),
     ("SHOW VIEWS", rf"SHOW +VIEWS(?: +(?:IN|FROM) +{_NAME})?"),
 )
-_PATTERNS = tuple(
-    (kind, re.compile(f"{_BLANK}*{pattern.replace(' +', f'{_BLANK}+')}", _FLAGS)) for kind, pattern in _KINDS
-)
+_PATTERNS = tuple((kind, statement_pattern(pattern)) for kind, pattern in _KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +120,7 @@ def read_only(catalog: str, statement: str) -> NotSupportedError:
 def write_verb(text: str) -> str | None:
     """The first words of a statement that writes rows; ``None`` where they do not say it."""
     match = _WRITE_VERB.match(text)
-    return None if match is None else re.sub(rf"{_BLANK}+", " ", match.group("verb").upper())
+    return None if match is None else re.sub(rf"{BLANK}+", " ", match.group("verb").upper())
 
 
 def _way_out(statement: RefusedStatement, procedures: Sequence[str]) -> str:
@@ -153,6 +150,6 @@ def _way_out(statement: RefusedStatement, procedures: Sequence[str]) -> str:
 
 def _parts(name: str) -> tuple[str, ...]:
     try:
-        return tuple(parse_name(re.sub(rf"{_BLANK}*\.{_BLANK}*", ".", name))) if name else ()
+        return tuple(parse_name(re.sub(rf"{BLANK}*\.{BLANK}*", ".", name))) if name else ()
     except InvalidArgumentError:
         return ()

@@ -7,20 +7,19 @@ from dataclasses import dataclass
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.properties import closest
+from lakeport.sql.statement_patterns import BLANK, FLAGS
 
 __all__ = ["ExplainRequest", "explain_request"]
 
-_FLAGS = re.IGNORECASE | re.DOTALL
-_BLANK = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
 _OPTIONS = r"\(\s*(?P<options>(?:TYPE|FORMAT)\s+\w+(?:\s*,\s*\w+\s+\w+)*)\s*\)"
 _STATEMENT = re.compile(
-    rf"{_BLANK}*EXPLAIN\b(?P<analyze>{_BLANK}+ANALYZE(?:{_BLANK}+VERBOSE\b)?)?{_BLANK}*(?:{_OPTIONS}{_BLANK}*)?"
-    rf"(?P<query>.+?){_BLANK}*;?\s*",
-    _FLAGS,
+    rf"{BLANK}*EXPLAIN\b(?P<analyze>{BLANK}+ANALYZE(?:{BLANK}+VERBOSE\b)?)?{BLANK}*(?:{_OPTIONS}{BLANK}*)?"
+    rf"(?P<query>.+?){BLANK}*;?\s*",
+    FLAGS,
 )
 # EXPLAIN ANALYZE TABLE t COMPUTE STATISTICS is Spark's own: it explains the statement ANALYZE TABLE.
-_SPARKS_ANALYZE = re.compile(rf"{_BLANK}*TABLES?\b", _FLAGS)
-_SPARKS_MODES = re.compile(r"(?:LOGICAL|FORMATTED|EXTENDED|CODEGEN|COST)\b", _FLAGS)
+_SPARKS_ANALYZE = re.compile(rf"{BLANK}*TABLES?\b", FLAGS)
+_SPARKS_MODES = re.compile(r"(?:LOGICAL|FORMATTED|EXTENDED|CODEGEN|COST)\b", FLAGS)
 _TYPES = ("LOGICAL", "DISTRIBUTED", "VALIDATE", "IO")
 _FORMATS = ("TEXT", "JSON")
 _REFUSED_FORMATS = ("GRAPHVIZ",)
