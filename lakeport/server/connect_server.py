@@ -8,6 +8,7 @@ from pyspark.errors import PySparkException
 
 from connector_spi.errors import ExternalError, NotSupportedError
 from lakeport.error_codes import SERVER_DOES_NOT_START, SERVER_WITHOUT_AUTHENTICATION
+from lakeport.spark.bridge.compiled.java_classes import PACKAGE, findable
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
 
@@ -17,6 +18,8 @@ _SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService"
 _ADDRESS = "spark.connect.grpc.binding.address"
 _PORT = "spark.connect.grpc.binding.port"
 _TRIES = "spark.connect.grpc.port.maxRetries"
+_INTERCEPTORS = "spark.connect.grpc.interceptor.classes"
+_USER_CLASS = "ConnectUser"
 
 
 def connect_settings(host: str, port: int) -> dict[str, str]:
@@ -27,7 +30,7 @@ def connect_settings(host: str, port: int) -> dict[str, str]:
         port: The port; 0 is any free one.
     """
     # Spark would take the next ports where one is taken, which nobody has asked for.
-    return {_ADDRESS: host, _PORT: str(port), _TRIES: "0"}
+    return {_ADDRESS: host, _PORT: str(port), _TRIES: "0", _INTERCEPTORS: PACKAGE + _USER_CLASS}
 
 
 class ConnectServer:
@@ -54,7 +57,8 @@ class ConnectServer:
             self._jvm = jvm
             self._service = jvm.scala_object(_SERVICE)
             self._service.sessionManager().initializeBaseSession(session.supplier())
-            self._service.start(jvm.context._jsc.sc())
+            with findable(jvm, _USER_CLASS):
+                self._service.start(jvm.context._jsc.sc())
         except (Py4JError, PySparkException) as error:
             raise ExternalError(
                 f"Spark Connect does not start on {host}:{jvm.context.getConf().get(_PORT)}: {first_cause(error)}",

@@ -63,7 +63,7 @@ def new_statement(
     session: JavaObject | None = None,
     ended_by_maker: bool = False,
 ) -> Statement:
-    """A statement with the settings of the Spark session that is active in this thread.
+    """A statement with the settings of the Spark session that is active in this thread, of the client of this thread.
 
     Args:
         jvm: The door to the JVM.
@@ -79,7 +79,8 @@ def new_statement(
         return {key[len(prefix) :]: text for key, text in settings.given.items() if key.startswith(prefix)}
 
     on_read = None if ended_by_maker else lambda lease: query_reads(jvm, lease)
-    return Statement(registry, process_user(), settings.zone, properties, lease=lease, on_read=on_read)
+    user = process_user() if settings.user is None else settings.user
+    return Statement(registry, user, settings.zone, properties, lease=lease, on_read=on_read)
 
 
 def _statement_of_analysis(jvm: Jvm, registry: CatalogRegistry) -> Statement:

@@ -18,6 +18,7 @@ from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = ["FileSettings", "StatementSettings", "exchange_property", "read_file_settings", "read_statement_settings"]
 
+_CURRENT_USER = "org.apache.spark.sql.catalyst.CurrentUserContext"
 _PARALLELISM = ("spark.sql.files.minPartitionNum", "spark.sql.leafNodeDefaultParallelism")
 
 
@@ -28,10 +29,12 @@ class StatementSettings:
     Attributes:
         zone: The session's time zone.
         given: Settings by their names without the prefix that was asked for.
+        user: Whom Spark's servers know as the client of this thread; ``None`` outside of them.
     """
 
     zone: str
     given: Mapping[str, str]
+    user: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ def read_statement_settings(jvm: Jvm, prefix: str, session: JavaObject | None = 
     java = _java(jvm)
     if java is not None:
         found = json.loads(java.settings(session, prefix))
-        zone, given = found["zone"], found["settings"]
+        zone, given, user = found["zone"], found["settings"], found["user"]
     else:
         if session is not None:
             jvm.cls("org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
@@ -67,7 +70,8 @@ def read_statement_settings(jvm: Jvm, prefix: str, session: JavaObject | None = 
         # One look at all keys is one round trip; most sessions set none of ours.
         keys = [key for key in str(settings.keySet().toString()).strip("[]").split(", ") if key.startswith(prefix)]
         zone, given = str(conf.sessionLocalTimeZone()), {key: str(settings.get(key)) for key in keys}
-    return StatementSettings(zone, {key[len(prefix) :]: text for key, text in given.items()})
+        user = jvm.cls(_CURRENT_USER).CURRENT_USER().get()
+    return StatementSettings(zone, {key[len(prefix) :]: text for key, text in given.items()}, user)
 
 
 def exchange_property(jvm: Jvm, name: str, value: str | None) -> str | None:

@@ -44,8 +44,8 @@ class RunningServer:
 class Client:
     """A JDBC connection."""
 
-    def __init__(self, spark: SparkSession, url: str) -> None:
-        self.java: JavaObject = spark._jvm.java.sql.DriverManager.getConnection(url, "someone", "")  # type: ignore[union-attr]
+    def __init__(self, spark: SparkSession, url: str, user: str = "someone", password: str = "") -> None:
+        self.java: JavaObject = spark._jvm.java.sql.DriverManager.getConnection(url, user, password)  # type: ignore[union-attr]
 
     def rows(self, text: str) -> list[tuple[str | None, ...]]:
         """The rows of a statement, as texts."""

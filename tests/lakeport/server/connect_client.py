@@ -19,6 +19,9 @@ def ask(url: str) -> dict[str, object]:
     session.catalog.setCurrentCatalog("hive")
     labels = session.table("sales.labels").filter("id < 3").orderBy("id").select("id", "s")
     found["rows"] = [list(row) for row in labels.collect()]
+    told = session.sql("SELECT DISTINCT user FROM hive.system.metastore_calls WHERE user LIKE 'c%'")
+    found["user"] = session.sql("SELECT current_user()").head()[0]  # type: ignore[index]
+    found["user that the catalog is told"] = [row[0] for row in told.collect()]
     other = session.newSession()
     found["current catalogs of two sessions"] = [one.catalog.currentCatalog() for one in (session, other)]
     found["rows in the other session"] = other.sql("SELECT * FROM hive.sales.labels WHERE id < 3").count()

@@ -81,6 +81,21 @@ def test_clients_at_once(client: Client, other: Client) -> None:
     assert items.result() == [client.rows("SELECT count(*), 'hudi' FROM hudi.sales.items")] * 5
 
 
+USERS = "SELECT DISTINCT user FROM hive.system.metastore_calls WHERE user IN ('alice', 'bob', 'carol') ORDER BY user"
+
+
+def test_a_catalog_is_told_the_user_of_a_client(spark: SparkSession, server: RunningServer) -> None:
+    for user in ("alice", "bob"):
+        client = Client(spark, server.url, user)
+        try:
+            assert client.rows("SELECT current_user()") == [(user,)]
+            assert client.rows(QUERY.format("hive.sales.labels")) == LABELS
+            told = client.rows(USERS)
+        finally:
+            client.java.close()
+    assert told == [("alice",), ("bob",)]
+
+
 def test_errors_read_well(client: Client) -> None:
     mistyped = client.error("SELECT * FROM hive.sales.lables")
     assert "[TABLE_OR_VIEW_NOT_FOUND]" in mistyped
@@ -136,10 +151,13 @@ def test_a_port_that_is_taken(server: RunningServer, tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_a_client_of_spark_connect(server: RunningServer) -> None:
-    command = [sys.executable, "-m", "tests.lakeport.server.connect_client", server.connect_url]
+    url = server.connect_url + "/;user_id=carol"
+    command = [sys.executable, "-m", "tests.lakeport.server.connect_client", url]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {
+        "user": "carol",
+        "user that the catalog is told": ["carol"],
         "catalogs before any statement": ["hive", "hudi", "spark_catalog"],
         "rows": [[int(number), name] for number, name in LABELS],
         "current catalogs of two sessions": ["hive", "spark_catalog"],

@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.Map;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
+import org.apache.spark.sql.catalyst.CurrentUserContext;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.internal.SQLConf;
 
@@ -24,7 +25,7 @@ public class SessionSettings {
   /**
    * @param session Becomes the active session of this thread; null leaves it as it is.
    * @param prefix Of names of settings.
-   * @return The time zone, and all settings that begin with the prefix.
+   * @return The time zone, all settings that begin with the prefix, and the user whom Spark knows in this thread.
    */
   public String settings(Object session, String prefix) throws Exception {
     if (session != null) {
@@ -44,6 +45,7 @@ public class SessionSettings {
     Map found = new HashMap();
     found.put("zone", conf.sessionLocalTimeZone());
     found.put("settings", given);
+    found.put("user", CurrentUserContext.CURRENT_USER().get());
     return JSON.writeValueAsString(found);
   }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -15,7 +17,7 @@ from py4j.protocol import Py4JError
 from lakeport.spark.bridge.compiled.java_cache import cache_directory, compiled_jar
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["PACKAGE", "class_jar", "first_line", "function", "load_class", "source"]
+__all__ = ["PACKAGE", "class_jar", "findable", "first_line", "function", "load_class", "source"]
 
 PACKAGE = "lakeport.spark."
 
@@ -50,6 +52,25 @@ def load_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
         urls = jvm.array("java.net.URL", [jvm.cls("java.io.File")(str(jar)).toURI().toURL()])
         loaders[jar] = jvm.cls("java.net.URLClassLoader")(urls, _parent(jvm))
     return loaders[jar].loadClass(PACKAGE + name)
+
+
+@contextmanager
+def findable(jvm: Jvm, name: str) -> Iterator[JavaObject]:
+    """Lets Spark find a class of a source by its full name in the block: in this thread, and in those that it starts.
+
+    Args:
+        jvm: The JVM.
+        name: Of the source and of the class.
+    """
+    found = load_class(jvm, class_jar(jvm, name, source(name)), name)
+    # A Python thread has a Java thread of its own.
+    thread = jvm.cls("java.lang.Thread").currentThread()
+    before = thread.getContextClassLoader()
+    thread.setContextClassLoader(found.getClassLoader())
+    try:
+        yield found
+    finally:
+        thread.setContextClassLoader(before)
 
 
 def function(jvm: Jvm, name: str, class_name: str | None = None) -> JavaObject | None:
