@@ -31,7 +31,7 @@ SAMPLE_WAREHOUSE_TAKEN = ErrorCode("SAMPLE_WAREHOUSE_TAKEN", ErrorType.USER_ERRO
 SERVER_DOES_NOT_START = ErrorCode("SERVER_DOES_NOT_START", ErrorType.EXTERNAL)
 """A server did not start, for instance since its port is taken. Give another port; the message holds the reason."""
 SERVER_WITHOUT_AUTHENTICATION = ErrorCode("SERVER_WITHOUT_AUTHENTICATION", ErrorType.USER_ERROR)
-"""A server with no authentication would listen where other machines reach it. Give a loopback address."""
+"""A server would let in who has shown nothing, or other machines without TLS. The message says what to give."""
 SPARK_CONNECT = ErrorCode("SPARK_CONNECT", ErrorType.USER_ERROR)
 """A session of Spark Connect, whose catalogs are out of reach. Use a classic session."""
 SPARK_DOES_NOT_START = ErrorCode("SPARK_DOES_NOT_START", ErrorType.EXTERNAL)

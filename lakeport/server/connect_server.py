@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -19,6 +22,7 @@ _ADDRESS = "spark.connect.grpc.binding.address"
 _PORT = "spark.connect.grpc.binding.port"
 _TRIES = "spark.connect.grpc.port.maxRetries"
 _INTERCEPTORS = "spark.connect.grpc.interceptor.classes"
+_TOKEN = "spark.connect.authenticate.token"
 _USER_CLASS = "ConnectUser"
 
 
@@ -40,14 +44,16 @@ class ConnectServer:
         jvm: The JVM of a Spark that was started with ``connect_settings``.
         session: The ``ServedSession`` that the sessions of clients are made from.
         host: The address that it was told to listen on.
+        token: What clients have to show; ``None`` lets in who asks.
 
     Raises:
         NotSupportedError: Spark was told another address.
         ExternalError: It does not start, for instance since the port is taken.
     """
 
-    def __init__(self, jvm: Jvm, session: JavaObject, host: str) -> None:
+    def __init__(self, jvm: Jvm, session: JavaObject, host: str, token: str | None) -> None:
         self._host = host
+        self._has_token = token is not None
         met = jvm.context.getConf().get(_ADDRESS, None)
         if met != host:
             raise NotSupportedError(
@@ -57,7 +63,7 @@ class ConnectServer:
             self._jvm = jvm
             self._service = jvm.scala_object(_SERVICE)
             self._service.sessionManager().initializeBaseSession(session.supplier())
-            with findable(jvm, _USER_CLASS):
+            with findable(jvm, _USER_CLASS), _authenticated(jvm, token):
                 self._service.start(jvm.context._jsc.sc())
         except (Py4JError, PySparkException) as error:
             raise ExternalError(
@@ -69,6 +75,9 @@ class ConnectServer:
     def address(self) -> str:
         """What clients give to ``SparkSession.builder.remote``."""
         host = f"[{self._host}]" if ":" in self._host else self._host
+        if self._has_token:
+            # PySpark's client sends a token without TLS to this name only.
+            host = "localhost"
         return f"sc://{host}:{int(self._service.localPort())}"
 
     def open_statements(self) -> int:
@@ -79,3 +88,15 @@ class ConnectServer:
     def stop(self) -> None:
         """Ends it; operations that still run are interrupted."""
         self._service.stop(self._jvm.none, self._jvm.none)
+
+
+@contextmanager
+def _authenticated(jvm: Jvm, token: str | None) -> Iterator[None]:
+    """Gives Spark the token for the start in the block: others see command lines, and settings of a running Spark."""
+    conf = jvm.context._jsc.sc().conf()
+    if token is not None:
+        conf.set(_TOKEN, token)
+    try:
+        yield
+    finally:
+        conf.remove(_TOKEN)

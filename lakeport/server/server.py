@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from catalog.registry import CatalogRegistry
-from lakeport.server.addresses import LOOPBACK, check_environment, loopback_address
+from lakeport.server.access import Access, check_settings
+from lakeport.server.addresses import LOOPBACK, address_to_listen_on, check_environment, is_loopback
 from lakeport.server.connect_server import ConnectServer, connect_settings
 from lakeport.server.served_session import served_session
 from lakeport.server.thrift_server import ThriftServer
@@ -29,16 +30,19 @@ class ServerOptions:
     """How a server listens and stops.
 
     Attributes:
-        host: The address to listen on; loopback.
+        host: The address of the Thrift server. Spark Connect has no TLS: it listens there if that is loopback, else
+            on loopback.
         thrift_port: The port of the Thrift server; 0 is any free one.
         connect_port: The port of Spark Connect; 0 is any free one.
         drain_seconds: How long a stop waits for statements that run.
+        access: What clients have to show.
     """
 
     host: str = LOOPBACK
     thrift_port: int = 10000
     connect_port: int = 15002
     drain_seconds: float = 30.0
+    access: Access = field(default_factory=Access)
 
 
 class Server:
@@ -60,17 +64,21 @@ class Server:
     def __init__(self, catalogs: CatalogRegistry, spark: SparkOptions, options: ServerOptions) -> None:
         self._options = options
         with ExitStack() as stack:
-            host = loopback_address(options.host, options.thrift_port)
-            loopback_address(host, options.connect_port)
+            access = options.access
+            host = address_to_listen_on(
+                options.host, options.thrift_port, for_other_machines=access.is_for_other_machines
+            )
+            connect_host = address_to_listen_on(host if is_loopback(host) else LOOPBACK, options.connect_port)
             check_environment()
-            ours = {**connect_settings(host, options.connect_port), **_SETTINGS}
+            check_settings(spark.settings)
+            ours = {**connect_settings(connect_host, options.connect_port), **_SETTINGS}
             session = Session(catalogs, options=replace(spark, settings={**spark.settings, **ours}))
             stack.callback(session.close)
             jvm = jvm_of(session.spark)
             self._served = served_session(jvm, session.spark, catalogs)
-            thrift = ThriftServer(jvm, self._served, host, options.thrift_port)
+            thrift = ThriftServer(jvm, self._served, host, options.thrift_port, access)
             stack.callback(thrift.stop)
-            connect = ConnectServer(jvm, self._served, host)
+            connect = ConnectServer(jvm, self._served, connect_host, access.connect_token)
             stack.callback(connect.stop)
             self._servers = (thrift, connect)
             self.addresses = {"JDBC": thrift.address, "Spark Connect": connect.address}

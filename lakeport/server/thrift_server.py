@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import ClassVar
+
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from connector_spi.errors import ExternalError
 from lakeport.error_codes import SERVER_DOES_NOT_START
+from lakeport.server.access import Access, KeyStore
+from lakeport.server.password_file import PasswordFile
+from lakeport.spark.bridge.compiled.java_classes import findable
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.proxies import Proxy
 
 __all__ = ["ThriftServer"]
 
 _THRIFT = "org.apache.spark.sql.hive.thriftserver."
+_CHECK = "PasswordCheck"
+_KEY_STORE_PASSWORD = "hive.server2.keystore.password"
 _EVENTS_MILLIS = 1000
 _CLI_SERVICE = "ThriftBinaryCLIService"
 _OPEN_STATES = frozenset({"STARTED", "COMPILED", "FINISHED"})
@@ -28,17 +38,22 @@ class ThriftServer:
         session: The Java session that the sessions of clients are made from.
         host: The address to listen on.
         port: The port; 0 is any free one.
+        access: What clients have to show.
 
     Raises:
         ExternalError: It does not start, for instance since the port is taken.
     """
 
-    def __init__(self, jvm: Jvm, session: JavaObject, host: str, port: int) -> None:
+    def __init__(self, jvm: Jvm, session: JavaObject, host: str, port: int, access: Access) -> None:
         self._jvm = jvm
         self._host = host
+        self._has_tls = access.key_store is not None
         try:
-            _configure(jvm, session, host, port)
-            self._server = jvm.scala_object(_THRIFT + "HiveThriftServer2").startWithSparkSession(session, False)
+            _configure(jvm, session, {"hive.server2.thrift.bind.host": host, "hive.server2.thrift.port": str(port)})
+            # Hive looks for the class in the threads that serve clients.
+            with findable(jvm, _CHECK) as check, _tls(session, access.key_store):
+                _authenticate(jvm, session, check, access.passwords)
+                self._server = jvm.scala_object(_THRIFT + "HiveThriftServer2").startWithSparkSession(session, False)
         except (Py4JError, PySparkException) as error:
             raise ExternalError(
                 f"the Thrift server does not start on {host}:{port}: {first_cause(error)}", SERVER_DOES_NOT_START
@@ -50,7 +65,7 @@ class ThriftServer:
         services = list(self._server.getServices())
         port = next(one.getPortNumber() for one in services if self._jvm.class_name(one) == _CLI_SERVICE)
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"jdbc:hive2://{host}:{int(port)}"
+        return f"jdbc:hive2://{host}:{int(port)}" + ("/;ssl=true" if self._has_tls else "")
 
     def open_statements(self) -> int:
         """How many statements run, or have rows that their client has not closed; 1 where that is not known in time."""
@@ -70,14 +85,33 @@ class ThriftServer:
         self._server.stop()
 
 
-def _configure(jvm: Jvm, session: JavaObject, host: str, port: int) -> None:
+class PasswordCheckProxy(Proxy):
+    """Looks users up in the password file.
+
+    Args:
+        jvm: The JVM.
+        passwords: The file.
+    """
+
+    class Java:
+        implements: ClassVar[list[str]] = ["java.util.function.BiPredicate"]
+
+    def __init__(self, jvm: Jvm, passwords: PasswordFile) -> None:
+        super().__init__(jvm)
+        self._passwords = passwords
+
+    def test(self, user: str | None, password: str | None) -> bool:
+        """Whether a user has this password."""
+        return bool(user) and bool(password) and self._passwords.authenticate(str(user), str(password))
+
+
+def _configure(jvm: Jvm, session: JavaObject, address: Mapping[str, str]) -> None:
     conf = session.sessionState().conf()
     settings = {
-        "hive.server2.thrift.bind.host": host,
-        "hive.server2.thrift.port": str(port),
+        **address,
         "hive.server2.transport.mode": "binary",
-        "hive.server2.authentication": "NONE",
-        # Nobody has proved who he is, so that nobody is taken for the user that he names.
+        # A client is the user whose password it has, and nobody else.
+        "hive.server2.allow.user.substitution": "false",
         "hive.server2.enable.doAs": "false",
         # One session for all clients would be this one.
         "spark.sql.hive.thriftServer.singleSession": "false",
@@ -86,3 +120,28 @@ def _configure(jvm: Jvm, session: JavaObject, host: str, port: int) -> None:
         conf.setConfString(name, value)
     # Derby is in Spark's client of Hive, and would leave its log in the current directory.
     jvm.cls("java.lang.System").setProperty("derby.stream.error.file", "/dev/null")
+
+
+def _authenticate(jvm: Jvm, session: JavaObject, check: JavaObject, passwords: PasswordFile | None) -> None:
+    """Has Hive check passwords, which reads the name of the class from the system's properties."""
+    mode = "NONE" if passwords is None else "CUSTOM"
+    session.sessionState().conf().setConfString("hive.server2.authentication", mode)
+    if passwords is None:
+        return
+    jvm.cls("java.lang.System").setProperty("hive.server2.custom.authentication.class", str(check.getName()))
+    [use] = [one for one in jvm.items(check.getMethods()) if one.getName() == "use"]
+    use.invoke(None, jvm.array("java.lang.Object", [PasswordCheckProxy(jvm, passwords)]))
+
+
+@contextmanager
+def _tls(session: JavaObject, key_store: KeyStore | None) -> Iterator[None]:
+    """Settings of TLS for the start in the block; the password is in no setting that a client could see after."""
+    conf = session.sessionState().conf()
+    conf.setConfString("hive.server2.use.SSL", "false" if key_store is None else "true")
+    if key_store is not None:
+        conf.setConfString("hive.server2.keystore.path", str(key_store.path))
+        conf.setConfString(_KEY_STORE_PASSWORD, key_store.password)
+    try:
+        yield
+    finally:
+        conf.unsetConf(_KEY_STORE_PASSWORD)

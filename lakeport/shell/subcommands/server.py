@@ -7,6 +7,8 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from connector_spi.errors import InvalidArgumentError
 from lakeport.default_catalogs import load_catalogs
@@ -16,6 +18,9 @@ from lakeport.shell.session_settings import session_settings
 from lakeport.shell.state import spark_log
 from lakeport.spark.bridge.options import SparkOptions
 from lakeport.transactions.session_properties import PREFIX
+
+if TYPE_CHECKING:
+    from lakeport.server.access import Access
 
 __all__ = ["add_server_command"]
 
@@ -28,10 +33,10 @@ def add_server_command(commands: Commands) -> None:
         "server",
         help="serve the catalogs to clients of JDBC and Spark Connect",
         description="Starts Spark, its Thrift server and Spark Connect over the catalogs, and runs until SIGTERM or "
-        "Ctrl-C. It has no authentication, so it listens on loopback only.",
+        "Ctrl-C. Without authentication and TLS it listens on loopback only.",
     )
     add_catalogs_option(command)
-    command.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="loopback address (default: 127.0.0.1)")
+    command.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="address (default: 127.0.0.1)")
     command.add_argument(
         "--thrift-port", metavar="PORT", type=int, default=10000, help="port for JDBC; 0 is a free one (default: 10000)"
     )
@@ -49,6 +54,7 @@ def add_server_command(commands: Commands) -> None:
         default=30.0,
         help="how long a stop waits for statements that run (default: 30); a second signal ends the wait",
     )
+    _add_access_options(command)
     command.add_argument(
         "--session",
         metavar="C.P=VALUE",
@@ -58,18 +64,50 @@ def add_server_command(commands: Commands) -> None:
     command.set_defaults(run=_run)
 
 
+def _add_access_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--password-file", metavar="FILE", help="users of JDBC and their hashed passwords, as 'htpasswd -B' writes them"
+    )
+    command.add_argument(
+        "--connect-token-file",
+        metavar="FILE",
+        help="token for clients of Spark Connect (default: SPARK_CONNECT_AUTHENTICATE_TOKEN in the environment)",
+    )
+    command.add_argument("--keystore", metavar="FILE", help="key and certificate for TLS at the port for JDBC")
+    command.add_argument(
+        "--keystore-password-file",
+        metavar="FILE",
+        help="its password (default: LAKEPORT_KEYSTORE_PASSWORD in the environment)",
+    )
+
+
+def _access(arguments: argparse.Namespace) -> Access:
+    from lakeport.server.access import CONNECT_TOKEN, KEY_STORE_PASSWORD, Access, KeyStore, secret
+    from lakeport.server.password_file import PasswordFile
+
+    store = None
+    if arguments.keystore is not None:
+        password = secret(arguments.keystore_password_file, KEY_STORE_PASSWORD)
+        if password is None:
+            raise InvalidArgumentError(f"--keystore: expected --keystore-password-file, or {KEY_STORE_PASSWORD}")
+        store = KeyStore(Path(arguments.keystore), password)
+    passwords = None if arguments.password_file is None else PasswordFile(Path(arguments.password_file))
+    return Access(passwords, secret(arguments.connect_token_file, CONNECT_TOKEN), store)
+
+
 def _run(arguments: argparse.Namespace) -> int:
     if not 0 <= arguments.drain < threading.TIMEOUT_MAX:
         raise InvalidArgumentError(f"--drain {arguments.drain}: expected a number of seconds, 0 or more")
     # PySpark, which the other commands load later or not at all.
     from lakeport.server.server import Server, ServerOptions
 
+    access = _access(arguments)
     catalogs = load_catalogs(arguments.catalogs)
     try:
         found = session_settings(catalogs, "spark", arguments.session_properties, arguments.engine_settings)
         ours = {PREFIX + name: text for name, text in found.properties.items()}
         spark = SparkOptions(settings={**found.engines["spark"], **ours}, log=None if arguments.debug else spark_log())
-        options = ServerOptions(arguments.host, arguments.thrift_port, arguments.connect_port, arguments.drain)
+        options = ServerOptions(arguments.host, arguments.thrift_port, arguments.connect_port, arguments.drain, access)
         server = Server(catalogs, spark, options)
         # Not before: PySpark sets a handler for Ctrl-C of its own when Spark starts.
         with _signals() as (stopping, urgent):

@@ -20,7 +20,9 @@ from tests.server_process import running_process
 
 COMMAND = [sys.executable, "-c", "import sys; from lakeport.shell.main import main; sys.exit(main())", "server"]
 _ADDRESSES = re.compile(
-    r"^JDBC: (jdbc:hive2://127\.0\.0\.1:\d+)\nSpark Connect: (sc://127\.0\.0\.1:\d+)$", re.MULTILINE
+    r"^JDBC: (jdbc:hive2://127\.0\.0\.1:\d+(?:/;ssl=true)?)\n"
+    r"Spark Connect: (sc://(?:127\.0\.0\.1|localhost):\d+)$",
+    re.MULTILINE,
 )
 _PATIENCE = 120
 """Seconds that a process has to say or do something; no test is about how long it takes."""

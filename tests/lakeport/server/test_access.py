@@ -1,0 +1,75 @@
+"""No way into a server is left open beside the ones that are closed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from lakeport.server.access import Access, KeyStore, check_settings, secret
+from lakeport.server.password_file import PasswordFile
+from lakeport.shell.main import main
+from tests.lakeport.server.test_password_file import SHA1
+
+TOKEN = "a token of some length"
+
+
+@pytest.fixture
+def passwords(tmp_path: Path) -> Path:
+    path = tmp_path / "passwords"
+    path.write_text(f"alice:{SHA1}\n", "utf-8")
+    return path
+
+
+def test_both_ways_in_have_authentication_or_none(passwords: Path) -> None:
+    for given in (Access(PasswordFile(passwords), TOKEN), Access()):
+        assert not given.is_for_other_machines
+        assert TOKEN not in repr(given)
+    with pytest.raises(NotSupportedError, match="expected --connect-token-file"):
+        Access(PasswordFile(passwords))
+    with pytest.raises(NotSupportedError, match="expected --password-file"):
+        Access(connect_token=TOKEN)
+    with pytest.raises(InvalidArgumentError, match="has 5 characters; expected 16"):
+        Access(PasswordFile(passwords), "short")
+
+
+def test_other_machines_need_tls(passwords: Path, tmp_path: Path) -> None:
+    store = KeyStore(passwords, "a secret")
+    assert "a secret" not in repr(store)
+    assert Access(PasswordFile(passwords), TOKEN, store).is_for_other_machines
+    assert not Access(key_store=store).is_for_other_machines
+    with pytest.raises(InvalidArgumentError, match=r"missing\.p12 does not exist"):
+        KeyStore(tmp_path / "missing.p12", "")
+
+
+def test_secrets(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(TOKEN + "\n", "utf-8")
+    assert secret(str(path), "NAME", {"NAME": "another"}) == TOKEN
+    assert secret(None, "NAME", {"NAME": "another"}) == "another"
+    assert secret(None, "NAME", {"NAME": ""}) is None
+    path.write_text("\n", "utf-8")
+    with pytest.raises(InvalidArgumentError, match="is empty"):
+        secret(str(path), "NAME", {})
+    with pytest.raises(InvalidArgumentError, match="cannot be read: Is a directory"):
+        secret(str(tmp_path), "NAME", {})
+
+
+def test_settings_that_get_around_it() -> None:
+    check_settings({"spark.sql.ansi.enabled": "true"})
+    with pytest.raises(NotSupportedError, match="expected --connect-token-file") as met:
+        check_settings({"spark.connect.authenticate.token": TOKEN})
+    assert TOKEN not in met.value.message
+
+
+def test_the_command_refuses_half_of_it(passwords: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["server", "--password-file", str(passwords)]) == 1
+    assert "[SERVER_WITHOUT_AUTHENTICATION] JDBC has passwords" in capsys.readouterr().err
+    assert main(["server", "--keystore", str(passwords)]) == 1
+    assert "--keystore: expected --keystore-password-file, or LAKEPORT_KEYSTORE_PASSWORD" in capsys.readouterr().err
+    token = passwords.with_name("token")
+    token.write_text(TOKEN, "utf-8")
+    given = ["--password-file", str(passwords), "--connect-token-file", str(token)]
+    assert main(["server", *given, "--host", "0.0.0.0"]) == 1
+    assert "has no authentication with TLS" in capsys.readouterr().err
