@@ -16,11 +16,16 @@ __all__ = ["CatalogEntry"]
 
 
 class CatalogEntry:
-    """One catalog. It has its own lock, so that several can be built at the same time."""
+    """One catalog. It has its own lock, so that several can be built at the same time.
 
-    def __init__(self, config: CatalogConfig | BrokenCatalog) -> None:
+    Args:
+        config: Its configuration.
+        connector: Its connector, where it is there already.
+    """
+
+    def __init__(self, config: CatalogConfig | BrokenCatalog, connector: Connector | None = None) -> None:
         self._config = config
-        self._connector: Connector | None = None
+        self._connector = connector
         self._siblings: dict[tuple[str, tuple[tuple[str, str], ...]], Connector] = {}
         self._closed = False
         self._lock = threading.Lock()

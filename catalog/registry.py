@@ -96,28 +96,22 @@ class CatalogRegistry:
         config.typed_properties(factory.config_properties)
         self.register_config(config)
 
+    def register_connector(self, name: str, connector: Connector) -> None:
+        """Adds a catalog of the engine's own, whose connector is there; it is shut down with the catalog.
+
+        Raises:
+            InvalidPropertyError: The name is invalid.
+            InvalidArgumentError: A catalog of this name exists.
+        """
+        self._register(CatalogConfig.from_mapping(name, name, {}), connector)
+
     def register_config(self, config: CatalogConfig | BrokenCatalog) -> None:
         """Adds a catalog from its file; errors in it are raised when the catalog is used.
 
         Raises:
             InvalidArgumentError: A catalog of this name exists.
         """
-        with self._changing:
-            with self._lock:
-                self._refuse_if_closed()
-                if config.name in self._entries:
-                    raise InvalidArgumentError(
-                        f"catalog '{config.name}' exists already; drop it first", CATALOG_ALREADY_EXISTS
-                    )
-                entry = self._entries[config.name] = CatalogEntry(config)
-            try:
-                self._notify(CatalogEvent.REGISTERED, config.name)
-            except BaseException:
-                with self._lock:
-                    self._entries.pop(config.name, None)
-                # A listener may have built it.
-                entry.close()
-                raise
+        self._register(config, None)
 
     def register_directory(self, folder: str | os.PathLike[str]) -> None:
         """Adds all catalog files of a directory.
@@ -231,6 +225,24 @@ class CatalogRegistry:
                 errors.append(error)
         if errors:
             raise errors[0]
+
+    def _register(self, config: CatalogConfig | BrokenCatalog, connector: Connector | None) -> None:
+        with self._changing:
+            with self._lock:
+                self._refuse_if_closed()
+                if config.name in self._entries:
+                    raise InvalidArgumentError(
+                        f"catalog '{config.name}' exists already; drop it first", CATALOG_ALREADY_EXISTS
+                    )
+                entry = self._entries[config.name] = CatalogEntry(config, connector)
+            try:
+                self._notify(CatalogEvent.REGISTERED, config.name)
+            except BaseException:
+                with self._lock:
+                    self._entries.pop(config.name, None)
+                # A listener may have built it.
+                entry.close()
+                raise
 
     def _check(self, name: str) -> CatalogCheck:
         connector_name = None

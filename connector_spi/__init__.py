@@ -68,6 +68,12 @@ from connector_spi.optional.definitions import (
     ViewDefinition,
     ViewDialect,
 )
+from connector_spi.optional.event_listener import (
+    EventListener,
+    QueryCompletedEvent,
+    QueryCreatedEvent,
+    TableReadEvent,
+)
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
@@ -186,6 +192,7 @@ __all__ = [
     "EquatableValueSet",
     "ErrorCode",
     "ErrorType",
+    "EventListener",
     "ExternalError",
     "FieldDereference",
     "FileMissingError",
@@ -224,6 +231,8 @@ __all__ = [
     "ProjectionApplication",
     "PropertyMetadata",
     "PropertyValues",
+    "QueryCompletedEvent",
+    "QueryCreatedEvent",
     "Range",
     "Reference",
     "ResourceError",
@@ -266,6 +275,7 @@ __all__ = [
     "TableHandle",
     "TableMetadata",
     "TableNotFoundError",
+    "TableReadEvent",
     "TableRedirection",
     "TableStatistics",
     "TableT_co",

@@ -22,6 +22,11 @@ class SystemTable(ABC):
     def metadata(self) -> TableMetadata:
         """Name and columns."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether its rows are so few that the engine should take them from the driver, without a task."""
+        return False
+
     @abstractmethod
     def read(self, session: ConnectorSession, constraint: TupleDomain[str]) -> Iterator[pa.RecordBatch]:
         """The rows, with all columns in the metadata's order.

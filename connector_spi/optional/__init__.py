@@ -1,4 +1,4 @@
-"""What a connector may offer beside reading: changes, streams, definitions, procedures, options, more pushdown."""
+"""What a connector may offer beside reading: changes, streams, definitions, procedures, options, events, pushdown."""
 
 from connector_spi.optional.aggregation import (
     AggregateFunction,
@@ -27,6 +27,12 @@ from connector_spi.optional.definitions import (
     ViewDefinition,
     ViewDialect,
 )
+from connector_spi.optional.event_listener import (
+    EventListener,
+    QueryCompletedEvent,
+    QueryCreatedEvent,
+    TableReadEvent,
+)
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
@@ -44,12 +50,15 @@ __all__ = [
     "AggregationApplication",
     "ChangeRange",
     "ChangeType",
+    "EventListener",
     "MergeCommand",
     "Overwrite",
     "PartitionDefinition",
     "Procedure",
     "ProcedureArgument",
     "ProcedureFunction",
+    "QueryCompletedEvent",
+    "QueryCreatedEvent",
     "SortItem",
     "StreamStart",
     "SupportsAggregation",
@@ -67,6 +76,7 @@ __all__ = [
     "SupportsViews",
     "TableChanges",
     "TableDefinition",
+    "TableReadEvent",
     "TopNApplication",
     "ViewDefinition",
     "ViewDialect",

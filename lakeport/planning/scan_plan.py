@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -14,6 +14,7 @@ from connector_spi.metadata import SupportsLimit
 from connector_spi.optional.aggregation import Aggregation, SupportsAggregation
 from connector_spi.optional.top_n import SortItem, SupportsTopN
 from connector_spi.predicate import ConnectorExpression, Constraint, TupleDomain
+from connector_spi.predicate.expression import references
 from connector_spi.splits import ScanSummary, SplitSource
 from lakeport.plugin_errors import table_words
 from lakeport.transactions.statement import CatalogAccess
@@ -56,6 +57,16 @@ class ScanPlan:
     top_n: tuple[int, tuple[SortItem, ...]] | None = None
     aggregation: Aggregation | None = None
     aggregation_complete: bool = False
+
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns that are read or filtered by, sorted; a filter tells of rows as well."""
+        read: Iterable[ColumnHandle | None] = self.columns
+        if self.aggregation is not None:
+            read = (*self.aggregation.keys, *(function.column for function in self.aggregation.functions))
+        names = {column.name for column in read if column is not None}
+        names.update(column.name for column in self.pushed.domains or ())
+        names.update(one.column.name for expression in self.given for one in references(expression))
+        return tuple(sorted(names))
 
     def with_filter(self, constraint: Constraint) -> ScanPlan:
         """Offers a filter until the connector says that nothing changes.
@@ -157,10 +168,11 @@ class ScanPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSplits:
-    """All splits of a scan, and what was skipped."""
+    """All splits of a scan, what was skipped, and how many seconds the connector took."""
 
     splits: tuple[Split, ...]
     summary: ScanSummary
+    seconds: float = 0.0
 
     @property
     def size_bytes(self) -> int:
@@ -175,7 +187,8 @@ def plan_splits(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle] | None
         return PlannedSplits((), ScanSummary(notes=("the filter is never true: nothing is read",)))
     began = time.monotonic()
     with _split_source(plan, dynamic) as source:
-        planned = PlannedSplits(tuple(split for batch in source for split in batch), source.summary())
+        splits = tuple(split for batch in source for split in batch)
+        planned = PlannedSplits(splits, source.summary(), time.monotonic() - began)
     _LOG.debug(
         "query %(query)s: %(catalog)s, %(count)d splits of %(bytes)d bytes, planned in %(ms).0f ms; %(summary)s",
         {
@@ -183,7 +196,7 @@ def plan_splits(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle] | None
             "catalog": plan.access.catalog,
             "count": len(planned.splits),
             "bytes": planned.size_bytes,
-            "ms": 1000 * (time.monotonic() - began),
+            "ms": 1000 * planned.seconds,
             "summary": planned.summary,
         },
     )
@@ -195,12 +208,13 @@ def plan_native_splits(plan: ScanPlan) -> PlannedSplits | None:
     if plan.pushed.is_none or plan.limit == 0:
         return plan_splits(plan)
     splits: list[Split] = []
+    began = time.monotonic()
     with _split_source(plan, TupleDomain.all()) as source:
         for batch in source:
             if any(split.native_file is None for split in batch):
                 return None
             splits += batch
-        return PlannedSplits(tuple(splits), source.summary())
+        return PlannedSplits(tuple(splits), source.summary(), time.monotonic() - began)
 
 
 def needs_connector(plan: ScanPlan) -> bool:

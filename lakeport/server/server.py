@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from catalog.registry import CatalogRegistry
+from connector_spi.optional.event_listener import EventListener
 from lakeport.server.access import Access, check_settings
 from lakeport.server.addresses import LOOPBACK, address_to_listen_on, check_environment, is_loopback
 from lakeport.server.connect_server import ConnectServer, connect_settings
+from lakeport.server.metrics import MetricsServer, QueryMetrics
+from lakeport.server.queries.history import QueryHistory
+from lakeport.server.queries.notifier import QueryNotifier
+from lakeport.server.queries.operations import QueryOperations
+from lakeport.server.queries.system_catalog import CATALOG, SystemConnector
 from lakeport.server.served_session import served_session
 from lakeport.server.thrift_server import ThriftServer
 from lakeport.session import Session
+from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.options import SparkOptions
 from lakeport.spark.catalog.install import jvm_of
+from lakeport.spark.statements import observe_scans
 
 __all__ = ["Server", "ServerOptions"]
 
@@ -36,6 +44,8 @@ class ServerOptions:
         connect_port: The port of Spark Connect; 0 is any free one.
         drain_seconds: How long a stop waits for statements that run.
         access: What clients have to show.
+        listeners: Are notified of queries; shut down with the server.
+        metrics_port: The port of health and metrics, on loopback; 0 is any free one, ``None`` is none.
     """
 
     host: str = LOOPBACK
@@ -43,6 +53,8 @@ class ServerOptions:
     connect_port: int = 15002
     drain_seconds: float = 30.0
     access: Access = field(default_factory=Access)
+    listeners: Sequence[EventListener] = ()
+    metrics_port: int | None = None
 
 
 class Server:
@@ -54,7 +66,7 @@ class Server:
         options: How to listen and stop.
 
     Attributes:
-        addresses: What clients connect to, by ``JDBC`` and ``Spark Connect``.
+        addresses: What clients connect to, by ``JDBC`` and ``Spark Connect``, and ``Metrics``.
 
     Raises:
         InvalidArgumentError, NotSupportedError: The address is not one to listen on, or Spark is of another version.
@@ -63,6 +75,8 @@ class Server:
 
     def __init__(self, catalogs: CatalogRegistry, spark: SparkOptions, options: ServerOptions) -> None:
         self._options = options
+        self._is_stopping = False
+        self.addresses: dict[str, str] = {}
         with ExitStack() as stack:
             access = options.access
             host = address_to_listen_on(
@@ -76,16 +90,19 @@ class Server:
             stack.callback(session.close)
             jvm = jvm_of(session.spark)
             self._served = served_session(jvm, session.spark, catalogs)
+            self._queries = self._list_queries(jvm, catalogs, stack)
             thrift = ThriftServer(jvm, self._served, host, options.thrift_port, access)
             stack.callback(thrift.stop)
+            self._queries.serve(thrift.java)
             connect = ConnectServer(jvm, self._served, connect_host, access.connect_token)
             stack.callback(connect.stop)
             self._servers = (thrift, connect)
-            self.addresses = {"JDBC": thrift.address, "Spark Connect": connect.address}
+            self.addresses = {"JDBC": thrift.address, "Spark Connect": connect.address, **self.addresses}
             self._stack = stack.pop_all()
 
     def refuse_statements(self) -> None:
         """Refuses every further statement; those that run go on."""
+        self._is_stopping = True
         self._served.refuseStatements(_REFUSAL)
 
     def stop(self, is_urgent: Callable[[], bool] = lambda: False) -> int:
@@ -103,6 +120,22 @@ class Server:
             while (left := self._open_statements()) and time.monotonic() < end and not is_urgent():
                 time.sleep(_POLL_SECONDS)
         return left
+
+    def _list_queries(self, jvm: Jvm, catalogs: CatalogRegistry, stack: ExitStack) -> QueryOperations:
+        options = self._options
+        metrics = [] if options.metrics_port is None else [QueryMetrics()]
+        notifier = QueryNotifier((*options.listeners, *metrics))
+        stack.callback(notifier.shutdown)
+        history = QueryHistory(notifier=notifier)
+        operations = QueryOperations(jvm, history)
+        observe_scans(jvm, notifier.note_read)
+        if CATALOG not in catalogs.names():
+            catalogs.register_connector(CATALOG, SystemConnector(history, operations))
+        if options.metrics_port is not None:
+            web = MetricsServer(LOOPBACK, options.metrics_port, metrics[0], lambda: self._is_stopping)
+            stack.callback(web.stop)
+            self.addresses["Metrics"] = web.address
+        return operations
 
     def _open_statements(self) -> int:
         return sum(server.open_statements() for server in self._servers)

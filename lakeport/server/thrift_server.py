@@ -60,6 +60,11 @@ class ThriftServer:
             ) from error
 
     @property
+    def java(self) -> JavaObject:
+        """Spark's own object."""
+        return self._server
+
+    @property
     def address(self) -> str:
         """What JDBC connects to."""
         services = list(self._server.getServices())

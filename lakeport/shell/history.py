@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 from prompt_toolkit.history import FileHistory
 
-__all__ = ["ShellHistory", "may_hold_secret"]
+from lakeport.sql.secrets import may_hold_secret
 
-_SECRET_WORD = r"(?:password|passwd|secret|token|credential|private[._-]?key|access[._-]?key|api[._-]?key)"
-# The name of a secret in quotes, or with a value: 'fs.s3a.secret.key' = 'x', password => 'x', \set token x.
-_SECRET = re.compile(
-    rf"""['"`][^'"`]*{_SECRET_WORD}[^'"`]*['"`]|[\w.]*{_SECRET_WORD}[\w.]*\s*(?:=|:)|\\set\s+\w*{_SECRET_WORD}"""
-    r"""|\w+://[^/\s'"]*:[^/\s'"]*@""",
-    re.IGNORECASE,
-)
-
-
-def may_hold_secret(text: str) -> bool:
-    """Whether a statement may contain a password, token or key; errs on the side of yes."""
-    return _SECRET.search(text) is not None
+__all__ = ["ShellHistory"]
 
 
 class ShellHistory(FileHistory):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import TypeAlias
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from py4j.java_gateway import JavaObject
@@ -11,6 +13,7 @@ from py4j.protocol import Py4JError
 
 from catalog.metastore.process_user import process_user
 from catalog.registry import CatalogRegistry
+from connector_spi.optional.event_listener import TableReadEvent
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.session_settings import exchange_property, read_statement_settings
 from lakeport.spark.queries import query_reads
@@ -18,14 +21,21 @@ from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.session_properties import PREFIX
 from lakeport.transactions.statement import Statement
 
-__all__ = ["STATEMENT_PROPERTY", "java_statement_scope", "new_statement", "statement_of_thread"]
+__all__ = ["STATEMENT_PROPERTY", "java_statement_scope", "new_statement", "observe_scans", "statement_of_thread"]
 
 STATEMENT_PROPERTY = "lakeport.transactions.statement"
 """The local property of a thread that names its statement."""
+ScanListener: TypeAlias = Callable[[tuple[str, ...], TableReadEvent], None]
 _ANALYSIS = "org.apache.spark.sql.catalyst.analysis.AnalysisContext"
 _named: WeakValueDictionary[str, Statement] = WeakValueDictionary()
 _analysed: WeakValueDictionary[tuple[int, int], Statement] = WeakValueDictionary()
+_scan_listeners: WeakKeyDictionary[Jvm, ScanListener] = WeakKeyDictionary()
 _analyses: WeakKeyDictionary[Statement, JavaObject] = WeakKeyDictionary()
+
+
+def observe_scans(jvm: Jvm, listener: ScanListener) -> None:
+    """Has a listener called with each scan of the statements to come, and what Spark has its thread's jobs by."""
+    _scan_listeners[jvm] = listener
 
 
 def statement_of_thread(jvm: Jvm, registry: CatalogRegistry, name: str | None = None) -> Statement:
@@ -80,7 +90,11 @@ def new_statement(
 
     on_read = None if ended_by_maker else lambda lease: query_reads(jvm, lease)
     user = process_user() if settings.user is None else settings.user
-    return Statement(registry, user, settings.zone, properties, lease=lease, on_read=on_read)
+    made = Statement(registry, user, settings.zone, properties, lease=lease, on_read=on_read)
+    listener = _scan_listeners.get(jvm)
+    if listener is not None:
+        made.on_scan = partial(listener, settings.jobs)
+    return made
 
 
 def _statement_of_analysis(jvm: Jvm, registry: CatalogRegistry) -> Statement:

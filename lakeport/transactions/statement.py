@@ -15,6 +15,7 @@ from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
+from connector_spi.optional.event_listener import TableReadEvent
 from connector_spi.properties import parse_properties
 from connector_spi.session import ConnectorSession
 from lakeport.plugin_errors import ConnectorOrigin
@@ -143,6 +144,8 @@ class Statement:
         self.lease = ReadLease(registry) if lease is None else lease
         self.observer: ScanObserver | None = None
         """Who wants to know of the statement's scans; set before the first catalog is met."""
+        self.on_scan: Callable[[TableReadEvent], None] | None = None
+        """Called when a scan is about to run."""
 
     def access(self, catalog: str) -> CatalogAccess:
         """The catalog inside of this statement; its transaction begins at the first call.

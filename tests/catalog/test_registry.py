@@ -129,6 +129,19 @@ def test_a_connector_that_fails_is_named_and_tried_again(registry: CatalogRegist
             registry.get("a")
 
 
+def test_a_connector_that_is_there(registry: CatalogRegistry, plugin: CountingPlugin) -> None:
+    registry.register("one", "counting", {})
+    made = registry.get("one")
+    assert isinstance(made, CountingConnector)
+    other = CatalogRegistry(PluginSet.of(plugin), "0.1")
+    other.register_connector("system", made)
+    assert other.get("system") is made
+    with pytest.raises(InvalidArgumentError, match="catalog 'system' exists already"):
+        other.register_connector("system", made)
+    other.shutdown()
+    assert made.shutdowns == 1
+
+
 def test_drop_shuts_down_what_was_built(registry: CatalogRegistry, factory: CountingFactory) -> None:
     registry.register("a", "counting", {})
     registry.get("a")

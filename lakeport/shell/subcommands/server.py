@@ -55,6 +55,10 @@ def add_server_command(commands: Commands) -> None:
         help="how long a stop waits for statements that run (default: 30); a second signal ends the wait",
     )
     _add_access_options(command)
+    command.add_argument("--query-log", metavar="FILE", help="append a line of JSON for each query that has ended")
+    command.add_argument(
+        "--metrics-port", metavar="PORT", type=int, help="port for /health and /metrics on 127.0.0.1; 0 is a free one"
+    )
     command.add_argument(
         "--session",
         metavar="C.P=VALUE",
@@ -99,15 +103,25 @@ def _run(arguments: argparse.Namespace) -> int:
     if not 0 <= arguments.drain < threading.TIMEOUT_MAX:
         raise InvalidArgumentError(f"--drain {arguments.drain}: expected a number of seconds, 0 or more")
     # PySpark, which the other commands load later or not at all.
+    from lakeport.server.queries.query_log import QueryLog
     from lakeport.server.server import Server, ServerOptions
 
     access = _access(arguments)
+    log = None if arguments.query_log is None else QueryLog(Path(arguments.query_log))
     catalogs = load_catalogs(arguments.catalogs)
     try:
         found = session_settings(catalogs, "spark", arguments.session_properties, arguments.engine_settings)
         ours = {PREFIX + name: text for name, text in found.properties.items()}
         spark = SparkOptions(settings={**found.engines["spark"], **ours}, log=None if arguments.debug else spark_log())
-        options = ServerOptions(arguments.host, arguments.thrift_port, arguments.connect_port, arguments.drain, access)
+        options = ServerOptions(
+            host=arguments.host,
+            thrift_port=arguments.thrift_port,
+            connect_port=arguments.connect_port,
+            drain_seconds=arguments.drain,
+            access=access,
+            listeners=() if log is None else (log,),
+            metrics_port=arguments.metrics_port,
+        )
         server = Server(catalogs, spark, options)
         # Not before: PySpark sets a handler for Ctrl-C of its own when Spark starts.
         with _signals() as (stopping, urgent):

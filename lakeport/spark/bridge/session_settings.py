@@ -19,6 +19,7 @@ from lakeport.spark.bridge.jvm import Jvm
 __all__ = ["FileSettings", "StatementSettings", "exchange_property", "read_file_settings", "read_statement_settings"]
 
 _CURRENT_USER = "org.apache.spark.sql.catalyst.CurrentUserContext"
+_JOBS = ("spark.jobGroup.id", "spark.job.tags")
 _PARALLELISM = ("spark.sql.files.minPartitionNum", "spark.sql.leafNodeDefaultParallelism")
 
 
@@ -30,11 +31,13 @@ class StatementSettings:
         zone: The session's time zone.
         given: Settings by their names without the prefix that was asked for.
         user: Whom Spark's servers know as the client of this thread; ``None`` outside of them.
+        jobs: What Spark has the jobs of this thread by: their group, and their tags.
     """
 
     zone: str
     given: Mapping[str, str]
     user: str | None
+    jobs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ def read_statement_settings(jvm: Jvm, prefix: str, session: JavaObject | None = 
     if java is not None:
         found = json.loads(java.settings(session, prefix))
         zone, given, user = found["zone"], found["settings"], found["user"]
+        group, tags = found["group"], found["tags"]
     else:
         if session is not None:
             jvm.cls("org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
@@ -71,7 +75,11 @@ def read_statement_settings(jvm: Jvm, prefix: str, session: JavaObject | None = 
         keys = [key for key in str(settings.keySet().toString()).strip("[]").split(", ") if key.startswith(prefix)]
         zone, given = str(conf.sessionLocalTimeZone()), {key: str(settings.get(key)) for key in keys}
         user = jvm.cls(_CURRENT_USER).CURRENT_USER().get()
-    return StatementSettings(zone, {key[len(prefix) :]: text for key, text in given.items()}, user)
+        group, tags = (jvm.context.getLocalProperty(name) for name in _JOBS)
+    jobs = [group, *(tags or "").split(",")]
+    return StatementSettings(
+        zone, {key[len(prefix) :]: text for key, text in given.items()}, user, tuple(job for job in jobs if job)
+    )
 
 
 def exchange_property(jvm: Jvm, name: str, value: str | None) -> str | None:

@@ -16,7 +16,7 @@ from lakeport.spark.bridge.rows import internal_row, python_value
 from lakeport.spark.bridge.types import spark_schema_json, spark_type_json
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["ProcedureProxy"]
+__all__ = ["LocalRowsProxy", "ProcedureProxy"]
 
 _INTERNAL_ROW = "org.apache.spark.sql.catalyst.InternalRow"
 
@@ -75,7 +75,7 @@ class ProcedureProxy(Proxy):
 
 
 class LocalRowsProxy(Proxy):
-    """The rows of a procedure."""
+    """The rows of a procedure, or of a small system table; Spark needs no task for them as they are."""
 
     class Java:
         implements: ClassVar[list[str]] = [READ + "LocalScan"]

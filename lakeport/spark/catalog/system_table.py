@@ -19,6 +19,7 @@ from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.python_tasks import TaskRows, arrow_partitions, arrow_reader_factory
 from lakeport.spark.bridge.types import arrow_schema, spark_schema_json, task_schema
 from lakeport.spark.bridge.versions import rows_need_a_column, v2_columns
+from lakeport.spark.catalog.procedures import LocalRowsProxy
 from lakeport.spark.catalog.table import table_abilities
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.scan.read_options import refuse_options
@@ -118,9 +119,12 @@ class SystemScanBuilderProxy(Proxy):
         """The columns that the query reads."""
         self._names = arrow_schema(str(schema.json())).names
 
-    def build(self) -> ArrowScanProxy:
+    def build(self) -> ArrowScanProxy | LocalRowsProxy:
         """The scan."""
-        return ArrowScanProxy(self._jvm, self._title, self._rows.read(self._needed), self._names)
+        rows = self._rows.read(self._needed)
+        if self._rows.table.is_local:
+            return LocalRowsProxy(self._jvm, rows if self._names is None else rows.select(self._names))
+        return ArrowScanProxy(self._jvm, self._title, rows, self._names)
 
 
 class ArrowScanProxy(Proxy):

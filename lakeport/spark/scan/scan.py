@@ -12,6 +12,7 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.metadata import SupportsStatistics
 from connector_spi.names import CatalogSchemaTableName
+from connector_spi.optional.event_listener import TableReadEvent
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
@@ -165,6 +166,8 @@ class Scan:
         statement.lease.note_scan(id(self), self._facts())
         if statement.observer is not None:
             statement.observer.scan_started(self)
+        if statement.on_scan is not None:
+            statement.on_scan(self._read())
         return tasks
 
     def prune(self, domain: TupleDomain[ColumnHandle]) -> bool:
@@ -239,6 +242,17 @@ class Scan:
         """Releases what the tasks report to."""
         if self._counters is not None:
             forget_counters(self._counters)
+
+    def _read(self) -> TableReadEvent:
+        plan, splits = self.asked.plan, self.planned().splits
+        return TableReadEvent(
+            name=self.asked.table.name,
+            columns=plan.column_names(),
+            snapshot=splits.summary.snapshot,
+            splits=len(splits.splits),
+            size_bytes=splits.size_bytes,
+            planning_seconds=splits.seconds,
+        )
 
     def _facts(self) -> ScanFacts:
         planned = self.planned()

@@ -24,6 +24,8 @@ _ADDRESSES = re.compile(
     r"Spark Connect: (sc://(?:127\.0\.0\.1|localhost):\d+)$",
     re.MULTILINE,
 )
+QUERY_LOG = "queries.jsonl"
+"""Name of the log of queries, beside the server's log, of a server that has one."""
 _PATIENCE = 120
 """Seconds that a process has to say or do something; no test is about how long it takes."""
 
@@ -37,6 +39,13 @@ class RunningServer:
     log: Path
     url: str
     connect_url: str
+
+    @property
+    def metrics_url(self) -> str:
+        """Where health and metrics are, of a server that has them."""
+        found = re.search(r"^Metrics: (http://127\.0\.0\.1:\d+)$", self.log.read_text("utf-8"), re.MULTILINE)
+        assert found
+        return found[1]
 
     def says(self, words: str) -> None:
         """Waits until the server has printed this."""

@@ -20,12 +20,6 @@ LABELS = [("1", "one"), ("2", "two")]
 QUERY = "SELECT id, s FROM {} WHERE id < 3 ORDER BY id"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    with running_server(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
 @pytest.fixture
 def client(spark: SparkSession, server: RunningServer) -> Iterator[Client]:
     made = Client(spark, server.url)
@@ -41,7 +35,7 @@ def other(spark: SparkSession, server: RunningServer) -> Iterator[Client]:
 
 
 def test_a_client_sees_the_catalogs(client: Client) -> None:
-    assert client.rows("SHOW CATALOGS") == [("hive",), ("hudi",), ("spark_catalog",)]
+    assert client.rows("SHOW CATALOGS") == [("hive",), ("hudi",), ("spark_catalog",), ("system",)]
     assert client.rows(QUERY.format("hive.sales.labels")) == LABELS
     client.rows("USE hive.sales")
     assert ("sales", "labels", "false") in client.rows("SHOW TABLES")
@@ -108,7 +102,7 @@ def test_errors_read_well(client: Client) -> None:
 
 def test_what_jdbc_asks_about_catalogs(client: Client) -> None:
     about = client.java.getMetaData()
-    assert read(about.getCatalogs()) == [("hive",), ("hudi",), ("spark_catalog",)]
+    assert read(about.getCatalogs()) == [("hive",), ("hudi",), ("spark_catalog",), ("system",)]
     client.rows("USE hive.sales")
     assert ("sales", "hive") in read(about.getSchemas())
 
@@ -158,7 +152,7 @@ def test_a_client_of_spark_connect(server: RunningServer) -> None:
     assert json.loads(done.stdout.splitlines()[-1]) == {
         "user": "carol",
         "user that the catalog is told": ["carol"],
-        "catalogs before any statement": ["hive", "hudi", "spark_catalog"],
+        "catalogs before any statement": ["hive", "hudi", "spark_catalog", "system"],
         "rows": [[int(number), name] for number, name in LABELS],
         "current catalogs of two sessions": ["hive", "spark_catalog"],
         "rows in the other session": len(LABELS),

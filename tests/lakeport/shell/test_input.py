@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lakeport.shell.history import ShellHistory, may_hold_secret
+from lakeport.shell.history import ShellHistory
 from lakeport.shell.sql.help import sql_help
 from lakeport.shell.sql.statements import PartKind, split_input, split_statements
 from lakeport.shell.variables import interpolate
+from lakeport.sql.secrets import may_hold_secret
 
 SCRIPT = (
     "BEGIN\n DECLARE x INT;\n IF x > 0 THEN SET x = CASE WHEN x = 1 THEN 2 END; END IF;\n SELECT t.end FROM t;\nEND"

@@ -25,7 +25,8 @@ public class SessionSettings {
   /**
    * @param session Becomes the active session of this thread; null leaves it as it is.
    * @param prefix Of names of settings.
-   * @return The time zone, all settings that begin with the prefix, and the user whom Spark knows in this thread.
+   * @return The time zone, all settings that begin with the prefix, and of this thread the user whom Spark knows, and
+   *     the group and the tags of its jobs.
    */
   public String settings(Object session, String prefix) throws Exception {
     if (session != null) {
@@ -45,6 +46,9 @@ public class SessionSettings {
     Map found = new HashMap();
     found.put("zone", conf.sessionLocalTimeZone());
     found.put("settings", given);
+    SparkContext context = (SparkContext) SparkContext$.MODULE$.getActive().get();
+    found.put("group", context.getLocalProperty("spark.jobGroup.id"));
+    found.put("tags", context.getLocalProperty("spark.job.tags"));
     found.put("user", CurrentUserContext.CURRENT_USER().get());
     return JSON.writeValueAsString(found);
   }

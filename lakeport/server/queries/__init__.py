@@ -1,0 +1,1 @@
+"""The queries of a server's clients: seen, listed and killed."""
