@@ -103,6 +103,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if not 0 <= arguments.drain < threading.TIMEOUT_MAX:
         raise InvalidArgumentError(f"--drain {arguments.drain}: expected a number of seconds, 0 or more")
     # PySpark, which the other commands load later or not at all.
+    from lakeport.server.queries.installed_listeners import installed_listeners
     from lakeport.server.queries.query_log import QueryLog
     from lakeport.server.server import Server, ServerOptions
 
@@ -119,9 +120,10 @@ def _run(arguments: argparse.Namespace) -> int:
             connect_port=arguments.connect_port,
             drain_seconds=arguments.drain,
             access=access,
-            listeners=() if log is None else (log,),
+            listeners=(*installed_listeners(), *([] if log is None else [log])),
             metrics_port=arguments.metrics_port,
         )
+        print("starting Spark", flush=True)
         server = Server(catalogs, spark, options)
         # Not before: PySpark sets a handler for Ctrl-C of its own when Spark starts.
         with _signals() as (stopping, urgent):
