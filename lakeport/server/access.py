@@ -11,7 +11,7 @@ from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from lakeport.error_codes import SERVER_WITHOUT_AUTHENTICATION
 from lakeport.server.password_file import PasswordFile
 
-__all__ = ["CONNECT_TOKEN", "KEY_STORE_PASSWORD", "Access", "KeyStore", "check_settings", "secret"]
+__all__ = ["CONNECT_TOKEN", "KEY_STORE_PASSWORD", "Access", "KeyStore", "check_settings", "secret", "user_tokens"]
 
 CONNECT_TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 """The environment variable that Spark itself knows."""
@@ -46,37 +46,67 @@ class Access:
 
     Attributes:
         passwords: Of JDBC's users; ``None`` lets in who asks.
-        connect_token: What clients of Spark Connect have in common; ``None`` lets in who asks.
+        connect_token: What clients of Spark Connect have in common; they name their users themselves.
+        user_tokens: Users of Spark Connect by their tokens; without these and a common one, who asks is let in.
         key_store: The Thrift port speaks TLS with it; ``None`` is no TLS.
 
     Raises:
-        NotSupportedError: One of the two ways in has authentication, the other not.
+        NotSupportedError: One of the two ways in has authentication, the other not; or there are tokens of both kinds.
         InvalidArgumentError: The token is short, or no token.
     """
 
     passwords: PasswordFile | None = None
     connect_token: str | None = field(default=None, repr=False)
     key_store: KeyStore | None = None
+    user_tokens: Mapping[str, str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if (self.passwords is None) != (self.connect_token is None):
-            met, missing = "JDBC has passwords", "--connect-token-file for Spark Connect"
+        if self.connect_token is not None and self.user_tokens is not None:
+            raise NotSupportedError(
+                "Spark Connect has a token of all and tokens of users; expected one of --connect-token-file (or "
+                f"{CONNECT_TOKEN}) and --connect-user-tokens",
+                SERVER_WITHOUT_AUTHENTICATION,
+            )
+        if (self.passwords is None) == self.has_authentication:
+            met, missing = "JDBC has passwords", "--connect-token-file or --connect-user-tokens for Spark Connect"
             if self.passwords is None:
                 met, missing = "Spark Connect has a token", "--password-file for JDBC"
             raise NotSupportedError(
                 f"{met}, and whoever has none would come in by the other port; expected {missing}",
                 SERVER_WITHOUT_AUTHENTICATION,
             )
-        token = self.connect_token
-        if token is not None and (len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable()):
-            raise InvalidArgumentError(
-                f"the token of Spark Connect has {len(token)} characters; expected {_LEAST_TOKEN} or more of ASCII"
-            )
+        if self.connect_token is not None:
+            _check_token(self.connect_token, "the token of Spark Connect")
+
+    @property
+    def has_authentication(self) -> bool:
+        """Whether clients of Spark Connect have to show a token."""
+        return self.connect_token is not None or self.user_tokens is not None
 
     @property
     def is_for_other_machines(self) -> bool:
         """Whether the Thrift port may be reached from other machines."""
         return self.passwords is not None and self.key_store is not None
+
+
+def user_tokens(path: Path) -> dict[str, str]:
+    """Users of Spark Connect by their tokens, from a file of lines ``user:token``.
+
+    Raises:
+        InvalidArgumentError: It cannot be read, has no user, or a line is not understood; no line is shown.
+    """
+    found: dict[str, str] = {}
+    text = secret(str(path), "")
+    for number, line in enumerate((text or "").splitlines(), 1):
+        if not line.strip():
+            continue
+        user, _, token = line.strip().rpartition(":")
+        where = f"line {number} of {path}"
+        if not user or token in found:
+            raise InvalidArgumentError(f"{where}: expected user:token, each token once")
+        _check_token(token, f"the token in {where}")
+        found[token] = user
+    return found
 
 
 def secret(file: str | None, variable: str, environment: Mapping[str, str] = os.environ) -> str | None:
@@ -100,6 +130,11 @@ def secret(file: str | None, variable: str, environment: Mapping[str, str] = os.
     if not found:
         raise InvalidArgumentError(f"{file} is empty; expected a secret in its first line")
     return found
+
+
+def _check_token(token: str, what: str) -> None:
+    if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable():
+        raise InvalidArgumentError(f"{what} has {len(token)} characters; expected {_LEAST_TOKEN} or more of ASCII")
 
 
 def check_settings(settings: Mapping[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from py4j.java_gateway import JavaObject
@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 
 from connector_spi.errors import ExternalError, NotSupportedError
 from lakeport.error_codes import SERVER_DOES_NOT_START, SERVER_WITHOUT_AUTHENTICATION
+from lakeport.server.access import Access
 from lakeport.spark.bridge.compiled.java_classes import PACKAGE, findable
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
@@ -44,16 +45,16 @@ class ConnectServer:
         jvm: The JVM of a Spark that was started with ``connect_settings``.
         session: The ``ServedSession`` that the sessions of clients are made from.
         host: The address that it was told to listen on.
-        token: What clients have to show; ``None`` lets in who asks.
+        access: What clients have to show.
 
     Raises:
         NotSupportedError: Spark was told another address.
         ExternalError: It does not start, for instance since the port is taken.
     """
 
-    def __init__(self, jvm: Jvm, session: JavaObject, host: str, token: str | None) -> None:
+    def __init__(self, jvm: Jvm, session: JavaObject, host: str, access: Access) -> None:
         self._host = host
-        self._has_token = token is not None
+        self._has_token = access.has_authentication
         met = jvm.context.getConf().get(_ADDRESS, None)
         if met != host:
             raise NotSupportedError(
@@ -63,7 +64,8 @@ class ConnectServer:
             self._jvm = jvm
             self._service = jvm.scala_object(_SERVICE)
             self._service.sessionManager().initializeBaseSession(session.supplier())
-            with findable(jvm, _USER_CLASS), _authenticated(jvm, token):
+            with findable(jvm, _USER_CLASS) as user_class, _authenticated(jvm, access.connect_token):
+                _use_tokens(jvm, user_class, access.user_tokens)
                 self._service.start(jvm.context._jsc.sc())
         except (Py4JError, PySparkException) as error:
             raise ExternalError(
@@ -88,6 +90,12 @@ class ConnectServer:
     def stop(self) -> None:
         """Ends it; operations that still run are interrupted."""
         self._service.stop(self._jvm.none, self._jvm.none)
+
+
+def _use_tokens(jvm: Jvm, user_class: JavaObject, tokens: Mapping[str, str] | None) -> None:
+    given = None if tokens is None else jvm.string_map(tokens.items())
+    [use] = [one for one in jvm.items(user_class.getMethods()) if one.getName() == "use"]
+    use.invoke(None, jvm.array("java.lang.Object", [given]))
 
 
 @contextmanager

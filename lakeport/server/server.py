@@ -94,7 +94,7 @@ class Server:
             thrift = ThriftServer(jvm, self._served, host, options.thrift_port, access)
             stack.callback(thrift.stop)
             self._queries.serve(thrift.java)
-            connect = ConnectServer(jvm, self._served, connect_host, access.connect_token)
+            connect = ConnectServer(jvm, self._served, connect_host, access)
             stack.callback(connect.stop)
             self._servers = (thrift, connect)
             self.addresses = {"JDBC": thrift.address, "Spark Connect": connect.address, **self.addresses}

@@ -77,6 +77,9 @@ def _add_access_options(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="token for clients of Spark Connect (default: SPARK_CONNECT_AUTHENTICATE_TOKEN in the environment)",
     )
+    command.add_argument(
+        "--connect-user-tokens", metavar="FILE", help="lines user:token; a client of Spark Connect shows its user's"
+    )
     command.add_argument("--keystore", metavar="FILE", help="key and certificate for TLS at the port for JDBC")
     command.add_argument(
         "--keystore-password-file",
@@ -86,7 +89,7 @@ def _add_access_options(command: argparse.ArgumentParser) -> None:
 
 
 def _access(arguments: argparse.Namespace) -> Access:
-    from lakeport.server.access import CONNECT_TOKEN, KEY_STORE_PASSWORD, Access, KeyStore, secret
+    from lakeport.server.access import CONNECT_TOKEN, KEY_STORE_PASSWORD, Access, KeyStore, secret, user_tokens
     from lakeport.server.password_file import PasswordFile
 
     store = None
@@ -96,7 +99,8 @@ def _access(arguments: argparse.Namespace) -> Access:
             raise InvalidArgumentError(f"--keystore: expected --keystore-password-file, or {KEY_STORE_PASSWORD}")
         store = KeyStore(Path(arguments.keystore), password)
     passwords = None if arguments.password_file is None else PasswordFile(Path(arguments.password_file))
-    return Access(passwords, secret(arguments.connect_token_file, CONNECT_TOKEN), store)
+    tokens = None if arguments.connect_user_tokens is None else user_tokens(Path(arguments.connect_user_tokens))
+    return Access(passwords, secret(arguments.connect_token_file, CONNECT_TOKEN), store, tokens)
 
 
 def _run(arguments: argparse.Namespace) -> int:

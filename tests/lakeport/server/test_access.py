@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
-from lakeport.server.access import Access, KeyStore, check_settings, secret
+from lakeport.server.access import Access, KeyStore, check_settings, secret, user_tokens
 from lakeport.server.password_file import PasswordFile
 from lakeport.shell.main import main
 from tests.lakeport.server.test_password_file import SHA1
@@ -32,6 +32,27 @@ def test_both_ways_in_have_authentication_or_none(passwords: Path) -> None:
         Access(connect_token=TOKEN)
     with pytest.raises(InvalidArgumentError, match="has 5 characters; expected 16"):
         Access(PasswordFile(passwords), "short")
+
+
+def test_tokens_of_users(passwords: Path, tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(f"alice:{TOKEN}\n\nbob:{TOKEN} too\n", "utf-8")
+    tokens = user_tokens(path)
+    assert tokens == {TOKEN: "alice", TOKEN + " too": "bob"}
+    assert TOKEN not in repr(Access(PasswordFile(passwords), user_tokens=tokens))
+    with pytest.raises(NotSupportedError, match="a token of all and tokens of users"):
+        Access(PasswordFile(passwords), TOKEN, user_tokens=tokens)
+    with pytest.raises(NotSupportedError, match="expected --password-file"):
+        Access(user_tokens=tokens)
+    for text, words in (
+        (f"alice:{TOKEN}\nbob:{TOKEN}", "line 2 of .*: expected user:token, each token once"),
+        (TOKEN, "line 1 of .*: expected user:token"),
+        ("alice:short", "the token in line 1 of .* has 5 characters"),
+    ):
+        path.write_text(text, "utf-8")
+        with pytest.raises(InvalidArgumentError, match=words) as met:
+            user_tokens(path)
+        assert TOKEN not in met.value.message
 
 
 def test_other_machines_need_tls(passwords: Path, tmp_path: Path) -> None:

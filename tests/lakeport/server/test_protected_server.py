@@ -18,6 +18,7 @@ from tests.lakeport.server.test_password_file import BCRYPT, SHA1
 from tests.paths import PROJECT
 
 TOKEN = "a-token-of-some-length"
+OTHER_TOKEN = "another-token-of-some-length"
 STORE_PASSWORD = "what-the-store-has"
 
 
@@ -35,10 +36,10 @@ def protected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Protected]:
     folder = tmp_path_factory.mktemp("protected")
     passwords, token, store, word = (folder / name for name in ("passwords", "token", "keys.p12", "word"))
     passwords.write_text(f"alice:{SHA1}\nbob:{BCRYPT}\n", "utf-8")
-    token.write_text(TOKEN + "\n", "utf-8")
+    token.write_text(f"carol:{TOKEN}\ndave:{OTHER_TOKEN}\n", "utf-8")
     word.write_text(STORE_PASSWORD, "utf-8")
     _make_key(store)
-    options = {"password-file": passwords, "connect-token-file": token, "keystore": store}
+    options = {"password-file": passwords, "connect-user-tokens": token, "keystore": store}
     given = [text for name, path in options.items() for text in (f"--{name}", str(path))]
     with running_server(folder, *given, "--keystore-password-file", str(word)) as running:
         trust = f";sslTrustStore={store};trustStorePassword={STORE_PASSWORD}"
@@ -114,10 +115,28 @@ os._exit(0)
     ("suffix", "answer"),
     [
         (f";token={TOKEN}", "carol"),
-        (";token=another-token-of-some-length", "Invalid authentication token"),
+        (f";token={OTHER_TOKEN}", "the token is not that of user 'carol'"),
+        (f";token={TOKEN}x", "Invalid or no authentication token"),
     ],
 )
 def test_spark_connect_by_its_token(protected: Protected, suffix: str, answer: str) -> None:
-    command = [sys.executable, "-c", ASK, f"{protected.server.connect_url}/;user_id=carol{suffix}"]
+    assert answer in asked(f"{protected.server.connect_url}/;user_id=carol{suffix}")
+
+
+def asked(url: str) -> str:
+    """What a client of Spark Connect prints."""
+    command = [sys.executable, "-c", ASK, url]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=200, check=False)
-    assert answer in done.stdout, done.stderr[-3000:]
+    assert done.stdout, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_token_that_clients_have_in_common(tmp_path: Path) -> None:
+    passwords, token = tmp_path / "passwords", tmp_path / "token"
+    passwords.write_text(f"alice:{SHA1}\n", "utf-8")
+    token.write_text(TOKEN + "\n", "utf-8")
+    with running_server(tmp_path, "--password-file", str(passwords), "--connect-token-file", str(token)) as server:
+        assert asked(f"{server.connect_url}/;user_id=erin;token={TOKEN}").strip() == "erin"
+        assert "Invalid authentication token" in asked(f"{server.connect_url}/;user_id=erin;token={OTHER_TOKEN}")

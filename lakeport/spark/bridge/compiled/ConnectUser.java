@@ -1,5 +1,9 @@
 package lakeport.spark;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Iterator;
+import java.util.Map;
 import org.apache.spark.connect.proto.UserContext;
 import org.apache.spark.sql.catalyst.CurrentUserContext;
 import org.sparkproject.connect.grpc.ForwardingServerCallListener;
@@ -7,6 +11,7 @@ import org.sparkproject.connect.grpc.Metadata;
 import org.sparkproject.connect.grpc.ServerCall;
 import org.sparkproject.connect.grpc.ServerCallHandler;
 import org.sparkproject.connect.grpc.ServerInterceptor;
+import org.sparkproject.connect.grpc.Status;
 
 /**
  * Has Spark know the user of a client of Spark Connect, as it knows that of a client of JDBC.
@@ -17,16 +22,57 @@ import org.sparkproject.connect.grpc.ServerInterceptor;
 public class ConnectUser implements ServerInterceptor {
   private static final String NOBODY = "anonymous";
 
-  public ServerCall.Listener interceptCall(ServerCall call, Metadata headers, ServerCallHandler next) {
-    return new Listener(next.startCall(call, headers));
+  private static final String BEARER = "Bearer ";
+  private static final Metadata.Key AUTHORIZATION =
+      Metadata.Key.of("Authorization", Metadata.ASCII_STRING_MARSHALLER);
+
+  private static volatile Map owners;
+
+  /** Users by their tokens, of which each client has to show that of its user; null where users have none. */
+  public static void use(Map given) {
+    owners = given;
   }
 
-  private static class Listener extends ForwardingServerCallListener {
-    private final ServerCall.Listener listener;
-    private String user = NOBODY;
+  public ServerCall.Listener interceptCall(ServerCall call, Metadata headers, ServerCallHandler next) {
+    Map known = owners;
+    String owner = null;
+    if (known != null) {
+      owner = ownerOf(known, (String) headers.get(AUTHORIZATION));
+      if (owner == null) {
+        call.close(Status.UNAUTHENTICATED.withDescription("Invalid or no authentication token"), new Metadata());
+        return new Refused();
+      }
+    }
+    return new Listener(call, next.startCall(call, headers), owner);
+  }
 
-    Listener(ServerCall.Listener listener) {
+  /** Looks at all of them, so that the time it takes says nothing. */
+  private static String ownerOf(Map known, String shown) {
+    byte[] given = (shown == null ? "" : shown).getBytes(StandardCharsets.UTF_8);
+    String found = null;
+    for (Iterator entries = known.entrySet().iterator(); entries.hasNext(); ) {
+      Map.Entry entry = (Map.Entry) entries.next();
+      byte[] expected = (BEARER + (String) entry.getKey()).getBytes(StandardCharsets.UTF_8);
+      if (MessageDigest.isEqual(expected, given)) {
+        found = (String) entry.getValue();
+      }
+    }
+    return found;
+  }
+
+  private static class Refused extends ServerCall.Listener {}
+
+  private static class Listener extends ForwardingServerCallListener {
+    private final ServerCall call;
+    private final ServerCall.Listener listener;
+    private final String owner;
+    private String user = NOBODY;
+    private boolean denied;
+
+    Listener(ServerCall call, ServerCall.Listener listener, String owner) {
+      this.call = call;
       this.listener = listener;
+      this.owner = owner;
     }
 
     protected ServerCall.Listener delegate() {
@@ -35,6 +81,14 @@ public class ConnectUser implements ServerInterceptor {
 
     public void onMessage(Object message) {
       user = userOf(message);
+      if (owner != null && !denied && !owner.equals(user)) {
+        denied = true;
+        call.close(
+            Status.PERMISSION_DENIED.withDescription("the token is not that of user '" + user + "'"), new Metadata());
+      }
+      if (denied) {
+        return;
+      }
       String before = enter();
       try {
         listener.onMessage(message);
@@ -45,6 +99,9 @@ public class ConnectUser implements ServerInterceptor {
 
     /** Here requests are handled. */
     public void onHalfClose() {
+      if (denied) {
+        return;
+      }
       String before = enter();
       try {
         listener.onHalfClose();
