@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,14 +15,16 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import ColumnReference
 from connectors.hudi.read.slice_read import SliceRead
 from connectors.hudi.schema.table_schema import RECORD_KEY
-from connectors.toolkit.parquet.file import open_parquet_read, parquet_errors
+from connectors.toolkit.parquet.file import ParquetFile, open_parquet_read, parquet_errors
 from connectors.toolkit.read.file_read import FileRange, FileRead
+from connectors.toolkit.read.rows import FileRows
 
 __all__ = ["LEAST_ROWS", "KeyStretch", "key_stretches"]
 
 LEAST_ROWS = 50_000
 """A stretch of fewer rows is not read apart: each opens the file again."""
 _KEY = ColumnHandle(RECORD_KEY, pa.string())
+_IsMet: TypeAlias = Callable[[ParquetFile, FileRows], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +45,15 @@ class KeyStretch:
 
 
 def key_stretches(read: SliceRead, keys: pa.Array) -> list[KeyStretch]:
-    """The row groups of a split's range by whether statistics of their record keys leave room for a key of the logs.
+    """The row groups of a split's range by whether a key of the logs may be in them.
 
     Args:
-        read: The split; its base file has the column of record keys.
-        keys: The record keys of the logs.
+        read: The split.
+        keys: What the logs say something of: positions in the base file (int64), or record keys, which the statistics
+            of the base file's column of them are asked for.
 
     Returns:
-        In the order of the file; one for the whole range, where nothing is worth to be told apart.
+        In the order of the file; one for the whole range, where nothing is worth a read of its own.
     """
     split = read.split
     whole = [KeyStretch(split.start, split.start + split.length, 0, is_met=True)]
@@ -59,7 +64,7 @@ def key_stretches(read: SliceRead, keys: pa.Array) -> list[KeyStretch]:
     if starts != sorted(starts) or not groups:
         return whole
     found = [_joined(list(one)) for _, one in groupby(groups, key=lambda group: group.is_met)]
-    # What is too short to be told apart is merged as the rest is, which is always right.
+    # What is too short for a read of its own is merged as the rest is, which is always right.
     kept = [one if one.rows >= LEAST_ROWS else KeyStretch(one.start, one.end, one.rows, is_met=True) for one in found]
     stretches = [_joined(list(one)) for _, one in groupby(kept, key=lambda group: group.is_met)]
     return whole if all(one.is_met for one in stretches) else stretches
@@ -68,18 +73,32 @@ def key_stretches(read: SliceRead, keys: pa.Array) -> list[KeyStretch]:
 def _groups(read: SliceRead, keys: pa.Array) -> Iterator[KeyStretch]:
     split = read.split
     asked = FileRead(FileRange(split.path, split.start, split.length), (_KEY,))
+    is_met = _positions_met(keys) if pa.types.is_integer(keys.type) else _record_keys_met(keys)
     with parquet_errors(split.path), open_parquet_read(read.files, asked) as file:
         for rows in file.rows():
-            bounds = file.bounds(rows.part, ColumnReference(_KEY), _KEY.type)
             middle = file.middle(rows.part)
-            yield KeyStretch(middle, middle + 1, rows.count, _may_hold(bounds.low, bounds.high, keys))
+            yield KeyStretch(middle, middle + 1, rows.count, is_met(file, rows))
 
 
-def _may_hold(low: object, high: object, keys: pa.Array) -> bool:
-    if not isinstance(low, str) or not isinstance(high, str):
-        return True
-    inside = pc.and_(pc.greater_equal(keys, low), pc.less_equal(keys, high))
-    return bool(pc.any(inside).as_py())
+def _positions_met(keys: pa.Array) -> _IsMet:
+    positions = np.sort(keys.to_numpy(zero_copy_only=False))
+
+    def is_met(_: ParquetFile, rows: FileRows) -> bool:
+        first, end = np.searchsorted(positions, (rows.start, rows.start + rows.count))
+        return bool(first < end)
+
+    return is_met
+
+
+def _record_keys_met(keys: pa.Array) -> _IsMet:
+    def is_met(file: ParquetFile, rows: FileRows) -> bool:
+        bounds = file.bounds(rows.part, ColumnReference(_KEY), _KEY.type)
+        if not isinstance(bounds.low, str) or not isinstance(bounds.high, str):
+            return True
+        inside = pc.and_(pc.greater_equal(keys, bounds.low), pc.less_equal(keys, bounds.high))
+        return bool(pc.any(inside).as_py())
+
+    return is_met
 
 
 def _joined(groups: list[KeyStretch]) -> KeyStretch:

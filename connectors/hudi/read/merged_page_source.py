@@ -80,7 +80,7 @@ class MergedPageSource(PageSource):
                 yield from self._project(self._base_rows(merge, columns, keys))
                 yield from self._project(self._inserts(merge, columns))
 
-    def _untouched_rows(self, base: SliceRead, columns: MergeColumns) -> _Batches:
+    def _untouched_rows(self, base: SliceRead, columns: MergeColumns, merge: LogMerge | None = None) -> _Batches:
         """Rows of the base file of which the logs say nothing: without what keys and order are made of."""
         if not base.split.has_base:
             return
@@ -88,13 +88,14 @@ class MergedPageSource(PageSource):
             for batch in source:
                 count("rows of base files read", batch.num_rows)
                 yield batch
+            self._check_positions(merge, columns, source)
             self._bytes += source.completed_bytes
 
     def _base_rows(self, merge: LogMerge | None, columns: MergeColumns, part: KeyRange) -> _Batches:
         """The rows of the base file: merged, but those of row groups that no key of the logs is in."""
         if not self._read.split.has_base:
             return
-        if merge is None or not part.is_all or columns.by_position or not columns.has_meta_columns:
+        if merge is None or not part.is_all or not (columns.by_position or columns.has_meta_columns):
             yield from self._merged_rows(self._read, merge, columns, part)
             return
         for stretch in key_stretches(self._read, merge.keys):
@@ -103,7 +104,7 @@ class MergedPageSource(PageSource):
                 yield from self._merged_rows(base, merge, columns, part)
             else:
                 count("rows of base files that no log is about", stretch.rows)
-                yield from self._untouched_rows(base, columns)
+                yield from self._untouched_rows(base, columns, merge)
 
     def _merged_rows(self, base: SliceRead, merge: LogMerge | None, columns: MergeColumns, part: KeyRange) -> _Batches:
         """The rows of a range of the base file, merged."""
@@ -121,8 +122,7 @@ class MergedPageSource(PageSource):
                     yield given
                 else:
                     yield from merge.merge(given, keys, base_ordering(rows, columns), columns.filled(rows))
-            if merge is not None and columns.by_position:
-                self._check_positions(merge, source)
+            self._check_positions(merge, columns, source)
             self._bytes += source.completed_bytes
 
     def _inserts(self, merge: LogMerge | None, columns: MergeColumns) -> _Batches:
@@ -147,12 +147,14 @@ class MergedPageSource(PageSource):
                     for batch in source:
                         merge.mark(columns.keys(pa.Table.from_batches([batch])))
 
-    def _check_positions(self, merge: LogMerge, source: PageSource) -> None:
+    def _check_positions(self, merge: LogMerge | None, columns: MergeColumns, source: PageSource) -> None:
         """No row of the logs may be passed over because its position lies behind the file's last row.
 
         Raises:
             CorruptFileError: It does.
         """
+        if merge is None or not columns.by_position:
+            return
         last, rows = merge.last_position, _numbered(source).file_rows
         if rows is not None and last >= rows:
             raise CorruptFileError(

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from connector_spi.errors import CorruptFileError
 from connector_spi.scan_counters import ScanCounts, counting
 from connectors.hudi.read import key_stretches
 from connectors.hudi.read.log_cache import LOG_CACHE
@@ -88,3 +90,28 @@ def test_a_range_of_the_file_tells_its_own_row_groups(catalog: HudiCatalog, tmp_
     assert parts == whole
     assert 0 < untouched < 200
     assert sorted(key for key, v in whole.items() if v == "new") == ["k0015", "k0155", "k0999"]
+
+
+def test_row_groups_of_positions_that_no_log_names_are_not_merged(catalog: HudiCatalog, tmp_path: Path) -> None:
+    """Keys in no order, so that statistics of them say nothing; the logs name positions."""
+    table = SliceWriter(tmp_path / "t", 9, SCHEMA, EVENT_TIME, positions=True)
+    table.base([row(number * 37 % 100) for number in range(100)], group_rows=10)
+    # k0037 is the second row, k0063 the last one.
+    table.log([Upsert([row(37, "new"), row(63, "late", ts=0)])])
+    catalog.register(table.folder)
+    met, untouched = read(catalog)
+    assert ([key for key, v in met.items() if v == "new"], len(met), untouched) == (["k0037"], 100, 80)
+
+
+def test_a_position_behind_the_last_row_is_corrupt_where_no_row_group_is_met(
+    catalog: HudiCatalog, tmp_path: Path
+) -> None:
+    table = SliceWriter(tmp_path / "t", 9, SCHEMA, EVENT_TIME, positions=True)
+    table.base([row(number) for number in range(100)], group_rows=10)
+    table.log([Upsert([row(99, "new")])])
+    # A shorter file in the base's place, which the log's positions were not written for.
+    [base] = (table.folder).rglob("*.parquet")
+    pq.write_table(pq.read_table(base).slice(0, 50), base, row_group_size=10)
+    catalog.register(table.folder)
+    with pytest.raises(CorruptFileError, match="name its row 99 "):
+        read(catalog)
