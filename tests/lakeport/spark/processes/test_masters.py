@@ -17,6 +17,19 @@ from tests.lakeport.spark.processes.smoke import ask
 from tests.lakeport.spark.processes.tried_twice import ROWS
 from tests.paths import PROJECT
 
+COUNT = 4 * 20 * BATCH_ROWS
+READ = [COUNT, COUNT, COUNT * (COUNT - 1) // 2, 1]
+"""Rows of an unsteady table, different ids, their sum, and the greatest number of an attempt."""
+
+
+def printed(module: str) -> dict[str, object]:
+    """What a module of this package prints, run in a process of its own."""
+    command = [sys.executable, "-m", f"tests.lakeport.spark.processes.{module}"]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
 
 def answers(master: str, environment: Mapping[str, str] | None = None) -> dict[str, object]:
     """What ``smoke.py`` answers on a master, with further environment variables."""
@@ -31,14 +44,23 @@ def answers(master: str, environment: Mapping[str, str] | None = None) -> dict[s
 @pytest.mark.slow
 @pytest.mark.spark
 def test_of_a_task_that_is_tried_twice_one_try_counts() -> None:
-    command = [sys.executable, "-m", "tests.lakeport.spark.processes.tried_twice"]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    met = json.loads(done.stdout.splitlines()[-1])
-    count = 4 * 20 * BATCH_ROWS
-    read = [count, count, count * (count - 1) // 2, 1]
-    assert met.pop("read") == {"columns true": read, "columns false": read}
+    met = printed("tried_twice")
+    assert met.pop("read") == {"columns true": READ, "columns false": READ}
     assert met == {"rows": ROWS, "distinct": ROWS, "files": 4, "tries of task 3": ["3-0", "3-1"]}
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_of_a_slow_task_and_its_copy_on_another_host_one_counts() -> None:
+    met = printed("speculated")
+    assert met.pop("read") == {"columns true": READ, "columns false": READ}
+    written, tries = {"rows": ROWS, "distinct": ROWS, "files": 4}, ["3-0", "3-1"]
+    assert met == {
+        "first_wins": written,
+        "tries of first_wins": tries,
+        "copy_wins": written,
+        "tries of copy_wins": tries,
+    }
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Run by a test in a process of its own: an insert and reads, one of whose tasks fails at first.
 
-A copy of a task that is slow runs on another host only (``TaskSetManager``), so that a local cluster has none.
-
 ``python -m tests.lakeport.spark.processes.tried_twice`` prints one line of JSON.
 """
 
@@ -24,6 +22,8 @@ from connectors.hive.connector import HivePlugin
 from lakeport.spark.catalog.install import install
 from tests.lakeport.spark.bridge.unsteady import unsteady_registry
 from tests.paths import PROJECT
+
+__all__ = ["ROWS", "write_and_read_back"]
 
 ROWS = 1000
 _SETTINGS = {
@@ -51,7 +51,7 @@ def main() -> None:
         numbers = spark.range(0, ROWS, 1, 4)
         tries = Path(folder, "tries")
         tries.mkdir()
-        met = _written(spark, numbers.mapInArrow(_noted(tries), "id bigint"), Path(folder, "rows"))
+        met = write_and_read_back(spark, numbers.mapInArrow(_noted(tries), "id bigint"), Path(folder, "rows"))
         met["tries of task 3"] = sorted(path.name for path in tries.glob("3-*"))
         met["read"] = _read(spark, Path(folder, "unsteady"))
         sys.stdout.write(json.dumps(met) + "\n")
@@ -59,7 +59,12 @@ def main() -> None:
     spark.stop()
 
 
-def _written(spark: SparkSession, frame: DataFrame, place: Path) -> dict[str, object]:
+def write_and_read_back(spark: SparkSession, frame: DataFrame, place: Path) -> dict[str, object]:
+    """Adds rows to a new table in a folder.
+
+    Returns:
+        How many rows Spark's own reader finds in the folder, how many of them differ, and how many files.
+    """
     place.mkdir()
     table = f"hive.s.{place.name}"
     spark.sql(f"CREATE TABLE {table} (id BIGINT) USING parquet LOCATION '{place}'")
