@@ -234,9 +234,10 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if not table.constraint.is_all or table.conditions:
             return None
         known = {ColumnHandle(field.name, field.type) for field in table.schema}
+        fields = frozenset(ColumnHandle(*field) for field in table.partition_paths.fields)
         columns = {function.column for function in aggregation.functions} - {None}
         is_plain = table.written_in is None and table.history is None and not aggregation.keys
-        if not is_plain or not known.issuperset(columns) or not is_aggregated_by_footers(aggregation, frozenset()):
+        if not is_plain or not known.issuperset(columns) or not is_aggregated_by_footers(aggregation, fields):
             return None
         return AggregationApplication(
             replace(table, aggregation=aggregation), aggregated_columns(aggregation), complete=False

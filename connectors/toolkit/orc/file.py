@@ -83,7 +83,7 @@ class OrcFile(ColumnarFile):
     def bounds(self, part: int, reference: Reference, data_type: pa.DataType) -> ColumnBounds:
         return self._statistics.bounds(part, reference, data_type)
 
-    def exact_bounds(self, part: FileRows, column: ColumnHandle) -> ColumnBounds | None:
+    def exact_bounds(self, part: FileRows, column: ColumnHandle, *, counted: bool) -> ColumnBounds | None:
         return self._statistics.exact_bounds(part.part, column)
 
     @cached_property

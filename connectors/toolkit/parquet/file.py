@@ -79,8 +79,8 @@ class ParquetFile(ColumnarFile):
     def bounds(self, part: int, reference: Reference, data_type: pa.DataType) -> ColumnBounds:
         return self._statistics.bounds(part, reference, data_type)
 
-    def exact_bounds(self, part: FileRows, column: ColumnHandle) -> ColumnBounds | None:
-        return self._statistics.exact_bounds(part.part, column)
+    def exact_bounds(self, part: FileRows, column: ColumnHandle, *, counted: bool) -> ColumnBounds | None:
+        return self._statistics.exact_bounds(part.part, column, counted=counted)
 
     def excluded_by_bloom_filters(self, parts: Sequence[int]) -> frozenset[int]:
         """The row groups that hold no row of the predicate by their Bloom filters."""

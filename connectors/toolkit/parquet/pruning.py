@@ -31,8 +31,9 @@ _VALUES = {
     pa.int64().id: int,
     pa.date32().id: date,
     pa.decimal128(1).id: Decimal,
+    pa.string().id: str,
 }
-"""Types whose statistics are exact, and what they are in Python."""
+"""Types whose statistics may be exact, and what they are in Python."""
 
 
 class RowGroupStatistics:
@@ -76,11 +77,17 @@ class RowGroupStatistics:
         found = _bounds(chunk, rows, source, data_type, self._types.conventions)
         return self._of_field(found, leaf, chunk) if reference.path else found
 
-    def exact_bounds(self, group: int, column: ColumnHandle) -> ColumnBounds | None:
+    def exact_bounds(self, group: int, column: ColumnHandle, *, counted: bool) -> ColumnBounds | None:
         """The least and the greatest value of a column in a row group, and its NULLs; ``None`` on any doubt.
 
-        Only of integers, dates and decimals that are stored as integers, and of booleans: their statistics are never
-        cut. Bounds that are ``None`` say that there is no value.
+        Of integers, dates and decimals that are stored as integers, and of booleans: their statistics are never cut.
+        Of texts that are all the same: a bound that is cut is below or above them, so the two are not equal.
+
+        Args:
+            group: The row group.
+            column: The column.
+            counted: Whether its NULLs are all that is asked; bounds say nothing then. Else bounds that are ``None``
+                say that there is no value.
         """
         row_group, position = self._metadata.row_group(group), self._types.position(column.name)
         rows = int(row_group.num_rows)
@@ -96,13 +103,14 @@ class RowGroupStatistics:
         nulls = int(statistics.null_count)
         if not 0 <= nulls <= rows:
             return None
-        if nulls == rows or not _has_exact_type(column.type):
+        if nulls == rows or counted:
             return ColumnBounds(None, None, nulls, rows)
-        if source != column.type or leaf.physical_type not in _UNCUT or not statistics.has_min_max:
+        if source != column.type or source.id not in _VALUES or not statistics.has_min_max:
             return None
         found = _bounds(chunk, rows, source, column.type, self._types.conventions)
-        values = (found.low, found.high)
-        return found if all(type(value) is _VALUES[source.id] for value in values) else None
+        if not all(type(value) is _VALUES[source.id] for value in (found.low, found.high)):
+            return None
+        return found if leaf.physical_type in _UNCUT or found.low == found.high else None
 
     def _may_match(self, group: int, predicate: TupleDomain[ColumnHandle]) -> bool:
         domains = dict(predicate.domains or {})
@@ -153,7 +161,3 @@ def _before_gregorian(low: Value) -> bool:
     if isinstance(low, datetime):
         return low.date() < _GREGORIAN_START
     return isinstance(low, date) and low < _GREGORIAN_START
-
-
-def _has_exact_type(data_type: pa.DataType) -> bool:
-    return data_type.id in _VALUES

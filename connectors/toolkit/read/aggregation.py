@@ -1,7 +1,8 @@
 """Aggregates of one range of a file: by its footer where that is exact, else by reading. Both sides.
 
-Statistics are exact only for some types. Those of texts may be cut, those of floating-point columns leave NaN out, and
-those of times are in other units and zones than the table's. So such columns are never aggregated here.
+Statistics are exact only for some types. Those of texts may be cut where the texts differ, those of floating-point
+columns leave NaN out, and those of times are in other units and zones than the table's. So such columns are never
+aggregated here, but for partition keys, whose texts in a file are the same.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def is_aggregated_by_footers(aggregation: Aggregation, keys: frozenset[ColumnHan
 
     Args:
         aggregation: What is asked; only constants of files can be grouped by.
-        keys: The table's columns that are constants of files: its partition keys.
+        keys: The table's columns that are constants of files, or whose values in a file are all the same as a rule:
+            its partition keys.
     """
     if not all(key in keys and _is_exact(key.type, constant=True) for key in aggregation.keys):
         return False
@@ -79,9 +81,10 @@ class AggregatedPageSource(PageSource):
         if self._given:
             raise StopIteration
         self._given = True
-        found = self.source.summary() if isinstance(self.source, FilePageSource) else None
+        counted = self._counted()
+        found = self.source.summary(counted) if isinstance(self.source, FilePageSource) else None
         if found is None:
-            found = _summary(self.source)
+            found = _summary(self.source, counted)
         if self.aggregation.keys and not found.rows:
             return pa.RecordBatch.from_pylist([], schema=self.schema)
         values = [self.constants[key.name] for key in self.aggregation.keys]
@@ -92,6 +95,12 @@ class AggregatedPageSource(PageSource):
 
     def close(self) -> None:
         self.source.close()
+
+    def _counted(self) -> frozenset[ColumnHandle]:
+        """The columns of which no least or greatest value is asked."""
+        functions = self.aggregation.functions
+        bounded = {function.column for function in functions if function.kind is not AggregateKind.COUNT}
+        return frozenset(function.column for function in functions if function.column is not None) - bounded
 
     def _value(self, function: AggregateFunction, found: RangeSummary) -> Value | None:
         if function.column is None:
@@ -124,12 +133,13 @@ def _is_exact(data_type: pa.DataType, *, constant: bool) -> bool:
     return any(test(data_type) for test in tests) or (constant and bool(types.is_string(data_type)))
 
 
-def _summary(batches: Iterable[pa.RecordBatch]) -> RangeSummary:
+def _summary(batches: Iterable[pa.RecordBatch], counted: frozenset[ColumnHandle]) -> RangeSummary:
+    only_counted = {column.name for column in counted}
     rows, columns = 0, dict[str, ColumnBounds]()
     for batch in batches:
         rows += batch.num_rows
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            columns[name] = columns.get(name, _EMPTY).union(_bounds(column))
+            columns[name] = columns.get(name, _EMPTY).union(_bounds(column, counted=name in only_counted))
     return RangeSummary(rows, _Known(columns))
 
 
@@ -140,8 +150,8 @@ class _Known(dict[str, ColumnBounds]):
         return _EMPTY
 
 
-def _bounds(column: pa.Array) -> ColumnBounds:
-    if not _is_exact(column.type, constant=False):
+def _bounds(column: pa.Array, *, counted: bool) -> ColumnBounds:
+    if counted:
         return ColumnBounds(None, None, column.null_count, len(column))
     low, high = (cast(Value | None, bound.as_py()) for bound in pc.min_max(column).values())
     return ColumnBounds(low, high, column.null_count, len(column))

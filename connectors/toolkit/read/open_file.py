@@ -110,8 +110,12 @@ class ColumnarFile(OpenFile):
         """
 
     @abstractmethod
-    def exact_bounds(self, part: FileRows, column: ColumnHandle) -> ColumnBounds | None:
+    def exact_bounds(self, part: FileRows, column: ColumnHandle, *, counted: bool) -> ColumnBounds | None:
         """The least and the greatest value of a column in a part, and its NULLs; ``None`` on any doubt.
 
-        ``None`` as one of the bounds says that there is no value.
+        Args:
+            part: The stripe or row group.
+            column: The column.
+            counted: Whether its NULLs are all that is asked; bounds say nothing then. Else ``None`` as one of the
+                bounds says that there is no value.
         """

@@ -73,8 +73,12 @@ class FilePageSource(PageSource, Generic[FileT]):
         with self._errors(self._read.path):
             return next(self._batches)
 
-    def summary(self) -> RangeSummary | None:
-        """What the file's footer says of all rows that the page source would give; ``None`` on any doubt."""
+    def summary(self, counted: frozenset[ColumnHandle]) -> RangeSummary | None:
+        """What the file's footer says of all rows that the page source would give; ``None`` on any doubt.
+
+        Args:
+            counted: The columns of which only the number of NULLs is asked.
+        """
         columns = self._read.columns
         if not self._read.may_have_rows:
             return RangeSummary(0, {column.name: ColumnBounds(None, None, 0, 0) for column in columns})
@@ -82,7 +86,7 @@ class FilePageSource(PageSource, Generic[FileT]):
         if self._read.file_columns != columns or is_filtered:
             return None
         with self._errors(self._read.path), self._open_file() as file:
-            return _summary(file, columns) if isinstance(file, ColumnarFile) else None
+            return _summary(file, columns, counted) if isinstance(file, ColumnarFile) else None
 
     def close(self) -> None:
         self._batches.close()
@@ -147,7 +151,9 @@ class StagedPageSource(PageSource):
             yield from batches
 
 
-def _summary(file: ColumnarFile, columns: Sequence[ColumnHandle]) -> RangeSummary | None:
+def _summary(
+    file: ColumnarFile, columns: Sequence[ColumnHandle], counted: frozenset[ColumnHandle]
+) -> RangeSummary | None:
     rows, known = 0, {column.name: ColumnBounds(None, None, 0, 0) for column in columns}
     parts = list(file.rows())
     # Without a part nothing is looked at: a file without rows may have any schema.
@@ -156,7 +162,7 @@ def _summary(file: ColumnarFile, columns: Sequence[ColumnHandle]) -> RangeSummar
     for part in parts:
         rows += part.count
         for column in columns:
-            found = file.exact_bounds(part, column)
+            found = file.exact_bounds(part, column, counted=column in counted)
             if found is None:
                 return None
             known[column.name] = known[column.name].union(found)

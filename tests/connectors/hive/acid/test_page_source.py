@@ -105,7 +105,7 @@ def summary(file: AcidFile, columns: Sequence[ColumnHandle]) -> tuple[object, ..
     pages = source(file, columns)
     assert isinstance(pages, FilePageSource)
     with pages:
-        found = pages.summary()
+        found = pages.summary(frozenset())
     if found is None:
         return None
     bounds = [found.columns[column.name] for column in columns]
