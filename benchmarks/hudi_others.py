@@ -21,30 +21,59 @@ def main(engine: str, table: str, rounds: int, columns: list[str]) -> None:
     taken: dict[str, list[float]] = {"seconds": [], "cpu": []}
     answer: list[float] = []
     for _ in range(rounds):
-        started, cpu = time.perf_counter(), tree_cpu()
+        started, cpu = time.perf_counter(), TreeCpu()
         answer = run()
         taken["seconds"].append(time.perf_counter() - started)
-        taken["cpu"].append(tree_cpu() - cpu)
+        taken["cpu"].append(cpu.seconds())
     print(json.dumps({**taken, "answer": answer}))
 
 
-def tree_cpu() -> float:
-    """CPU seconds of this process and those below it (Linux's ``/proc``); of this one alone where there is none."""
+class TreeCpu:
+    """CPU seconds of this process and those below it from now on (Linux's ``/proc``).
+
+    Of this one alone where there is no ``/proc``.
+    """
+
+    def __init__(self) -> None:
+        self._own = time.process_time()
+        self._before = _tree()
+
+    def seconds(self) -> float:
+        """What was spent since.
+
+        A process that ended meanwhile counts with its parent, if that waits for it. PySpark's daemon does not, so what
+        its workers have spent is lost when it ends them, a minute after their last task.
+        """
+        after = _tree()
+        if not after:
+            return time.process_time() - self._own
+        ended: dict[int, int] = {}
+        for pid, (parent, own, children) in self._before.items():
+            if pid not in after:
+                ended[parent] = ended.get(parent, 0) + own + children
+        spent = 0
+        for pid, (_, own, children) in after.items():
+            _, own_before, children_before = self._before.get(pid, (0, 0, 0))
+            spent += own - own_before + max(0, children - children_before - ended.get(pid, 0))
+        return spent / float(os.sysconf("SC_CLK_TCK"))
+
+
+def _tree() -> dict[int, tuple[int, int, int]]:
+    """Of each process: its parent, and the ticks of its own and of its children that ended; none without ``/proc``."""
     if not os.path.isdir("/proc/self"):
-        return time.process_time()
-    parents: dict[int, int] = {}
-    ticks: dict[int, int] = {}
+        return {}
+    found: dict[int, tuple[int, int, int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/stat") as file:
                 fields = file.read().rpartition(")")[2].split()
         except OSError:
             continue
-        parents[int(name)] = int(fields[1])
-        # Children that ended count with their parent.
-        ticks[int(name)] = sum(map(int, fields[11:15]))
+        user, system, children_user, children_system = map(int, fields[11:15])
+        found[int(name)] = (int(fields[1]), user + system, children_user + children_system)
     own = os.getpid()
-    return sum(count for pid, count in ticks.items() if _descends(pid, own, parents)) / os.sysconf("SC_CLK_TCK")
+    parents = {pid: parent for pid, (parent, _, _) in found.items()}
+    return {pid: one for pid, one in found.items() if _descends(pid, own, parents)}
 
 
 def _descends(pid: int, ancestor: int, parents: dict[int, int]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Generic, TypeVar
 
-from benchmarks.hudi_others import tree_cpu
+from benchmarks.hudi_others import TreeCpu
 from benchmarks.timing import seconds
 
 __all__ = ["Taken", "take_turns"]
@@ -39,9 +39,9 @@ def take_turns(contenders: Mapping[str, Callable[[], A]], rounds: int) -> dict[s
     taken: dict[str, Taken[A]] = {name: Taken() for name in contenders}
     for number in range(rounds + 1):
         for name in list(contenders)[:: 1 if number % 2 else -1]:
-            cpu, one = tree_cpu(), taken[name]
+            cpu, one = TreeCpu(), taken[name]
             spent = seconds(lambda run=contenders[name], one=one: one.answers.append(run()))  # type: ignore[misc]
             if number:
                 one.seconds.append(spent)
-                one.cpu.append(tree_cpu() - cpu)
+                one.cpu.append(cpu.seconds())
     return taken

@@ -25,6 +25,7 @@ from lakeport.spark.bridge.proxies import digest
 from lakeport.spark.bridge.types import spark_schema_json, task_schema
 from lakeport.spark.scan.environment import SparkEnvironment
 from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead, choose_reader
+from lakeport.spark.scan.statistics import of_columns
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.tasks.counters import TaskCounters, forget_counters
 from lakeport.spark.tasks.task import TableSource, TaskReader, TaskWork
@@ -189,13 +190,18 @@ class Scan:
         return [name for name in self.asked.output.names if table.runtime_filters and name in table.partition_keys]
 
     def statistics(self) -> TableStatistics:
-        """What the connector knows; where it knows no size, the bytes of the splits, which are planned anyway."""
+        """What the connector knows of the columns; where it knows no size, the splits', which are planned anyway."""
         access = self.asked.plan.access
         known = TableStatistics()
         if isinstance(access.metadata, SupportsStatistics) and self.asked.plan.aggregation is None:
             with access.lock.asking(f"give statistics of table {table_words(self.asked.plan.table)}"):
                 known = access.metadata.get_table_statistics(access.session, self.asked.plan.table)
-        return known if known.size_bytes is not None else replace(known, size_bytes=self.planned().splits.size_bytes)
+        if known.size_bytes is None:
+            known = replace(known, size_bytes=self.planned().splits.size_bytes)
+        if self.asked.work.aggregation is not None or self.asked.plan.aggregation is not None:
+            return known
+        every = (column.type for column in self.asked.table.plan.columns)
+        return of_columns(known, self.asked.output.types, every)
 
     def task_reader(self, work: TaskWork) -> TaskReader:
         """What the tasks run."""

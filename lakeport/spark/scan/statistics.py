@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import ClassVar
 
+import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
 from connector_spi.statistics import TableStatistics
@@ -12,7 +15,11 @@ from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 
-__all__ = ["StatisticsProxy"]
+__all__ = ["StatisticsProxy", "of_columns"]
+
+_ROW = _LONG = 8
+_TEXT, _BINARY = 20, 100
+_LONGEST_SHORT_DECIMAL = 18
 
 
 class StatisticsProxy(Proxy):
@@ -48,3 +55,42 @@ class StatisticsProxy(Proxy):
     def _optional(self, value: float | None) -> JavaObject:
         optional = self._jvm.cls("java.util.OptionalLong")
         return optional.empty() if value is None else optional.of(int(value))
+
+
+def of_columns(whole: TableStatistics, read: Iterable[pa.DataType], every: Iterable[pa.DataType]) -> TableStatistics:
+    """Statistics of some columns, whose share of the bytes is what Spark takes it for in files.
+
+    Spark scales the bytes of its own files in a projection by the sizes that it expects of types
+    (``SizeInBytesOnlyStatsPlanVisitor.visitUnaryNode``). Of other sources it leaves that to them, and without it Spark
+    would not broadcast what it broadcasts of plain files.
+
+    Args:
+        whole: Of all columns.
+        read: Types of the columns.
+        every: Types of all columns.
+    """
+    if not whole.size_bytes:
+        return whole
+    share = (_ROW + sum(map(_size, read))) / (_ROW + sum(map(_size, every)))
+    return replace(whole, size_bytes=max(1, int(whole.size_bytes * min(1.0, share))))
+
+
+def _size(data_type: pa.DataType) -> int:
+    """Bytes that Spark expects of a value (``DataType.defaultSize``)."""
+    types = pa.types
+    if types.is_null(data_type):
+        return 1
+    if types.is_struct(data_type):
+        return sum(_size(field.type) for field in data_type)
+    if types.is_map(data_type):
+        return _size(data_type.key_type) + _size(data_type.item_type)
+    if types.is_list(data_type) or types.is_large_list(data_type):
+        return _size(data_type.value_type)
+    if types.is_decimal(data_type):
+        return _LONG if data_type.precision <= _LONGEST_SHORT_DECIMAL else 2 * _LONG
+    if types.is_binary(data_type) or types.is_large_binary(data_type):
+        return _BINARY
+    try:
+        return max(1, int(data_type.bit_width) // 8)
+    except ValueError:
+        return _TEXT

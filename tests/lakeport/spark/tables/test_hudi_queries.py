@@ -53,6 +53,15 @@ def test_time_travel(warehouse: Warehouse, native: bool) -> None:
         assert_same_table(sparks.toArrow(), answer)
 
 
+@pytest.mark.parametrize("case", [COW, MOR])
+def test_bounds_of_a_partition_field_by_footers(warehouse: Warehouse, case: str) -> None:
+    parts = [part for part in expected(case, "snapshot").column("part").to_pylist() if part is not None]
+    query = f"SELECT min(part), max(part), count(part), count(*) FROM hudi.hudi_corpus.{case}"
+    rows = expected(case, "snapshot").num_rows
+    assert warehouse.rows(query) == [(min(parts), max(parts), len(parts), rows)]
+    assert "aggregated by the connector" in warehouse.plan(query)
+
+
 def test_an_incremental_query(warehouse: Warehouse) -> None:
     for between in answers(COW, "incremental"):
         begin, _, end = between.partition("_")
