@@ -22,7 +22,7 @@ from connectors.hive.formats.row_serde import RowDecoder, RowLayout, RowSerDe
 from connectors.hive.formats.text.values import as_strings, real_nulls
 from connectors.toolkit.cells import value_bytes
 
-__all__ = ["OpenCsvSerDe", "csv_fields"]
+__all__ = ["CsvSigns", "OpenCsvSerDe", "csv_fields", "csv_signs"]
 
 # No byte of UTF-8.
 _HIDDEN = b"\xff"
@@ -31,7 +31,15 @@ _MISSING: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Signs:
+class CsvSigns:
+    """Characters that cut a line.
+
+    Attributes:
+        separator: Between two fields.
+        quote: Around a field.
+        escape: Takes the meaning off a quote, or another escape, behind it.
+    """
+
     separator: str
     quote: str
     escape: str
@@ -44,7 +52,7 @@ class OpenCsvSerDe(RowSerDe):
     texts_only = True
 
     def decoder(self, layout: RowLayout) -> RowDecoder:
-        signs = _signs(layout.properties, layout.where)
+        signs = csv_signs(layout.properties, layout.where)
         odd = _odd_line(signs)
         charset = python_charset(layout.properties.get("serialization.encoding", ""), layout.where)
         count = len(layout.declared)
@@ -64,7 +72,7 @@ def csv_fields(record: str, separator: str = ",", quote: str = '"', escape: str 
 
     A record of several lines (LF, CR, CRLF) ends with the first of them at whose end no quotes are open.
     """
-    signs = _Signs(separator, quote, escape)
+    signs = CsvSigns(separator, quote, escape)
     if not record.isascii() and max(record) > "\uffff":
         # Java counts positions in units of UTF-16.
         halves = record.encode("utf-16-le")
@@ -84,7 +92,7 @@ def _whole_pairs(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _line_fields(line: str, signs: _Signs, pending: str | None, inside: bool) -> tuple[list[str], str | None, bool]:
+def _line_fields(line: str, signs: CsvSigns, pending: str | None, inside: bool) -> tuple[list[str], str | None, bool]:
     """``CSVParser.parseLineMulti``: the fields, the beginning of one whose quotes are open, and whether in a field."""
     fields: list[str] = []
     text = [] if pending is None else [pending]
@@ -130,7 +138,7 @@ _JAVA_BLANKS = (
 )
 
 
-def _decode(lines: pa.Array, signs: _Signs, odd: bytes, count: int, wanted: Sequence[int]) -> list[pa.Array]:
+def _decode(lines: pa.Array, signs: CsvSigns, odd: bytes, count: int, wanted: Sequence[int]) -> list[pa.Array]:
     held = value_bytes(lines)
     if not any(sign in held for sign in (signs.quote.encode(), signs.escape.encode(), *_ENDS)):
         return [as_strings(field) for field in split_fields(lines, signs.separator.encode(), count, wanted)]
@@ -153,7 +161,7 @@ def _decode(lines: pa.Array, signs: _Signs, odd: bytes, count: int, wanted: Sequ
     ]
 
 
-def _hidden(lines: pa.Array, signs: _Signs) -> pa.Array:
+def _hidden(lines: pa.Array, signs: CsvSigns) -> pa.Array:
     """Lines in which separators between quotes are another byte."""
     offsets = np.frombuffer(lines.buffers()[1], np.int32)[lines.offset : lines.offset + len(lines) + 1]
     raw = np.frombuffer(lines.buffers()[2], np.uint8)
@@ -167,7 +175,7 @@ def _hidden(lines: pa.Array, signs: _Signs) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(lines), buffers, offset=lines.offset)
 
 
-def _unquoted(field: pa.Array, signs: _Signs) -> pa.Array:
+def _unquoted(field: pa.Array, signs: CsvSigns) -> pa.Array:
     quote = signs.quote.encode()
     starts = pc.starts_with(field, quote)
     plain = field
@@ -182,7 +190,7 @@ def _unquoted(field: pa.Array, signs: _Signs) -> pa.Array:
     return as_strings(plain)
 
 
-def _odd_line(signs: _Signs) -> bytes:
+def _odd_line(signs: CsvSigns) -> bytes:
     """Matches the lines whose fields are either without quotes, or all between quotes, and that have no escapes."""
     separator, quote, escape = (re.escape(sign).encode() for sign in (signs.separator, signs.quote, signs.escape))
     between = rb"%b(?:[^%b%b\xff\r\n]|%b%b)*%b" % (quote, quote, escape, quote, quote, quote)
@@ -191,15 +199,20 @@ def _odd_line(signs: _Signs) -> bytes:
     return rb"(?s)^%b(?:%b%b)*$" % (field, separator, field)
 
 
-def _signs(properties: Mapping[str, str], where: str) -> _Signs:
-    signs = _Signs(
+def csv_signs(properties: Mapping[str, str], where: str) -> CsvSigns:
+    """The characters that the properties of a table name.
+
+    Raises:
+        NotSupportedError: They are not three different characters of ASCII.
+    """
+    signs = CsvSigns(
         (properties.get("separatorChar") or ",")[0],
         (properties.get("quoteChar") or '"')[0],
         (properties.get("escapeChar") or "\\")[0],
     )
     if signs.escape == '"':
         # Hive means its default by it, and opencsv's own is a backslash (``OpenCSVSerde.newReader``).
-        signs = _Signs(signs.separator, signs.quote, "\\")
+        signs = CsvSigns(signs.separator, signs.quote, "\\")
     texts = (signs.separator, signs.quote, signs.escape)
     if len(set(texts)) < len(texts) or not all(0 < ord(sign) < 128 for sign in texts):
         raise NotSupportedError(

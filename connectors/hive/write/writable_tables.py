@@ -11,6 +11,7 @@ from connectors.hive.acid.valid_ids import MAX_ID
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.schema.text_types import TextRule
 from connectors.hive.write.sink.file_writers import WRITTEN_FORMATS, compression
+from connectors.hive.write.sink.text.file import check_text_storage
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["check_no_foreign_files", "check_writable"]
@@ -38,8 +39,10 @@ def check_writable(table: HiveTableHandle, entry: Table, files: FileSystem) -> N
     if entry.storage.stored_as_subdirectories:
         raise NotSupportedError(f"{where}: its skewed values are in directories of their own; Hive can add them")
     if table.storage.format not in WRITTEN_FORMATS:
-        written = " and ".join(WRITTEN_FORMATS)
+        written = ", ".join(WRITTEN_FORMATS)
         raise NotSupportedError(f"{where}: its format is {table.storage.format}; {written} are written")
+    if table.storage.format == "textfile":
+        check_text_storage(table.storage, where)
     if compression(table.storage) is None:
         raise NotSupportedError(f"{where}: the codec that its properties name is not one that is written")
     if not files.is_local(table.location):

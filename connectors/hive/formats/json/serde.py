@@ -111,6 +111,11 @@ class _JsonReader:
         return columns
 
     def _typed(self, array: pa.Array, target: pa.DataType) -> pa.Array | None:
+        if pa.types.is_floating(target):
+            # Not words that are no JSON, nor zeros below zero: -0 is 0, and -0.0 is not.
+            numbers = array.fill_null(0).to_numpy()
+            plain = np.isfinite(numbers).all() and not np.signbit(numbers[numbers == 0]).any()
+            return array.cast(target, safe=False) if plain else None
         if array.type == target:
             return array
         if pa.types.is_decimal(array.type):
@@ -118,11 +123,6 @@ class _JsonReader:
                 return array.cast(target)
             except pa.ArrowInvalid:
                 return None
-        if pa.types.is_floating(target):
-            # Not words that are no JSON, nor zeros below zero: -0 is 0, and -0.0 is not.
-            numbers = array.fill_null(0).to_numpy()
-            plain = np.isfinite(numbers).all() and not np.signbit(numbers[numbers == 0]).any()
-            return array.cast(target, safe=False) if plain else None
         return self.values.text_leaf(array, target)
 
     def _slow(self, records: pa.Array) -> list[pa.Array]:

@@ -13,6 +13,7 @@ from pyarrow import orc
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.write.handles import HiveInsertHandle
 from connectors.hive.write.sink.acid_file import AcidFileWriter
+from connectors.hive.write.sink.text.file import TextFileWriter
 
 __all__ = ["WRITTEN_FORMATS", "FileWriter", "TaskFiles", "compression"]
 
@@ -75,8 +76,11 @@ def compression(storage: FileStorage) -> str | None:
     """The codec of a table's new files, by pyarrow's name; ``None`` where its name is not known.
 
     ``orc.compress`` and ``parquet.compression`` name it, by default ZLIB (``OrcConf.COMPRESS``) and SNAPPY, as Spark
-    and Trino have it; Hive's own default for Parquet is none at all.
+    and Trino have it; Hive's own default for Parquet is none at all. Text files are not compressed: Hive does that by
+    a setting of its sessions alone.
     """
+    if storage.format == "textfile":
+        return "none"
     properties = {key.lower(): value.upper() for key, value in storage.properties}
     if storage.format == "orc":
         return _ORC_COMPRESSION.get(properties.get("orc.compress", "ZLIB"))
@@ -120,5 +124,6 @@ class _ParquetWriter:
 WRITTEN_FORMATS: Mapping[str, Callable[[FileStorage, pa.NativeFile, pa.Schema], FileWriter]] = {
     "orc": _OrcWriter,
     "parquet": _ParquetWriter,
+    "textfile": TextFileWriter,
 }
 """What begins a file, by the name of a format."""

@@ -1,0 +1,1 @@
+"""Rows as lines of texts, as Hive's SerDes write them. Executor side."""
