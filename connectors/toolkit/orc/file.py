@@ -90,6 +90,10 @@ class OrcFile(ColumnarFile):
     def _statistics(self) -> StripeStatistics:
         return StripeStatistics(self.source, self.footer, self.columns.types, self.root)
 
+    def release(self) -> None:
+        """Lets go of the columns: they refer to the file, and all of its buffers would wait for the next collection."""
+        vars(self).pop("columns", None)
+
     def count_stripe(self, index: int) -> None:
         """Counts the bytes of a stripe that is read, once for all of its columns."""
         if index != self._counted:
@@ -101,4 +105,8 @@ class OrcFile(ColumnarFile):
 def open_orc(files: FileSystem, read: FileRead) -> Iterator[OrcFile]:
     """Opens a file and reads its footer."""
     with files.open(read.path) as source:
-        yield OrcFile(source, read)
+        opened = OrcFile(source, read)
+        try:
+            yield opened
+        finally:
+            opened.release()

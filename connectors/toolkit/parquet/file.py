@@ -92,6 +92,10 @@ class ParquetFile(ColumnarFile):
         with self._files.open(self.read.path) as source:
             return frozenset(part for part in asked if not blooms.may_match(groups[part], source.read_at))
 
+    def release(self) -> None:
+        """Lets go of the columns: they refer to the file, and all of its buffers would wait for the next collection."""
+        del self._columns
+
     def count_leaves(self, group: int, leaves: Sequence[int]) -> None:
         """Counts the bytes of leaves of a row group that are read."""
         row_group = self._metadata.row_group(group)
@@ -168,7 +172,11 @@ def open_parquet_read(files: FileSystem, read: FileRead) -> Iterator[ParquetFile
     """Opens a file for a read."""
     file = open_parquet(files, read.path)
     try:
-        yield ParquetFile(files, file, read)
+        opened = ParquetFile(files, file, read)
+        try:
+            yield opened
+        finally:
+            opened.release()
     finally:
         file.close(force=True)
 

@@ -162,4 +162,8 @@ class _SeenColumns(FileColumns):
 def open_acid_file(files: FileSystem, asked: AcidRead) -> Iterator[OpenAcidFile]:
     """Opens a file and reads its footer."""
     with files.open(asked.read.path) as whole:
-        yield OpenAcidFile(files, asked, file_head(whole, asked.acid.size, asked.read.path))
+        opened = OpenAcidFile(files, asked, file_head(whole, asked.acid.size, asked.read.path))
+        try:
+            yield opened
+        finally:
+            opened.release()
