@@ -10,7 +10,7 @@ from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore, ttypes
 from catalog.metastore.client import TransactionClient
 from catalog.metastore.compactions import Compaction, CompactionKind, RequestedCompaction
-from catalog.metastore.thrift.connection import ThriftConnections
+from catalog.metastore.thrift.connections.connection import ThriftConnections
 from catalog.metastore.transactions import (
     NO_MINIMUM,
     HeldLock,

@@ -10,9 +10,9 @@ from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.optional.writing import MergeCommand
 from connector_spi.schema import ColumnMetadata
-from lakeport.arrow.inserting import resolve_target
-from lakeport.arrow.merging import BegunMerge
-from lakeport.arrow.sinks import WrittenRows
+from lakeport.arrow.write.inserting import resolve_target
+from lakeport.arrow.write.merging import BegunMerge
+from lakeport.arrow.write.sinks import WrittenRows
 from lakeport.spark.tasks.writing import TaskWriter
 from lakeport.transactions.statement import Statement, statement_scope
 
