@@ -58,8 +58,10 @@ def plan_query(
     natives, shows = [], []
     for view, scan in scans.items():
         use = translated.uses[view]
-        native = tables.native(planned.cursor, query.tables[view], use, lease)
+        native = tables.native(planned.cursor, view, query.tables[view], use, lease)
         if native is not None:
+            for name, (schema, open_reader) in native.views.items():
+                planned.register_rows(name, schema, open_reader)
             planned.define(view, native.query)
             natives.append(native)
             continue
