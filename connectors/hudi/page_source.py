@@ -68,6 +68,9 @@ class HudiPageSourceProvider(PageSourceProvider):
         for split in splits:
             if not isinstance(split, HudiSplit) or (split.has_base and not split.native):
                 return None
+            if split.logs and table.history is not None:
+                # Columns by their ids: rows of such files are not numbered.
+                return None
             merge = partial(merged_rows, self._read(session, split, table, columns)) if split.logs else None
             found.append(MergedFile(split.base_file, merge))
         # All rows of the logs will be in memory together.

@@ -18,6 +18,8 @@ from lakeport.transactions.statement import Statement
 __all__ = ["explain_query"]
 
 _NATIVE = "READ_PARQUET"
+# No query has it: ``range`` is no function that may be used.
+_RANGE = "RANGE"
 _WRAPPERS = ("RESULT_COLLECTOR", "EXPLAIN_ANALYZE")
 _LEFT_OUT = ("Function", "Estimated Cardinality", "Filename(s)", "Total Files Read")
 
@@ -122,7 +124,15 @@ def _facts(found: Mapping[str, object]) -> dict[str, object]:
 
 def _children(found: Mapping[str, object]) -> list[dict[str, object]]:
     below = found.get("children")
-    return below if isinstance(below, list) else []
+    return [_without_nothing(one) for one in below] if isinstance(below, list) else []
+
+
+def _without_nothing(found: dict[str, object]) -> dict[str, object]:
+    """The first part of a view of ``sized_view``, whose other part is there for DuckDB's estimates alone."""
+    below = found.get("children")
+    if _kind(found) != "UNION" or not isinstance(below, list) or len(below) != 2:
+        return found
+    return below[0] if any(_kind(one) == _RANGE for one in _all(below[1])) else found
 
 
 def _rows(found: Mapping[str, object]) -> int | None:

@@ -22,7 +22,7 @@ from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_native_spl
 from lakeport.plugin_errors import table_words
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["NativeFiles", "NativeQuery", "local_path", "native_files", "native_query"]
+__all__ = ["NativeFiles", "NativeQuery", "local_path", "native_files", "native_query", "planned_scan"]
 
 # Each combination of values of partition keys is a part of a UNION ALL.
 _MOST_PARTS = 64
@@ -106,10 +106,7 @@ def native_files(
     Raises:
         ConnectorError: The catalog or its storage failed.
     """
-    handles = tuple(table.columns[name] for name in columns)
-    everything = TupleDomain[ColumnHandle].all()
-    plan = ScanPlan(access, table.handle, handles, everything, everything)
-    plan = plan.with_filter(_constraint(table, conditions)).with_columns(handles)
+    plan = planned_scan(access, table, columns, conditions)
     provider = access.connector.page_source_provider
     if not isinstance(provider, SupportsMergedFiles):
         native = plan_native_splits(plan)
@@ -175,6 +172,16 @@ def native_query(
 def local_path(file: NativeFile) -> str:
     """The path of a local file."""
     return file.path.removeprefix("file://").removeprefix("file:")
+
+
+def planned_scan(
+    access: CatalogAccess, table: ResolvedTable, columns: Sequence[str], conditions: Sequence[str]
+) -> ScanPlan:
+    """The scan of a table; see ``native_files``."""
+    handles = tuple(table.columns[name] for name in columns)
+    everything = TupleDomain[ColumnHandle].all()
+    plan = ScanPlan(access, table.handle, handles, everything, everything)
+    return plan.with_filter(_constraint(table, conditions)).with_columns(handles)
 
 
 def _guarded(plan: ScanPlan, file: MergedFile) -> MergedFile:

@@ -13,6 +13,7 @@ import pytest
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.merged_files import MergedFile
+from connectors.hudi.handles import HudiSplit
 from connectors.hudi.read.log_cache import APPLIED_CACHE, LOG_CACHE
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.corpus import CASES, HUDI, expected, opened, refused
@@ -162,9 +163,9 @@ def _files(catalog: HudiCatalog, columns: Sequence[str]) -> Sequence[MergedFile]
         return catalog.connector.page_source_provider.merged_files(catalog.session, splits, table, asked)
 
 
-def _splits(catalog: HudiCatalog) -> list[object]:
+def _splits(catalog: HudiCatalog) -> list[HudiSplit]:
     with catalog.metadata() as (transaction, metadata):
         table = metadata.get_table_handle(catalog.session, SchemaTableName("s", "t"))
         assert table is not None
         asked: tuple[ColumnHandle, ...] = tuple(metadata.get_column_handles(catalog.session, table).values())
-        return list(catalog.splits(transaction, table, asked))
+        return [split for split in catalog.splits(transaction, table, asked) if isinstance(split, HudiSplit)]
