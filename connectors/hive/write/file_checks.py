@@ -19,6 +19,7 @@ from connectors.hive.write.sink.avro.schema import AVRO_LITERAL, AVRO_URL, file_
 from connectors.hive.write.sink.compression import compression
 from connectors.hive.write.sink.containers.columns import COLUMNAR, LAZY_BINARY_COLUMNAR
 from connectors.hive.write.sink.file_writers import WRITTEN_FORMATS
+from connectors.hive.write.sink.orc_blooms import BloomFilters
 from connectors.hive.write.sink.text.file import check_text_storage
 from connectors.toolkit.schema.union_structs import is_union_struct
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -48,6 +49,8 @@ def check_files(storage: FileStorage, columns: pa.Schema, where: str) -> None:
         check_text_storage(storage, where)
     if storage.format == "rcfile":
         _check_cells(storage, columns, where)
+    if storage.format == "orc":
+        BloomFilters.of(storage, columns, where)
     if storage.format == "avro":
         record_encoder(file_schema(storage, columns, where), columns, where)
     if compression(storage) is None:

@@ -17,6 +17,7 @@ from connectors.hive.write.sink.avro.file import AvroFileWriter
 from connectors.hive.write.sink.compression import compression, file_extension
 from connectors.hive.write.sink.containers.rcfile import RcFileWriter
 from connectors.hive.write.sink.containers.sequence import SequenceFileWriter
+from connectors.hive.write.sink.orc_blooms import BloomFilters
 from connectors.hive.write.sink.text.file import TextFileWriter
 
 __all__ = ["WRITTEN_FORMATS", "FileWriter", "TaskFiles"]
@@ -77,7 +78,14 @@ class TaskFiles:
 class _OrcWriter:
     def __init__(self, storage: FileStorage, sink: pa.NativeFile, schema: pa.Schema) -> None:
         # Hive before 0.12 could not read newer files; all releases that are spoken to can.
-        self._writer = orc.ORCWriter(sink, file_version="0.12", compression=compression(storage))
+        blooms = BloomFilters.of(storage, schema, "the table")
+        self._writer = orc.ORCWriter(
+            sink,
+            file_version="0.12",
+            compression=compression(storage),
+            bloom_filter_columns=blooms.type_ids or None,
+            bloom_filter_fpp=blooms.fpp,
+        )
 
     def write(self, table: pa.Table) -> None:
         self._writer.write(table)

@@ -18,6 +18,9 @@ from connector_spi.names import SchemaTableName
 from connector_spi.testing.writing import insert_rows
 from connectors.hive.connector import HiveConnector
 from connectors.hive.definitions.storage_classes import declared_storage
+from connectors.toolkit.codecs.varints import message_fields
+from connectors.toolkit.orc.footer import read_orc_footer
+from connectors.toolkit.orc.wire import decompress
 from tests.connectors.hive.reading import make_connector, read_table
 
 NAME = SchemaTableName("s", "t")
@@ -102,3 +105,16 @@ def test_an_avro_schema_on_storage_is_kept(hive: HiveConnector, tmp_path: Path) 
     with pytest.raises(NotSupportedError, match="its Avro schema has the fields id, s"):
         insert_rows(hive, NAME, [ROWS])
     assert not list(place.rglob("*.avro"))
+
+
+def test_bloom_filters_are_in_orc_files_for_the_columns_named(hive: HiveConnector, tmp_path: Path) -> None:
+    place = create(hive, tmp_path, "orc", orc_bloom_filter_columns="S, p")
+    insert_rows(hive, NAME, [ROWS])
+    (file, *_) = [path for path in place.rglob("*") if path.is_file()]
+    footer = read_orc_footer(pa.BufferReader(file.read_bytes()), str(file))
+    stripe = footer.stripes[0]
+    end = stripe.offset + stripe.length
+    raw = decompress(file.read_bytes()[end - stripe.footer_length : end], footer.codec, footer.block_size)
+    streams = [dict(message_fields(stream)) for tag, stream in message_fields(raw) if tag == 1]  # type: ignore[arg-type]
+    # The row is 0; id 1, p 2, at 3, l 4 to 6, m 7 to 10, s 11. Streams of kind 8 are Bloom filters of UTF-8.
+    assert sorted(stream[2] for stream in streams if stream.get(1) == 8) == [2, 11]

@@ -116,7 +116,7 @@ def test_records_of_sequence_files(codec: str) -> None:
     assert found == 3 * [lazy_binary_row(list(row.values()), types) for row in ROWS.to_pylist()]
 
 
-@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("codec", [codec for codec in CODECS if codec != "bzip2"])
 def test_cells_of_rcfiles(codec: str) -> None:
     sink = pa.BufferOutputStream()
     writer = RcFileWriter(storage("rcfile", BINARY_COLUMNS, compression=codec), sink, ROWS.schema)
@@ -204,6 +204,8 @@ def test_line_feeds_are_values_where_records_tell_their_length() -> None:
         (storage("avro", AVRO), pa.field("a b", pa.int32()), "the name 'a b'"),
         (storage("avro", AVRO, avro_output_codec="lzo"), pa.field("a", pa.int32()), "codec"),
         (storage("textfile", LAZY, compression="brotli"), pa.field("a", pa.int32()), "codec"),
+        # Hive finds no rows in such files.
+        (storage("rcfile", BINARY_COLUMNS, compression="bzip2"), pa.field("a", pa.int32()), "codec"),
         (storage("rcfile", "x.OwnSerDe"), pa.field("a", pa.int32()), "its SerDe is x.OwnSerDe"),
         (storage("sequencefile", "x.OwnSerDe"), pa.field("a", pa.int32()), "its SerDe is x.OwnSerDe"),
     ],
