@@ -75,12 +75,7 @@ from connector_spi.optional.event_listener import (
     TableReadEvent,
 )
 from connector_spi.optional.listing import SupportsTableListing
-from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
-from connector_spi.optional.read_options import SupportsReadOptions
-from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
-from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
-from connector_spi.page_sink import (
+from connector_spi.optional.page_sink import (
     DELETE_OPERATION,
     INSERT_OPERATION,
     OPERATION_COLUMN,
@@ -91,6 +86,17 @@ from connector_spi.page_sink import (
     PageSink,
     PageSinkProvider,
 )
+from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
+from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.statistics_collection import (
+    CollectedColumn,
+    CollectedStatistics,
+    StatisticsCollection,
+    SupportsStatisticsCollection,
+)
+from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
+from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
 from connector_spi.page_source import (
     MAX_BATCH_ROWS,
     GeneratorPageSource,
@@ -171,6 +177,8 @@ __all__ = [
     "CatalogSchemaTableName",
     "ChangeRange",
     "ChangeType",
+    "CollectedColumn",
+    "CollectedStatistics",
     "ColumnHandle",
     "ColumnMetadata",
     "ColumnNotFoundError",
@@ -247,6 +255,7 @@ __all__ = [
     "SplitManager",
     "SplitSource",
     "SplitT_co",
+    "StatisticsCollection",
     "StorageError",
     "StreamStart",
     "SupportsAggregation",
@@ -261,6 +270,7 @@ __all__ = [
     "SupportsReadOptions",
     "SupportsSchemaDefinition",
     "SupportsStatistics",
+    "SupportsStatisticsCollection",
     "SupportsStreaming",
     "SupportsTableDefinition",
     "SupportsTableListing",

@@ -9,8 +9,8 @@ import duckdb
 import pyarrow as pa
 
 from connector_spi.errors import ConnectorError, UserError
-from lakeport.arrow.conditions import RowTest
-from lakeport.arrow.pruning import both
+from lakeport.arrow.filters.conditions import RowTest
+from lakeport.arrow.filters.pruning import both
 from lakeport.frames.duckdb_scan import ScanDataset
 from lakeport.frames.open_reader import OpenReader
 from lakeport.frames.table_scan import TableScan

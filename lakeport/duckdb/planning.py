@@ -11,10 +11,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from connector_spi.errors import ColumnNotFoundError
-from lakeport.duckdb.needed_rows import needed_rows
 from lakeport.duckdb.planned_query import PlannedQuery
-from lakeport.duckdb.queries import Query
-from lakeport.duckdb.tables import NativeTable, Tables
+from lakeport.duckdb.query.queries import Query
+from lakeport.duckdb.tables.needed_rows import needed_rows
+from lakeport.duckdb.tables.query_tables import NativeTable, Tables
 from lakeport.transactions.lease import ReadLease
 
 __all__ = ["QueryPlan", "plan_query"]
