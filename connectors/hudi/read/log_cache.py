@@ -16,6 +16,7 @@ from connectors.hudi.merge.base import MergedLog
 from connectors.hudi.merge.columns import MergeColumns
 from connectors.hudi.merge.key_index import KeyIndex
 from connectors.hudi.read.slice_read import SliceRead
+from connectors.toolkit.caching.cache_state import CacheState, registered
 
 __all__ = ["LOG_CACHE", "KeptLog", "LogCache", "LogForm", "log_identity"]
 
@@ -88,7 +89,7 @@ class LogCache:
         self._lock = threading.Lock()
         self._kept: OrderedDict[bytes, KeptLog] = OrderedDict()
         self._sizes: dict[bytes, int] = {}
-        self._total = 0
+        self._total = self._hits = self._misses = self._evictions = 0
         self._merging: dict[bytes, threading.Event] = {}
 
     @contextmanager
@@ -117,7 +118,10 @@ class LogCache:
         """What is kept of a slice."""
         with self._lock:
             found = self._kept.get(identity)
-            if found is not None:
+            if found is None:
+                self._misses += 1
+            else:
+                self._hits += 1
                 self._kept.move_to_end(identity)
             return found
 
@@ -137,6 +141,7 @@ class LogCache:
                 self._total += size
             while self._total > memory:
                 self._drop(next(iter(self._kept)))
+                self._evictions += 1
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -151,12 +156,20 @@ class LogCache:
         with self._lock:
             return self._total
 
+    @property
+    def state(self) -> CacheState:
+        """What it holds now."""
+        with self._lock:
+            return CacheState(
+                "hudi-merged-logs", len(self._kept), self._total, self._hits, self._misses, self._evictions
+            )
+
     def _drop(self, identity: bytes) -> None:
         self._kept.pop(identity, None)
         self._total -= self._sizes.pop(identity, 0)
 
 
-LOG_CACHE = LogCache()
+LOG_CACHE = registered(LogCache())
 """The cache of this process."""
 
 
