@@ -40,7 +40,7 @@ from connectors.hudi.registration.registered_table import READ_OPTIMIZED_TABLE, 
 from connectors.hudi.registration.table_handle import partition_keys, partition_values, row_id, table_handle
 from connectors.hudi.snapshots.opening import newest_snapshot, snapshot_as_of, snapshot_of
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
-from connectors.hudi.statistics.column_statistics import exact_column_statistics
+from connectors.hudi.statistics.column_statistics import ColumnStatisticsKey, exact_column_statistics
 from connectors.hudi.statistics.table_statistics import StatisticsKey, scan_statistics
 from connectors.hudi.streaming import batch_handle, initial_offset, latest_offset
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
@@ -273,7 +273,11 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if metadata is None:
             return found
         plan = plan_table(self._transaction, handle, handle.constraint)
-        return replace(found, columns=exact_column_statistics(metadata, plan, handle.schema))
+        memory = snapshot_of(self._transaction, handle).memory
+        columns = memory.get(
+            ColumnStatisticsKey(handle), lambda: exact_column_statistics(metadata, plan, handle.schema)
+        )
+        return replace(found, columns=columns)
 
     def list_partitions(
         self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]
