@@ -3,6 +3,7 @@
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin, version_problem
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import (
+    AccessDeniedError,
     CatalogNotFoundError,
     ColumnNotFoundError,
     ConnectorError,
@@ -150,6 +151,7 @@ from connector_spi.properties import (
 )
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.security import ConnectorAccessControl, GroupProvider, Identity, SystemAccessControl, ViewExpression
 from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
@@ -167,6 +169,7 @@ __all__ = [
     "MAX_BATCH_ROWS",
     "OPERATION_COLUMN",
     "SPI_VERSION",
+    "AccessDeniedError",
     "AggregateFunction",
     "AggregateKind",
     "Aggregation",
@@ -186,6 +189,7 @@ __all__ = [
     "ColumnStatistics",
     "Comparability",
     "Connector",
+    "ConnectorAccessControl",
     "ConnectorContext",
     "ConnectorError",
     "ConnectorExpression",
@@ -212,6 +216,8 @@ __all__ = [
     "GeneratorPageSource",
     "GeneratorPageSourceProvider",
     "GeneratorSplit",
+    "GroupProvider",
+    "Identity",
     "InsertHandle",
     "InternalError",
     "InvalidArgumentError",
@@ -278,6 +284,7 @@ __all__ = [
     "SupportsTimeTravel",
     "SupportsTopN",
     "SupportsViews",
+    "SystemAccessControl",
     "SystemTable",
     "SystemTableName",
     "TableChanges",
@@ -299,6 +306,7 @@ __all__ = [
     "VersionKind",
     "ViewDefinition",
     "ViewDialect",
+    "ViewExpression",
     "alternatives",
     "boolean_property",
     "closest",

@@ -18,6 +18,7 @@ from connectors.hudi.merge.base import MergedLog
 from connectors.hudi.merge.columns import MergeColumns
 from connectors.hudi.merge.key_index import KeyIndex
 from connectors.hudi.read.slice_read import SliceRead
+from connectors.toolkit.caching.cache_state import CacheState, registered
 
 __all__ = ["APPLIED_CACHE", "LOG_CACHE", "AppliedLog", "KeptLog", "LogCache", "LogForm", "log_identity"]
 
@@ -112,13 +113,18 @@ Kept = TypeVar("Kept", bound=_Sized)
 
 
 class LogCache(Generic[Kept]):
-    """Keeps what was used last, up to a number of bytes. Used by several threads."""
+    """Keeps what was used last, up to a number of bytes. Used by several threads.
 
-    def __init__(self) -> None:
+    Args:
+        name: Of the cache, for people.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._lock = threading.Lock()
         self._kept: OrderedDict[bytes, Kept] = OrderedDict()
         self._sizes: dict[bytes, int] = {}
-        self._total = 0
+        self._total = self._hits = self._misses = self._evictions = 0
         self._merging: dict[bytes, threading.Event] = {}
 
     @contextmanager
@@ -147,7 +153,10 @@ class LogCache(Generic[Kept]):
         """What is kept of a slice."""
         with self._lock:
             found = self._kept.get(identity)
-            if found is not None:
+            if found is None:
+                self._misses += 1
+            else:
+                self._hits += 1
                 self._kept.move_to_end(identity)
             return found
 
@@ -167,6 +176,7 @@ class LogCache(Generic[Kept]):
                 self._total += size
             while self._total > memory:
                 self._drop(next(iter(self._kept)))
+                self._evictions += 1
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -181,15 +191,21 @@ class LogCache(Generic[Kept]):
         with self._lock:
             return self._total
 
+    @property
+    def state(self) -> CacheState:
+        """What it holds now."""
+        with self._lock:
+            return CacheState(self._name, len(self._kept), self._total, self._hits, self._misses, self._evictions)
+
     def _drop(self, identity: bytes) -> None:
         self._kept.pop(identity, None)
         self._total -= self._sizes.pop(identity, 0)
 
 
-LOG_CACHE: LogCache[KeptLog] = LogCache()
+LOG_CACHE: LogCache[KeptLog] = registered(LogCache("hudi-merged-logs"))
 """The merged logs that this process keeps."""
 
-APPLIED_CACHE: LogCache[AppliedLog] = LogCache()
+APPLIED_CACHE: LogCache[AppliedLog] = registered(LogCache("hudi-applied-logs"))
 """What they do to base files, likewise."""
 
 

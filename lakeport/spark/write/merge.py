@@ -56,7 +56,7 @@ class SparkMerge:
             if tuple(found.columns) != columns:
                 raise InvalidArgumentError(f"the columns of {name} have changed meanwhile; run the statement again")
             self._begun: BegunMerge | None = BegunMerge(
-                found.access, name, target.table.handle, target.row_ids, columns, target.command
+                found.access, name, target.table.handle, row_ids=target.row_ids, columns=columns, command=target.command
             )
         self.writer = TaskWriter(self._begun.sinks)
 

@@ -206,7 +206,7 @@ def test_threads_that_come_together_decode_logs_once(catalog: HudiCatalog, tmp_p
 
 
 def test_who_waits_for_logs_goes_on_when_their_merge_fails() -> None:
-    cache: LogCache[KeptLog] = LogCache()
+    cache: LogCache[KeptLog] = LogCache("of this test")
     begun = threading.Event()
 
     def merge() -> None:
