@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from catalog.registry import CatalogRegistry
-from catalog.resolver import check_not_hidden
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InvalidPropertyError
@@ -188,16 +187,6 @@ class Statement:
         with self._lock:
             met = list(self._met.items())
         return [self._access_of(key, one) for key, one in met]
-
-    def check_not_hidden(self, column: str) -> None:
-        """Refuses a column that no table has for who asks, and that one has for others.
-
-        Raises:
-            AccessDeniedError: A table that the statement has met has it.
-        """
-        for access in self.accesses():
-            for table in access.tables.resolved():
-                check_not_hidden(table, column)
 
     def about_to_read(self) -> None:
         """To be called before splits of a table are planned."""
