@@ -21,6 +21,7 @@ from connectors.hive.acid.delete_set import MAX_DELETE_MEMORY
 from connectors.hive.buckets.layout import BUCKET_EXECUTION, VALIDATE_BUCKETING
 from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.listing.cache import LISTING_PROPERTIES
+from connectors.hive.write.codec_setting import COMPRESSION_CODEC
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES
 
 __all__ = [
@@ -160,6 +161,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     TRANSACTIONAL_READ_LOCK,
     LOCK_MAX_WAIT,
     HEARTBEAT_INTERVAL,
+    COMPRESSION_CODEC,
     ASSUME_COMMITTED_WRITE_IDS,
     BUCKET_EXECUTION,
     VALIDATE_BUCKETING,

@@ -12,8 +12,8 @@ from catalog.metastore.shared_metastore import SharedMetastore
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
+from connector_spi.optional.page_sink import PageSinkProvider
 from connector_spi.optional.procedures import Procedure
-from connector_spi.page_sink import PageSinkProvider
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession

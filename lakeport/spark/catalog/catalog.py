@@ -11,7 +11,7 @@ from catalog.registry import CatalogRegistry
 from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, SchemaNotFoundError, TableNotFoundError
 from connector_spi.optional.writing import SupportsInsert, SupportsMerge, SupportsOverwrite
-from lakeport.arrow.inserting import resolve_target
+from lakeport.arrow.write.inserting import resolve_target
 from lakeport.planning.procedures import find_procedure
 from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge import answers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from catalog.resolver import ResolvedTable
 from connector_spi.optional.writing import Overwrite, SupportsOverwrite
 from connector_spi.predicate import TupleDomain
-from lakeport.arrow.inserting import check_outside_of_block
+from lakeport.arrow.write.inserting import check_outside_of_block
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
