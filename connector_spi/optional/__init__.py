@@ -38,7 +38,16 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument, Proc
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.optional.writing import (
+    BucketFunction,
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
+)
 
 __all__ = [
     "CHANGE_TYPE",
@@ -48,9 +57,11 @@ __all__ = [
     "AggregateKind",
     "Aggregation",
     "AggregationApplication",
+    "BucketFunction",
     "ChangeRange",
     "ChangeType",
     "EventListener",
+    "InsertLayout",
     "MergeCommand",
     "Overwrite",
     "PartitionDefinition",
@@ -64,6 +75,7 @@ __all__ = [
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsInsert",
+    "SupportsInsertLayout",
     "SupportsMerge",
     "SupportsOverwrite",
     "SupportsPartitionDefinition",

@@ -10,6 +10,7 @@ from catalog.metastore.model import Parameters, Partition
 from connectors.hive.acid.layout import parse_directory
 from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.transactions.writes import WriteTransaction
+from connectors.hive.write.bucket_files import one_file_per_bucket
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.moved_files import MovedFiles
 from connectors.hive.write.replaced_partitions import ReplacedPartitions
@@ -57,7 +58,7 @@ class AcidInsert:
             NotSupportedError: A partition is written in another way than the table.
         """
         self.transaction.check()
-        self.fragments = tuple(fragments)
+        self.fragments = tuple(one_file_per_bucket(self.files, self.handle, fragments))
         targets = TargetPartitions(self.metastore, self.handle)
         self._check_there(targets, targets.known(targets.table(), fragments))
 

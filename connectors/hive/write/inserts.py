@@ -12,6 +12,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.writing import MergeCommand, Overwrite
 from connector_spi.session import ConnectorSession
 from connectors.hive.acid.valid_ids import AcidSnapshot
+from connectors.hive.buckets.layout import EMPTY_BUCKET_FILES
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.acid_publishing import AcidInsert
@@ -19,7 +20,7 @@ from connectors.hive.write.handles import AcidWrite, HiveFragment, HiveInsertHan
 from connectors.hive.write.merges import LOCK_OPERATIONS
 from connectors.hive.write.publishing import HiveInsert
 from connectors.hive.write.replaced_partitions import ReplacedPartitions
-from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable
+from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable, written_buckets
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["HiveInserts"]
@@ -80,6 +81,7 @@ class HiveInserts:
             table.partition_keys,
             table.text_rules,
             self._acid(table, change),
+            written_buckets(table, entry, filled=session.get(EMPTY_BUCKET_FILES)),
         )
         self._files.create_folder(handle.staging)
         made = int(session.start.timestamp())

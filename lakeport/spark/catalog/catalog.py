@@ -16,6 +16,7 @@ from lakeport.planning.procedures import find_procedure
 from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
+from lakeport.spark.bridge.bucket_functions import bucket_function
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
 from lakeport.spark.bridge.errors import as_illegal_argument, no_such_function, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
@@ -255,7 +256,8 @@ class CatalogProxy(Proxy):
         ]
         return self._jvm.array(_IDENTIFIER, made)
 
-    # functions: none, but without this ability Spark does not say that a name is unknown, and shows no functions
+    # functions: none that users call, but without this ability Spark does not say that a name is unknown, and shows no
+    # functions; those of buckets it asks for when it deals rows out to writing tasks
 
     def listFunctions(self, namespace: JavaObject) -> JavaObject:
         """None: all functions are Spark's own."""
@@ -269,7 +271,10 @@ class CatalogProxy(Proxy):
         return False
 
     def loadFunction(self, ident: JavaObject) -> JavaObject:
-        """Spark's error: there is no such function."""
+        """The bucket function of a write; for other names Spark's error: there is no such function."""
+        found = bucket_function(self._jvm, str(ident.name()))
+        if found is not None:
+            return found
         raise no_such_function(self._jvm, ident)
 
     def _load_written(self, ident: JavaObject, write: AskedWrite) -> Proxy:

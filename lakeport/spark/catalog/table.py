@@ -28,6 +28,7 @@ from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.streaming.options import stream_options
+from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.merge import MergeTarget
 from lakeport.spark.write.row_level import RowLevelOperationProxy, merge_command
@@ -132,7 +133,8 @@ class TableProxy(Proxy):
         statement = self._table.plan.access.statement
         check_outside_of_block(statement.shared_lease)
         begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
-        return WriteBuilderProxy(self._jvm, self._resolved, begin, info.schema())
+        layout = insert_layout(self._table.plan.access, self._resolved)
+        return WriteBuilderProxy(self._jvm, self._resolved, begin, info.schema(), layout)
 
     def truncateTable(self, *options: JavaObject) -> bool:
         """``TRUNCATE TABLE``, which has no ``options`` yet; Spark 4.3 and later passes a map."""
@@ -144,7 +146,8 @@ class TableProxy(Proxy):
         access = self._table.plan.access
         check_outside_of_block(access.statement.shared_lease)
         row_ids = row_id_columns(access, self._resolved)
-        target = MergeTarget(access.statement, self._resolved, row_ids, merge_command(info))
+        layout = insert_layout(access, self._resolved)
+        target = MergeTarget(access.statement, self._resolved, row_ids, merge_command(info), layout)
         # Spark's filter of the groups that are changed (RowLevelOperationRuntimeGroupFiltering) is an IN, which would
         # leave out rows whose partition key is NULL.
         table = replace(self._table, runtime_filters=False)

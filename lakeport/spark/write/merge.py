@@ -8,7 +8,7 @@ from itertools import chain
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError
-from connector_spi.optional.writing import MergeCommand
+from connector_spi.optional.writing import InsertLayout, MergeCommand
 from connector_spi.schema import ColumnMetadata
 from lakeport.arrow.inserting import resolve_target
 from lakeport.arrow.merging import BegunMerge
@@ -28,12 +28,14 @@ class MergeTarget:
         table: The table as it reads it.
         row_ids: The columns that name its rows.
         command: The statement's kind.
+        layout: How its rows are dealt out to tasks; ``None`` where it does not matter.
     """
 
     reader: Statement
     table: ResolvedTable
     row_ids: tuple[ColumnMetadata, ...]
     command: MergeCommand
+    layout: InsertLayout | None = None
 
 
 class SparkMerge:
