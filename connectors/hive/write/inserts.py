@@ -73,6 +73,7 @@ class HiveInserts:
         metastore.writes.check_allowed(f"add rows to {table.name}")
         check_writable(table, entry, self._files)
         replaced = ReplacedPartitions.of(table, change) if isinstance(change, Overwrite) else None
+        self._check_together(table)
         handle = HiveInsertHandle(
             table.name,
             table.storage,
@@ -134,6 +135,15 @@ class HiveInserts:
             self._finished.clear()
         finally:
             self._transaction.abort()
+
+    def _check_together(self, table: HiveTableHandle) -> None:
+        """Files of a plain table are visible one by one, with no way back once those of another one fail."""
+        others = [*self._begun.values(), *self._finished]
+        if others and (table.snapshot is None or any(isinstance(one, HiveInsert) for one in others)):
+            raise NotSupportedError(
+                f"{table.name} is written in one transaction with other tables, and not all of them are transactional: "
+                "they would not become visible together; use a transaction for each"
+            )
 
     def _acid(self, table: HiveTableHandle, change: MergeCommand | Overwrite | None) -> AcidWrite | None:
         if table.snapshot is None:

@@ -15,7 +15,7 @@ from connectors.hive.schema.text_types import TextRule
 from connectors.hive.write.handles import SortedBy, WrittenBuckets
 from connectors.hive.write.sink.file_writers import WRITTEN_FORMATS, compression
 from connectors.hive.write.sink.text.file import check_text_storage
-from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem, is_hidden
 
 __all__ = ["check_no_foreign_files", "check_writable", "written_buckets"]
 
@@ -111,8 +111,13 @@ def check_no_foreign_files(table: HiveTableHandle, files: FileSystem) -> None:
     """
     if table.snapshot is None or table.snapshot.write_ids.high_watermark < MAX_ID:
         return
-    location = table.location
-    if files.exists(location) and any(not one.is_directory for one in files.list(location, recursive=True)):
+    location = table.location.rstrip("/")
+    # Hidden ones are those that writers are about to publish, such as an earlier statement of this transaction.
+    found = (
+        not one.is_directory and not any(map(is_hidden, one.path[len(location) + 1 :].split("/")))
+        for one in (files.list(location, recursive=True) if files.exists(location) else ())
+    )
+    if any(found):
         raise NotSupportedError(
             f"rows cannot be added to {table.name}: its metastore knows no write ids of the files in {location}, which "
             "another metastore has given out; add rows there",

@@ -14,7 +14,6 @@ from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
-from lakeport.arrow.inserting import check_outside_of_block
 from lakeport.arrow.merging import row_id_columns
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
@@ -131,7 +130,6 @@ class TableProxy(Proxy):
     def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
         """Rows to be added, or to replace others."""
         statement = self._table.plan.access.statement
-        check_outside_of_block(statement.shared_lease)
         begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
         layout = insert_layout(self._table.plan.access, self._resolved)
         return WriteBuilderProxy(self._jvm, self._resolved, begin, info.schema(), layout)
@@ -144,7 +142,6 @@ class TableProxy(Proxy):
     def newRowLevelOperationBuilder(self, info: JavaObject) -> RowLevelOperationProxy:
         """Rows to be deleted, updated or merged."""
         access = self._table.plan.access
-        check_outside_of_block(access.statement.shared_lease)
         row_ids = row_id_columns(access, self._resolved)
         layout = insert_layout(access, self._resolved)
         target = MergeTarget(access.statement, self._resolved, row_ids, merge_command(info), layout)
