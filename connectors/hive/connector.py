@@ -40,6 +40,7 @@ from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.hive.transactions.heartbeats import Heartbeats
 from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
 from connectors.hive.transactions.writes import WriteTransaction
+from connectors.hive.write.loading import load_procedure
 from connectors.hive.write.sink.page_sink import HivePageSinkProvider
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import storage_options
@@ -111,7 +112,7 @@ class HiveConnector(Connector):
             self._split_manager.listings.flushed_by(one) if one.name == "flush_metadata_cache" else one
             for one in self._shared.procedures()
         )
-        return (*own, *shared)
+        return (*own, load_procedure(self, self._files), *shared)
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:

@@ -132,7 +132,7 @@ class AcidInsert:
                     name = f"{acid.delta}/{name.rpartition('/')[2]}"
                 target = join_path(locations[fragment.partition], name)
                 moved.move(fragment.path, target)
-                if acid.row_ids:
+                if acid.row_ids and not fragment.original:
                     marked.add(target.rpartition("/")[0])
             written = {fragment.partition for fragment in self.fragments}
             # By it readers that list files alone find a directory that has no others.

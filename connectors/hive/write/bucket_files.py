@@ -38,10 +38,11 @@ def move_fragments(moved: MovedFiles, files: FileSystem, location: str, fragment
     """
     there = {one.name for one in files.list(location)} if files.exists(location) else set()
     for fragment in fragments:
-        if fragment.bucket is None:
+        if fragment.bucket is None and not fragment.original:
             moved.move(fragment.path, join_path(location, fragment.name))
         else:
-            _move_bucket(moved, files, location, fragment, there)
+            first = fragment.name if fragment.bucket is None else f"{fragment.bucket:06d}_0"
+            _move_to_free(moved, files, location, fragment.path, first, there)
 
 
 def empty_buckets(
@@ -102,16 +103,17 @@ def one_file_per_bucket(
     ]
 
 
-def _move_bucket(
-    moved: MovedFiles, files: FileSystem, location: str, fragment: HiveFragment, there: Collection[str]
+def _move_to_free(
+    moved: MovedFiles, files: FileSystem, location: str, path: str, first: str, there: Collection[str]
 ) -> None:
+    stem, dot, extension = first.partition(".")
     for copy in itertools.count():
-        name = f"{fragment.bucket:06d}_0" + (f"_copy_{copy}" if copy else "")
+        name = f"{stem}_copy_{copy}{dot}{extension}" if copy else first
         target = join_path(location, name)
         if name in there:
             continue
         try:
-            moved.move(fragment.path, target)
+            moved.move(path, target)
         except StorageError:
             # Another writer may have taken the name since.
             if not files.exists(target):

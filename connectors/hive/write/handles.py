@@ -135,6 +135,7 @@ class HiveFragment(Fragment):
         size: Its bytes.
         deletes: They are events of deleted rows, whose partition is there.
         bucket: The bucket of all rows; ``None`` where the table is not bucketed, and for events of deleted rows.
+        original: It is another writer's, without row ids.
     """
 
     path: str
@@ -144,6 +145,7 @@ class HiveFragment(Fragment):
     size: int
     deletes: bool = False
     bucket: int | None = None
+    original: bool = False
 
 
 @dataclass(frozen=True, slots=True)
