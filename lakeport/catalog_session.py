@@ -13,7 +13,7 @@ import pyarrow as pa
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import UserError
 from connector_spi.names import CatalogSchemaTableName
-from lakeport.arrow.filters import Where
+from lakeport.arrow.filters.where import Where
 from lakeport.arrow.reading import open_scan
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import Exclusive, ReadSettings, ScanRequest, Version, change_range, scan_request

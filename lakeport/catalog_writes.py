@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from connector_spi.optional.definitions import TableDefinition
-from lakeport.arrow.creating import create_table_as
-from lakeport.arrow.inserting import check_outside_of_block, insert_rows, note_written, resolve_target, rows_of
-from lakeport.arrow.overwriting import PartitionsWhere, overwrite_of
 from lakeport.arrow.reads import ArrowReads
+from lakeport.arrow.write.creating import create_table_as
+from lakeport.arrow.write.inserting import check_outside_of_block, insert_rows, note_written, resolve_target, rows_of
+from lakeport.arrow.write.overwriting import PartitionsWhere, overwrite_of
 from lakeport.planning.names import full_table_name
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.statement import statement_scope

@@ -1,4 +1,4 @@
-"""What writes rows. Driver side; the sinks of ``connector_spi.page_sink`` write them in tasks."""
+"""What writes rows. Driver side; the sinks of ``connector_spi.optional.page_sink`` write them in tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from connector_spi.handles import TableHandle
-from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
+from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 

@@ -14,21 +14,22 @@ from sqlglot import exp
 
 from catalog.registry import CatalogRegistry
 from connector_spi.names import parse_name
-from lakeport.arrow.inserting import note_written, resolve_target
 from lakeport.arrow.reads import ArrowReads
-from lakeport.duckdb.calls import call
-from lakeport.duckdb.explaining import explain_query
-from lakeport.duckdb.inserts import Insert
-from lakeport.duckdb.listings import CurrentNames, Listings
+from lakeport.arrow.write.inserting import note_written, resolve_target
+from lakeport.duckdb.current_names import CurrentNames
 from lakeport.duckdb.macros import create_macros
-from lakeport.duckdb.parameters import parsed_with
 from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.planning import QueryPlan, plan_query
+from lakeport.duckdb.query.parameters import parsed_with
 from lakeport.duckdb.refusal import only_spark, refused
 from lakeport.duckdb.result import LocalResult
 from lakeport.duckdb.rules import FUNCTIONS
 from lakeport.duckdb.settings import SETTING_NAMES, Settings
-from lakeport.duckdb.tables import Tables
+from lakeport.duckdb.statements.calls import call
+from lakeport.duckdb.statements.explaining import explain_query
+from lakeport.duckdb.statements.inserts import Insert
+from lakeport.duckdb.statements.listings import Listings
+from lakeport.duckdb.tables.query_tables import Tables
 from lakeport.engine import Engine, FunctionUsage, Parameters, Work
 from lakeport.sql.explain.documents import explained_json
 from lakeport.sql.explain.observer import QueryObserver

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
-from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
+from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.serializable import Serializable
 from connectors.hive.acid.layout import BUCKETS, base_name, delete_delta_name, delta_name
 from connectors.hive.buckets.layout import Bucketing

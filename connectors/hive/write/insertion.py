@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from catalog.metastore.factory import Metastore
 from connector_spi.errors import InternalError
+from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.optional.writing import BucketFunction, InsertLayout, MergeCommand, Overwrite
-from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.session import ConnectorSession
 from connectors.hive.buckets.layout import PREFERRED_PARTITIONING
 from connectors.hive.handles import HiveTableHandle

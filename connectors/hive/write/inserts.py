@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
@@ -15,11 +16,13 @@ from connectors.hive.acid.valid_ids import AcidSnapshot
 from connectors.hive.buckets.layout import EMPTY_BUCKET_FILES
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transactions.writes import WriteTransaction
-from connectors.hive.write.acid_publishing import AcidInsert
+from connectors.hive.write.codec_setting import with_codec
+from connectors.hive.write.file_checks import with_avro_schema
 from connectors.hive.write.handles import AcidWrite, HiveFragment, HiveInsertHandle
 from connectors.hive.write.merges import LOCK_OPERATIONS
-from connectors.hive.write.publishing import HiveInsert
-from connectors.hive.write.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.publish.acid_publishing import AcidInsert
+from connectors.hive.write.publish.publishing import HiveInsert
+from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable, written_buckets
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
@@ -71,12 +74,13 @@ class HiveInserts:
         """
         metastore = self._metastore.as_user(session.user)
         metastore.writes.check_allowed(f"add rows to {table.name}")
-        check_writable(table, entry, self._files)
+        storage = with_codec(session, table.storage)
+        check_writable(replace(table, storage=storage), entry, self._files)
         replaced = ReplacedPartitions.of(table, change) if isinstance(change, Overwrite) else None
         self._check_together(table)
         handle = HiveInsertHandle(
             table.name,
-            table.storage,
+            with_avro_schema(storage, self._files, f"rows cannot be added to {table.name}"),
             join_path(table.location, f"{_STAGING}{uuid.uuid4().hex}"),
             table.data_columns,
             table.partition_keys,

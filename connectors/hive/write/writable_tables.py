@@ -12,9 +12,8 @@ from connectors.hive.acid.valid_ids import MAX_ID
 from connectors.hive.buckets.hashes import has_bucket_hash
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.schema.text_types import TextRule
+from connectors.hive.write.file_checks import check_files, with_avro_schema
 from connectors.hive.write.handles import SortedBy, WrittenBuckets
-from connectors.hive.write.sink.file_writers import WRITTEN_FORMATS, compression
-from connectors.hive.write.sink.text.file import check_text_storage
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden
 
 __all__ = ["check_no_foreign_files", "check_writable", "written_buckets"]
@@ -39,13 +38,8 @@ def check_writable(table: HiveTableHandle, entry: Table, files: FileSystem) -> N
     if entry.storage.stored_as_subdirectories:
         raise NotSupportedError(f"{where}: its skewed values are in directories of their own; Hive can add them")
     written_buckets(table, entry)
-    if table.storage.format not in WRITTEN_FORMATS:
-        written = ", ".join(WRITTEN_FORMATS)
-        raise NotSupportedError(f"{where}: its format is {table.storage.format}; {written} are written")
-    if table.storage.format == "textfile":
-        check_text_storage(table.storage, where)
-    if compression(table.storage) is None:
-        raise NotSupportedError(f"{where}: the codec that its properties name is not one that is written")
+    columns = pa.schema([(column.name, column.type) for column in table.data_columns])
+    check_files(with_avro_schema(table.storage, files, where), columns, where)
     if not files.is_local(table.location):
         raise NotSupportedError(f"{where}: its files are in {table.location}; only local files are written")
     for key in table.partition_keys:
@@ -54,8 +48,6 @@ def check_writable(table: HiveTableHandle, entry: Table, files: FileSystem) -> N
                 f"{where}: the partition key '{key.name}' is {key.type}; expected a string, an integer, a date or a "
                 "boolean"
             )
-    for column in table.data_columns:
-        _check_type(f"{where}: column '{column.name}'", column.type)
     for name, rule in table.text_rules:
         _check_rule(f"{where}: column '{name}'", rule)
 
@@ -123,14 +115,6 @@ def check_no_foreign_files(table: HiveTableHandle, files: FileSystem) -> None:
             "another metastore has given out; add rows there",
             error_codes.HIVE_TRANSACTIONAL_TABLE,
         )
-
-
-def _check_type(where: str, data_type: pa.DataType) -> None:
-    if pa.types.is_timestamp(data_type) and data_type.tz is not None:
-        # Hive 4.0.1 writes TIMESTAMP_INSTANT to ORC and cannot read it back, and refuses it in Parquet.
-        raise NotSupportedError(f"{where} is a timestamp with local time zone, which Hive does not read from files")
-    for index in range(data_type.num_fields):
-        _check_type(where, data_type.field(index).type)
 
 
 def _check_rule(where: str, rule: TextRule) -> None:

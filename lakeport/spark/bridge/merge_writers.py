@@ -8,7 +8,7 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 
 from connector_spi.errors import NotSupportedError
-from connector_spi.page_sink import OPERATION_COLUMN
+from connector_spi.optional.page_sink import OPERATION_COLUMN
 from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.python_tasks import row_writer_factory

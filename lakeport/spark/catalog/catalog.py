@@ -11,12 +11,11 @@ from catalog.registry import CatalogRegistry
 from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, SchemaNotFoundError, TableNotFoundError
 from connector_spi.optional.writing import SupportsInsert, SupportsMerge, SupportsOverwrite
-from lakeport.arrow.inserting import resolve_target
+from lakeport.arrow.write.inserting import resolve_target
 from lakeport.planning.procedures import find_procedure
 from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
-from lakeport.spark.bridge.bucket_functions import bucket_function
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
 from lakeport.spark.bridge.errors import as_illegal_argument, no_such_function, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
@@ -36,6 +35,7 @@ from lakeport.spark.catalog.procedures import ProcedureProxy
 from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
+from lakeport.spark.write.bucket_functions import bucket_function
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
 

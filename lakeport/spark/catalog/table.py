@@ -14,7 +14,7 @@ from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
-from lakeport.arrow.merging import row_id_columns
+from lakeport.arrow.write.merging import row_id_columns
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm

@@ -10,8 +10,8 @@ from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.optional.writing import Overwrite
 from connector_spi.schema import ColumnMetadata
-from lakeport.arrow.inserting import BegunInsert, note_written, resolve_target
-from lakeport.arrow.sinks import WrittenRows
+from lakeport.arrow.write.inserting import BegunInsert, note_written, resolve_target
+from lakeport.arrow.write.sinks import WrittenRows
 from lakeport.spark.tasks.writing import TaskWriter
 from lakeport.transactions.statement import Statement, statement_scope
 

@@ -10,9 +10,9 @@ from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.optional.writing import InsertLayout, MergeCommand
 from connector_spi.schema import ColumnMetadata
-from lakeport.arrow.inserting import note_written, resolve_target
-from lakeport.arrow.merging import BegunMerge
-from lakeport.arrow.sinks import WrittenRows
+from lakeport.arrow.write.inserting import note_written, resolve_target
+from lakeport.arrow.write.merging import BegunMerge
+from lakeport.arrow.write.sinks import WrittenRows
 from lakeport.spark.tasks.writing import TaskWriter
 from lakeport.transactions.statement import Statement, statement_scope
 
@@ -60,7 +60,7 @@ class SparkMerge:
             if tuple(found.columns) != columns:
                 raise InvalidArgumentError(f"the columns of {name} have changed meanwhile; run the statement again")
             self._begun: BegunMerge | None = BegunMerge(
-                found.access, name, target.table.handle, target.row_ids, columns, target.command
+                found.access, name, target.table.handle, row_ids=target.row_ids, columns=columns, command=target.command
             )
         self.writer = TaskWriter(self._begun.sinks)
 

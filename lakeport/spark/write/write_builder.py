@@ -11,7 +11,7 @@ from py4j.java_gateway import JavaObject
 from catalog.resolver import ResolvedTable
 from connector_spi.optional.writing import InsertLayout, Overwrite
 from connector_spi.predicate import TupleDomain
-from lakeport.arrow.overwriting import check_whole_partitions
+from lakeport.arrow.write.overwriting import check_whole_partitions
 from lakeport.spark.bridge.jvm import WRITE, Jvm
 from lakeport.spark.bridge.plan_words.reading import read_predicates
 from lakeport.spark.bridge.proxies import Proxy

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from connector_spi.errors import InternalError, StorageError
-from connector_spi.page_sink import Fragment, MergeHandle, MergeSink, PageSink, PageSinkProvider
+from connector_spi.optional.page_sink import Fragment, MergeHandle, MergeSink, PageSink, PageSinkProvider
 from connector_spi.session import ConnectorSession
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle, HiveMergeHandle
 from connectors.hive.write.sink.bucket_rows import FileKey, by_bucket, sorted_rows

@@ -83,10 +83,10 @@ def read_asked_table(jvm: Jvm, ident: JavaObject, context: tuple[object, ...], s
         tuple(found["namespace"]),
         found["name"],
         version,
-        tuple(sorted(found.get("privileges", ()))),
-        found.get("sql"),
-        found["options"],
-        found["statement"],
+        privileges=tuple(sorted(found.get("privileges", ()))),
+        sql=found.get("sql"),
+        options=found["options"],
+        statement=found["statement"],
     )
 
 
@@ -106,7 +106,8 @@ def _asked_one_by_one(
             version = _version(jvm, context.timeTravel().get())
     if isinstance(options, JavaObject) and not options.isEmpty():
         given = {str(name): str(options.get(name)) for name in options.keySet()}
-    return AskedTable(tuple(jvm.texts(ident.namespace())), str(ident.name()), version, privileges, sql, given)
+    namespace = tuple(jvm.texts(ident.namespace()))
+    return AskedTable(namespace, str(ident.name()), version, privileges=privileges, sql=sql, options=given)
 
 
 def _version(jvm: Jvm, asked: JavaObject) -> AskedVersion:

@@ -18,7 +18,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.scan_counters import ScanCounts, counting
 from connectors.hudi.handles import HudiSplit
-from connectors.hudi.read.log_cache import LOG_CACHE, LogCache
+from connectors.hudi.read.log_cache import LOG_CACHE, KeptLog, LogCache
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.merge.writer import Delete, SliceWriter, Upsert
 
@@ -202,7 +202,8 @@ def test_threads_that_come_together_decode_logs_once(catalog: HudiCatalog, tmp_p
 
 
 def test_who_waits_for_logs_goes_on_when_their_merge_fails() -> None:
-    cache, begun = LogCache(), threading.Event()
+    cache: LogCache[KeptLog] = LogCache("of this test")
+    begun = threading.Event()
 
     def merge() -> None:
         with cache.merging(b"slice"):
