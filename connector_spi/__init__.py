@@ -97,7 +97,16 @@ from connector_spi.optional.statistics_collection import (
 )
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.optional.writing import (
+    BucketFunction,
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
+)
 from connector_spi.page_source import (
     MAX_BATCH_ROWS,
     GeneratorPageSource,
@@ -175,6 +184,7 @@ __all__ = [
     "Aggregation",
     "AggregationApplication",
     "AllOrNoneValueSet",
+    "BucketFunction",
     "Call",
     "CatalogNotFoundError",
     "CatalogSchemaTableName",
@@ -219,6 +229,7 @@ __all__ = [
     "GroupProvider",
     "Identity",
     "InsertHandle",
+    "InsertLayout",
     "InternalError",
     "InvalidArgumentError",
     "InvalidPropertyError",
@@ -268,6 +279,7 @@ __all__ = [
     "SupportsChanges",
     "SupportsColumnStatistics",
     "SupportsInsert",
+    "SupportsInsertLayout",
     "SupportsLimit",
     "SupportsMerge",
     "SupportsOverwrite",

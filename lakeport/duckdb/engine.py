@@ -15,7 +15,7 @@ from sqlglot import exp
 from catalog.registry import CatalogRegistry
 from connector_spi.names import parse_name
 from lakeport.arrow.reads import ArrowReads
-from lakeport.arrow.write.inserting import check_outside_of_block, resolve_target
+from lakeport.arrow.write.inserting import note_written, resolve_target
 from lakeport.duckdb.current_names import CurrentNames
 from lakeport.duckdb.macros import create_macros
 from lakeport.duckdb.planned_query import PlannedQuery
@@ -178,13 +178,13 @@ class DuckDbEngine(Engine[LocalResult]):
         written = parsed_with(text, args)
         if not isinstance(written, exp.Insert):
             raise refused(written, _RUN)
-        check_outside_of_block(lease)
         insert = Insert.of(written)
         try:
-            with statement_scope(self._reads.statement(None)) as statement:
+            with statement_scope(self._reads.statement(lease).writing()) as statement:
                 target = resolve_target(statement, self._current.full(insert.table))
-                insert.run(target, lambda query: self._rows(query).reader())
+                insert.run(target, lambda query: self._rows(query, lease).reader())
                 statement.commit()
+            note_written(lease, target.name)
         except BaseException as error:
             # Whoever keeps the error would keep DuckDB's connection, and DuckDB complains of it when Python ends.
             traceback.clear_frames(error.__traceback__)
@@ -199,6 +199,6 @@ class DuckDbEngine(Engine[LocalResult]):
             raise refused(statement, _RUN)
         return plan_query(self._database, tables, statement, lease)
 
-    def _rows(self, statement: exp.Query) -> PlannedQuery:
+    def _rows(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
         """A query whose rows are added to a table."""
-        return plan_query(self._database, self._tables, statement, ReadLease(self._registry)).planned
+        return plan_query(self._database, self._tables, statement, lease or ReadLease(self._registry)).planned

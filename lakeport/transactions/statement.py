@@ -177,6 +177,16 @@ class Statement:
         """A statement of the same user and settings that has transactions of its own."""
         return Statement(self._registry, self._user, self._time_zone, self._properties)
 
+    def writing(self) -> Statement:
+        """The statement to write rows in: its transactions are not those that are read in, which may go on.
+
+        In a block of several statements all of them write in the same ones, which end with the block.
+        """
+        block = self.shared_lease
+        if block is None or block.of_one_statement:
+            return self.apart()
+        return Statement(self._registry, self._user, self._time_zone, self._properties, block.writes())
+
     @property
     def shared_lease(self) -> ReadLease | None:
         """The lease that others read in, too; ``None`` where the statement has one of its own."""
