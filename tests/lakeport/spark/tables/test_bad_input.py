@@ -122,7 +122,7 @@ def test_metastore_that_is_down(warehouse: Warehouse) -> None:
         ("INSERT INTO hive.s.here REPLACE WHERE id = 1 VALUES (1, 'x', 1)", ["NOT_SUPPORTED", "partition key"]),
         ("INSERT INTO hive.s.here VALUES (1, 'x')", ["INSERT_COLUMN_ARITY_MISMATCH"]),
         ("CREATE TABLE hive.s.here AS SELECT 1 AS a", ["TABLE_OR_VIEW_ALREADY_EXISTS", "here"]),
-        ("CREATE TABLE hive.s.new USING avro AS SELECT map(1, 1) AS a", ["NOT_SUPPORTED", "keys are strings"]),
+        ("CREATE TABLE hive.s.new USING avro AS SELECT map(1, 1) AS a", ["HIVE_UNSUPPORTED_TYPE", "keys are strings"]),
         ("CREATE TABLE hive.nope.new AS SELECT 1 AS a", ["nope"]),
         ("CREATE OR REPLACE TABLE hive.s.here AS SELECT 1 AS a", ["NOT_SUPPORTED", "only managed tables"]),
         ("ALTER TABLE hive.s.here ADD COLUMN z INT", ["NOT_SUPPORTED", "AddColumn"]),
