@@ -6,6 +6,7 @@ import java.lang.reflect.Constructor;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
@@ -37,9 +38,10 @@ import scala.collection.immutable.Seq;
  */
 public class NativeScan implements BiFunction {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final int MOST_KEPT = 16;
+  private static final int MOST_KEPT = 64;
 
-  private final Map kept = new HashMap();
+  /** In the order of their last use. */
+  private final Map kept = new LinkedHashMap(MOST_KEPT, 0.75f, true);
   private Map keptFor = new HashMap();
 
   /** As of factory, for other classes of ours. */
@@ -71,7 +73,7 @@ public class NativeScan implements BiFunction {
     Object key = Arrays.asList(new Object[] {text, session.sessionUUID(), settings(session)});
     Object found;
     synchronized (kept) {
-      if (!hadoop.equals(keptFor) || kept.size() > MOST_KEPT) {
+      if (!hadoop.equals(keptFor)) {
         kept.clear();
         keptFor = hadoop;
       }
@@ -82,6 +84,9 @@ public class NativeScan implements BiFunction {
       synchronized (kept) {
         if (hadoop.equals(keptFor)) {
           kept.put(key, found);
+          if (kept.size() > MOST_KEPT) {
+            kept.remove(kept.keySet().iterator().next());
+          }
         }
       }
     }

@@ -37,6 +37,17 @@ def test_a_factory_is_kept_until_a_setting_changes(spark: SparkSession, file_for
     assert factory(jvm, file_format).productElement(_BROADCAST).value().value().get("lakeport.test") is None
 
 
+def test_the_factories_used_last_are_kept(spark: SparkSession) -> None:
+    """Each has settings of Hadoop's in memory: what a session keeps of them is bounded."""
+    jvm = Jvm(spark)
+    jvm.cls("org.apache.spark.sql.classic.SparkSession").setActiveSession(spark._jsparkSession)
+    used, unused = factory(jvm, "parquet", columns=("used",)), factory(jvm, "parquet", columns=("unused",))
+    for number in range(63):
+        factory(jvm, "parquet", columns=(f"c{number}",))
+        assert broadcast(factory(jvm, "parquet", columns=("used",))) == broadcast(used)
+    assert broadcast(factory(jvm, "parquet", columns=("unused",))) != broadcast(unused)
+
+
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 def test_a_kept_factory_takes_the_filters_of_each_query(spark: SparkSession, file_format: str) -> None:
     jvm = Jvm(spark)
@@ -50,14 +61,14 @@ def test_a_kept_factory_takes_the_filters_of_each_query(spark: SparkSession, fil
     assert filters(jvm, factory(jvm, file_format)) == []
 
 
-def factory(jvm: Jvm, file_format: str, *predicates: JavaObject) -> JavaObject:
+def factory(jvm: Jvm, file_format: str, *predicates: JavaObject, columns: tuple[str, ...] = ("id",)) -> JavaObject:
     made = java_classes.function(jvm, "NativeScan")
     assert made is not None
     struct = '{"type":"struct","fields":[%s]}'
-    column = '{"name":"id","type":"integer","nullable":true,"metadata":{}}'
+    column = '{"name":"%s","type":"integer","nullable":true,"metadata":{}}'
     words = {
         "format": file_format,
-        "columns": struct % column,
+        "columns": struct % ",".join(column % name for name in columns),
         "constants": struct % "",
         "options": {},
         "hadoop": {},
