@@ -3,6 +3,7 @@
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin, version_problem
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import (
+    AccessDeniedError,
     CatalogNotFoundError,
     ColumnNotFoundError,
     ConnectorError,
@@ -75,12 +76,7 @@ from connector_spi.optional.event_listener import (
     TableReadEvent,
 )
 from connector_spi.optional.listing import SupportsTableListing
-from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
-from connector_spi.optional.read_options import SupportsReadOptions
-from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
-from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
-from connector_spi.page_sink import (
+from connector_spi.optional.page_sink import (
     DELETE_OPERATION,
     INSERT_OPERATION,
     OPERATION_COLUMN,
@@ -90,6 +86,26 @@ from connector_spi.page_sink import (
     MergeSink,
     PageSink,
     PageSinkProvider,
+)
+from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
+from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.statistics_collection import (
+    CollectedColumn,
+    CollectedStatistics,
+    StatisticsCollection,
+    SupportsStatisticsCollection,
+)
+from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
+from connector_spi.optional.writing import (
+    BucketFunction,
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
 )
 from connector_spi.page_source import (
     MAX_BATCH_ROWS,
@@ -144,6 +160,7 @@ from connector_spi.properties import (
 )
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.security import ConnectorAccessControl, GroupProvider, Identity, SystemAccessControl, ViewExpression
 from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
@@ -161,16 +178,20 @@ __all__ = [
     "MAX_BATCH_ROWS",
     "OPERATION_COLUMN",
     "SPI_VERSION",
+    "AccessDeniedError",
     "AggregateFunction",
     "AggregateKind",
     "Aggregation",
     "AggregationApplication",
     "AllOrNoneValueSet",
+    "BucketFunction",
     "Call",
     "CatalogNotFoundError",
     "CatalogSchemaTableName",
     "ChangeRange",
     "ChangeType",
+    "CollectedColumn",
+    "CollectedStatistics",
     "ColumnHandle",
     "ColumnMetadata",
     "ColumnNotFoundError",
@@ -178,6 +199,7 @@ __all__ = [
     "ColumnStatistics",
     "Comparability",
     "Connector",
+    "ConnectorAccessControl",
     "ConnectorContext",
     "ConnectorError",
     "ConnectorExpression",
@@ -204,7 +226,10 @@ __all__ = [
     "GeneratorPageSource",
     "GeneratorPageSourceProvider",
     "GeneratorSplit",
+    "GroupProvider",
+    "Identity",
     "InsertHandle",
+    "InsertLayout",
     "InternalError",
     "InvalidArgumentError",
     "InvalidPropertyError",
@@ -247,12 +272,14 @@ __all__ = [
     "SplitManager",
     "SplitSource",
     "SplitT_co",
+    "StatisticsCollection",
     "StorageError",
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsColumnStatistics",
     "SupportsInsert",
+    "SupportsInsertLayout",
     "SupportsLimit",
     "SupportsMerge",
     "SupportsOverwrite",
@@ -261,6 +288,7 @@ __all__ = [
     "SupportsReadOptions",
     "SupportsSchemaDefinition",
     "SupportsStatistics",
+    "SupportsStatisticsCollection",
     "SupportsStreaming",
     "SupportsTableDefinition",
     "SupportsTableListing",
@@ -268,6 +296,7 @@ __all__ = [
     "SupportsTimeTravel",
     "SupportsTopN",
     "SupportsViews",
+    "SystemAccessControl",
     "SystemTable",
     "SystemTableName",
     "TableChanges",
@@ -289,6 +318,7 @@ __all__ = [
     "VersionKind",
     "ViewDefinition",
     "ViewDialect",
+    "ViewExpression",
     "alternatives",
     "boolean_property",
     "closest",

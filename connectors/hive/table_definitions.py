@@ -26,6 +26,7 @@ from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.partitions.selection import prune_partitions
 from connectors.hive.procedures import HiveProcedures
 from connectors.hive.registration.creation import TABLE_EXISTS, external_table, managed_table
+from connectors.hive.registration.trino_properties import with_trino_properties
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["HiveDefinitions"]
@@ -47,7 +48,7 @@ class HiveDefinitions(MetastoreDefinitions):
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
         """A definition without columns registers the directory, with its partitions, as ``register_table`` does."""
-        name = definition.name
+        name, definition = definition.name, with_trino_properties(definition)
         if (definition.provider or "").lower() == "hudi":
             raise NotSupportedError(f"{name} would be a Hudi table: create it in a catalog of the hudi connector")
         if definition.location is None:

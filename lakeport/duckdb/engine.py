@@ -14,21 +14,22 @@ from sqlglot import exp
 
 from catalog.registry import CatalogRegistry
 from connector_spi.names import parse_name
-from lakeport.arrow.inserting import check_outside_of_block, resolve_target
 from lakeport.arrow.reads import ArrowReads
-from lakeport.duckdb.calls import call
-from lakeport.duckdb.explaining import explain_query
-from lakeport.duckdb.inserts import Insert
-from lakeport.duckdb.listings import CurrentNames, Listings
+from lakeport.arrow.write.inserting import note_written, resolve_target
+from lakeport.duckdb.current_names import CurrentNames
 from lakeport.duckdb.macros import create_macros
-from lakeport.duckdb.parameters import parsed_with
 from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.planning import QueryPlan, plan_query
+from lakeport.duckdb.query.parameters import parsed_with
 from lakeport.duckdb.refusal import only_spark, refused
 from lakeport.duckdb.result import LocalResult
 from lakeport.duckdb.rules import FUNCTIONS
 from lakeport.duckdb.settings import SETTING_NAMES, Settings
-from lakeport.duckdb.tables import Tables
+from lakeport.duckdb.statements.calls import call
+from lakeport.duckdb.statements.explaining import explain_query
+from lakeport.duckdb.statements.inserts import Insert
+from lakeport.duckdb.statements.listings import Listings
+from lakeport.duckdb.tables.query_tables import Tables
 from lakeport.engine import Engine, FunctionUsage, Parameters, Work
 from lakeport.sql.explain.documents import explained_json
 from lakeport.sql.explain.observer import QueryObserver
@@ -177,13 +178,13 @@ class DuckDbEngine(Engine[LocalResult]):
         written = parsed_with(text, args)
         if not isinstance(written, exp.Insert):
             raise refused(written, _RUN)
-        check_outside_of_block(lease)
         insert = Insert.of(written)
         try:
-            with statement_scope(self._reads.statement(None)) as statement:
+            with statement_scope(self._reads.statement(lease).writing()) as statement:
                 target = resolve_target(statement, self._current.full(insert.table))
-                insert.run(target, lambda query: self._rows(query).reader())
+                insert.run(target, lambda query: self._rows(query, lease).reader())
                 statement.commit()
+            note_written(lease, target.name)
         except BaseException as error:
             # Whoever keeps the error would keep DuckDB's connection, and DuckDB complains of it when Python ends.
             traceback.clear_frames(error.__traceback__)
@@ -198,6 +199,6 @@ class DuckDbEngine(Engine[LocalResult]):
             raise refused(statement, _RUN)
         return plan_query(self._database, tables, statement, lease)
 
-    def _rows(self, statement: exp.Query) -> PlannedQuery:
+    def _rows(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
         """A query whose rows are added to a table."""
-        return plan_query(self._database, self._tables, statement, ReadLease(self._registry)).planned
+        return plan_query(self._database, self._tables, statement, lease or ReadLease(self._registry)).planned

@@ -24,7 +24,7 @@ def columns_unavailable(jvm: Jvm) -> str | None:
         try:
             jvm.shared[_CONSTRUCTOR] = _load(jvm)
         except (Py4JError, OSError) as error:
-            # Rows do as well, so whatever a Spark of another kind says is told, and is no error.
+            # Rows do as well, so what a Spark of another kind says is a reason to show, and no error.
             jvm.shared[_REASON] = f"{_CLASS} cannot be loaded: {java_classes.first_line(error)}"
     return jvm.shared.get(_REASON)
 

@@ -11,7 +11,7 @@ from catalog.registry import CatalogRegistry
 from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, SchemaNotFoundError, TableNotFoundError
 from connector_spi.optional.writing import SupportsInsert, SupportsMerge, SupportsOverwrite
-from lakeport.arrow.inserting import resolve_target
+from lakeport.arrow.write.inserting import resolve_target
 from lakeport.planning.procedures import find_procedure
 from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge import answers
@@ -35,6 +35,7 @@ from lakeport.spark.catalog.procedures import ProcedureProxy
 from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
+from lakeport.spark.write.bucket_functions import bucket_function
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
 
@@ -261,7 +262,8 @@ class CatalogProxy(Proxy):
         ]
         return self._jvm.array(_IDENTIFIER, made)
 
-    # functions: none, but without this ability Spark does not say that a name is unknown, and shows no functions
+    # functions: none that users call, but without this ability Spark does not say that a name is unknown, and shows no
+    # functions; those of buckets it asks for when it deals rows out to writing tasks
 
     def listFunctions(self, namespace: JavaObject) -> JavaObject:
         """None: all functions are Spark's own."""
@@ -275,7 +277,10 @@ class CatalogProxy(Proxy):
         return False
 
     def loadFunction(self, ident: JavaObject) -> JavaObject:
-        """Spark's error: there is no such function."""
+        """The bucket function of a write; for other names Spark's error: there is no such function."""
+        found = bucket_function(self._jvm, str(ident.name()))
+        if found is not None:
+            return found
         raise no_such_function(self._jvm, ident)
 
     def _load_written(self, ident: JavaObject, write: AskedWrite) -> Proxy:

@@ -11,7 +11,7 @@ from connector_spi.errors import NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.definitions import SupportsTableDefinition
 from connector_spi.optional.writing import SupportsInsert
-from lakeport.arrow.inserting import check_outside_of_block, resolve_target
+from lakeport.arrow.write.inserting import check_outside_of_block, resolve_target
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.catalog import definitions
 from lakeport.spark.catalog.loading import scanned_table

@@ -88,10 +88,10 @@ def table_of_words(text: str, version: AskedVersion | None = None) -> AskedTable
         tuple(found["namespace"]),
         found["name"],
         version,
-        tuple(sorted(found.get("privileges", ()))),
-        found.get("sql"),
-        found["options"],
-        found["statement"],
+        privileges=tuple(sorted(found.get("privileges", ()))),
+        sql=found.get("sql"),
+        options=found["options"],
+        statement=found["statement"],
     )
 
 
@@ -111,7 +111,8 @@ def _asked_one_by_one(
             version = _version(jvm, context.timeTravel().get())
     if isinstance(options, JavaObject) and not options.isEmpty():
         given = {str(name): str(options.get(name)) for name in options.keySet()}
-    return AskedTable(tuple(jvm.texts(ident.namespace())), str(ident.name()), version, privileges, sql, given)
+    namespace = tuple(jvm.texts(ident.namespace()))
+    return AskedTable(namespace, str(ident.name()), version, privileges=privileges, sql=sql, options=given)
 
 
 def _version(jvm: Jvm, asked: JavaObject) -> AskedVersion:
