@@ -76,12 +76,7 @@ from connector_spi.optional.event_listener import (
     TableReadEvent,
 )
 from connector_spi.optional.listing import SupportsTableListing
-from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
-from connector_spi.optional.read_options import SupportsReadOptions
-from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
-from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
-from connector_spi.page_sink import (
+from connector_spi.optional.page_sink import (
     DELETE_OPERATION,
     INSERT_OPERATION,
     OPERATION_COLUMN,
@@ -91,6 +86,27 @@ from connector_spi.page_sink import (
     MergeSink,
     PageSink,
     PageSinkProvider,
+)
+from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
+from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.replacing import SupportsTableReplacement
+from connector_spi.optional.statistics_collection import (
+    CollectedColumn,
+    CollectedStatistics,
+    StatisticsCollection,
+    SupportsStatisticsCollection,
+)
+from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
+from connector_spi.optional.writing import (
+    BucketFunction,
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
 )
 from connector_spi.page_source import (
     MAX_BATCH_ROWS,
@@ -169,11 +185,14 @@ __all__ = [
     "Aggregation",
     "AggregationApplication",
     "AllOrNoneValueSet",
+    "BucketFunction",
     "Call",
     "CatalogNotFoundError",
     "CatalogSchemaTableName",
     "ChangeRange",
     "ChangeType",
+    "CollectedColumn",
+    "CollectedStatistics",
     "ColumnHandle",
     "ColumnMetadata",
     "ColumnNotFoundError",
@@ -211,6 +230,7 @@ __all__ = [
     "GroupProvider",
     "Identity",
     "InsertHandle",
+    "InsertLayout",
     "InternalError",
     "InvalidArgumentError",
     "InvalidPropertyError",
@@ -253,12 +273,14 @@ __all__ = [
     "SplitManager",
     "SplitSource",
     "SplitT_co",
+    "StatisticsCollection",
     "StorageError",
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsColumnStatistics",
     "SupportsInsert",
+    "SupportsInsertLayout",
     "SupportsLimit",
     "SupportsMerge",
     "SupportsOverwrite",
@@ -267,10 +289,12 @@ __all__ = [
     "SupportsReadOptions",
     "SupportsSchemaDefinition",
     "SupportsStatistics",
+    "SupportsStatisticsCollection",
     "SupportsStreaming",
     "SupportsTableDefinition",
     "SupportsTableListing",
     "SupportsTableRedirection",
+    "SupportsTableReplacement",
     "SupportsTimeTravel",
     "SupportsTopN",
     "SupportsViews",

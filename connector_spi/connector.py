@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
+from connector_spi.optional.page_sink import PageSinkProvider
 from connector_spi.optional.procedures import Procedure
-from connector_spi.page_sink import PageSinkProvider
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.security.connector_access_control import ConnectorAccessControl

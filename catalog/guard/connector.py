@@ -18,8 +18,8 @@ from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.names import CatalogSchemaTableName
+from connector_spi.optional.page_sink import PageSinkProvider
 from connector_spi.optional.procedures import Procedure
-from connector_spi.page_sink import PageSinkProvider
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.properties import PropertyMetadata

@@ -17,13 +17,13 @@ from connector_spi.optional.definitions import (
     SupportsTableDefinition,
     TableDefinition,
 )
+from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.optional.statistics_collection import (
     CollectedStatistics,
     StatisticsCollection,
     SupportsStatisticsCollection,
 )
 from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
-from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.session import ConnectorSession
 
 __all__ = ["WRITING"]

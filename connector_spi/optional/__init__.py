@@ -34,25 +34,65 @@ from connector_spi.optional.event_listener import (
     TableReadEvent,
 )
 from connector_spi.optional.listing import SupportsTableListing
+from connector_spi.optional.page_sink import (
+    DELETE_OPERATION,
+    INSERT_OPERATION,
+    OPERATION_COLUMN,
+    Fragment,
+    InsertHandle,
+    MergeHandle,
+    MergeSink,
+    PageSink,
+    PageSinkProvider,
+)
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.replacing import SupportsTableReplacement
+from connector_spi.optional.statistics_collection import (
+    CollectedColumn,
+    CollectedStatistics,
+    StatisticsCollection,
+    SupportsStatisticsCollection,
+)
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.optional.writing import (
+    BucketFunction,
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
+)
 
 __all__ = [
     "CHANGE_TYPE",
     "COMMIT_TIMESTAMP",
     "COMMIT_VERSION",
+    "DELETE_OPERATION",
+    "INSERT_OPERATION",
+    "OPERATION_COLUMN",
     "AggregateFunction",
     "AggregateKind",
     "Aggregation",
     "AggregationApplication",
+    "BucketFunction",
     "ChangeRange",
     "ChangeType",
+    "CollectedColumn",
+    "CollectedStatistics",
     "EventListener",
+    "Fragment",
+    "InsertHandle",
+    "InsertLayout",
     "MergeCommand",
+    "MergeHandle",
+    "MergeSink",
     "Overwrite",
+    "PageSink",
+    "PageSinkProvider",
     "PartitionDefinition",
     "Procedure",
     "ProcedureArgument",
@@ -60,18 +100,22 @@ __all__ = [
     "QueryCompletedEvent",
     "QueryCreatedEvent",
     "SortItem",
+    "StatisticsCollection",
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsInsert",
+    "SupportsInsertLayout",
     "SupportsMerge",
     "SupportsOverwrite",
     "SupportsPartitionDefinition",
     "SupportsReadOptions",
     "SupportsSchemaDefinition",
+    "SupportsStatisticsCollection",
     "SupportsStreaming",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTableReplacement",
     "SupportsTopN",
     "SupportsViews",
     "TableChanges",

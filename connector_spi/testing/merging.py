@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from connector_spi.errors import InternalError, NotSupportedError
 from connector_spi.names import SchemaTableName
-from connector_spi.optional.writing import MergeCommand, SupportsMerge
-from connector_spi.page_sink import (
+from connector_spi.optional.page_sink import (
     DELETE_OPERATION,
     INSERT_OPERATION,
     OPERATION_COLUMN,
@@ -20,6 +19,7 @@ from connector_spi.page_sink import (
     MergeSink,
     PageSinkProvider,
 )
+from connector_spi.optional.writing import MergeCommand, SupportsMerge
 from connector_spi.session import ConnectorSession
 from connector_spi.testing.reading import ReferenceQuery
 

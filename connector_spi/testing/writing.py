@@ -12,8 +12,8 @@ from connector_spi.connector import Connector
 from connector_spi.errors import InternalError, NotSupportedError
 from connector_spi.handles import TableHandle
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
 from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
-from connector_spi.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
 from connector_spi.session import ConnectorSession
 from connector_spi.testing.reading import ReferenceQuery
 

@@ -11,8 +11,8 @@ from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError, InvalidArgumentError
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.page_sink import PageSinkProvider
 from connector_spi.optional.procedures import Procedure, ProcedureArgument
-from connector_spi.page_sink import PageSinkProvider
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import Value
 from connector_spi.properties import PropertyMetadata, PropertyValues

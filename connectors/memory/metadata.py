@@ -21,9 +21,9 @@ from connector_spi.metadata import (
 )
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
+from connector_spi.optional.page_sink import DELETE_OPERATION, OPERATION_COLUMN, InsertHandle, MergeHandle
 from connector_spi.optional.streaming import StreamStart
 from connector_spi.optional.writing import MergeCommand, Overwrite
-from connector_spi.page_sink import DELETE_OPERATION, OPERATION_COLUMN, InsertHandle, MergeHandle
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from connector_spi.errors import InternalError
 from connector_spi.names import SchemaTableName
-from connector_spi.page_sink import Fragment, InsertHandle, MergeHandle, MergeSink, PageSink, PageSinkProvider
+from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle, MergeSink, PageSink, PageSinkProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 

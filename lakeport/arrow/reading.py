@@ -14,13 +14,13 @@ from connector_spi.handles import ColumnHandle, Split
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import Constraint, TupleDomain
-from lakeport.arrow.column_names import column_finder, wanted_columns
-from lakeport.arrow.conditions import Junction, RowTest
-from lakeport.arrow.expression_filter import row_filters
-from lakeport.arrow.filters import RowFilter
+from lakeport.arrow.filters.column_names import column_finder, wanted_columns
+from lakeport.arrow.filters.conditions import Junction, RowTest
+from lakeport.arrow.filters.expression_filter import row_filters
+from lakeport.arrow.filters.pushed_conditions import pushed_conditions
+from lakeport.arrow.filters.where import RowFilter
 from lakeport.arrow.observed_read import ObservedRead
 from lakeport.arrow.parallel_read import ParallelRead, default_threads
-from lakeport.arrow.pushed_conditions import pushed_conditions
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.arrow.stream import ArrowScan, close_batches
 from lakeport.arrow.view_request import view_request
@@ -143,7 +143,7 @@ def _needed(request: ScanRequest, filters: Sequence[RowFilter]) -> RowTest:
 def _observed(
     read: ObservedRead, batches: Iterator[pa.RecordBatch], observer: ScanObserver
 ) -> Iterator[pa.RecordBatch]:
-    """The batches; the observer is told when the first one is asked for."""
+    """The batches; the observer hears when the first one is asked for."""
     observer.scan_started(read)
     yield from read.counted(batches)
 

@@ -11,9 +11,9 @@ from connector_spi.errors import InvalidArgumentError
 from connector_spi.metadata import TableVersion, VersionKind
 from connector_spi.optional.changes import ChangeRange
 from connector_spi.properties import closest
-from lakeport.arrow.conditions import RowTest
-from lakeport.arrow.filters import Where, copied
-from lakeport.arrow.pruning import EVERY_ROW
+from lakeport.arrow.filters.conditions import RowTest
+from lakeport.arrow.filters.pruning import EVERY_ROW
+from lakeport.arrow.filters.where import Where, copied
 
 __all__ = ["Exclusive", "ReadSettings", "ScanRequest", "Version", "change_range", "scan_request", "table_version"]
 

@@ -16,10 +16,10 @@ from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.schema import ColumnMetadata
-from lakeport.arrow.column_names import column_finder, wanted_columns
-from lakeport.arrow.conditions import renamed_test
-from lakeport.arrow.expression_filter import row_filters
-from lakeport.arrow.filters import RowFilter, Where, parse_where
+from lakeport.arrow.filters.column_names import column_finder, wanted_columns
+from lakeport.arrow.filters.conditions import renamed_test
+from lakeport.arrow.filters.expression_filter import row_filters
+from lakeport.arrow.filters.where import RowFilter, Where, parse_where
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.arrow.stream import close_batches
 from lakeport.arrow.views import Literal, PlainView, plain_view

@@ -11,10 +11,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from connector_spi.errors import ColumnNotFoundError
-from lakeport.duckdb.needed_rows import needed_rows
+from lakeport.duckdb.functions import UsedMacros
 from lakeport.duckdb.planned_query import PlannedQuery
-from lakeport.duckdb.queries import Query
-from lakeport.duckdb.tables import NativeTable, Tables
+from lakeport.duckdb.query.queries import Query
+from lakeport.duckdb.query.views import expand_views
+from lakeport.duckdb.tables.arrow_views import sized_view
+from lakeport.duckdb.tables.needed_rows import needed_rows
+from lakeport.duckdb.tables.query_tables import NativeTable, Tables
 from lakeport.transactions.lease import ReadLease
 
 __all__ = ["QueryPlan", "plan_query"]
@@ -38,12 +41,13 @@ class QueryPlan:
 
 
 def plan_query(
-    database: duckdb.DuckDBPyConnection, tables: Tables, statement: exp.Query, lease: ReadLease
+    database: duckdb.DuckDBPyConnection, macros: UsedMacros, tables: Tables, statement: exp.Query, lease: ReadLease
 ) -> QueryPlan:
     """Finds the tables of a query, and has DuckDB read them.
 
     Args:
         database: Gets a cursor for the query.
+        macros: Of the database.
         tables: Finds them.
         statement: In Spark's SQL; changed.
         lease: On the transactions of all of them.
@@ -51,22 +55,30 @@ def plan_query(
     Raises:
         ConnectorError: A table is not there, its catalog refused, or only Spark runs such a query.
     """
-    query = Query.of(statement)
+    query = Query.of(expand_views(statement, lambda parts: tables.view(parts, lease)))
     scans = tables.scans(query, lease)
     translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
+    macros.provide(translated.text)
     planned = PlannedQuery(database.cursor(), translated.text, translated.names, lease)
     natives, shows = [], []
     for view, scan in scans.items():
         use = translated.uses[view]
-        native = tables.native(planned.cursor, query.tables[view], use, lease)
+        native = tables.native(planned.cursor, view, query.tables[view], use, lease)
         if native is not None:
+            for name, (schema, open_reader) in native.views.items():
+                planned.register_rows(name, schema, open_reader)
             planned.define(view, native.query)
             natives.append(native)
             continue
+        scan_view = view if sum(one.times for one in translated.uses.values()) == 1 else f"{view}_rows"
         fields = {field.name.lower(): (field.name, field.type) for field in scan.schema}
         needed = needed_rows(use.conditions, scan.schema, partial(_found, fields))
-        planned.register(view, scan, needed, use.limit)
+        planned.register(scan_view, scan, needed, use.limit)
         columns = [fields[name][0] for name in use.columns] or scan.columns[:1]
+        if scan_view != view:
+            rows = tables.estimated_rows(query.tables[view], use, lease)
+            read = pa.schema([scan.schema.field(name) for name in columns])
+            planned.share(view, sized_view(scan_view, read, rows or 1), is_kept=use.times > 1)
         shows.append(partial(scan.show_read, columns, needed, use.limit))
     return QueryPlan(planned, frozenset(tables.catalogs(query)), tuple(natives), tuple(shows))
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 
 from connector_spi.errors import NotSupportedError
-from lakeport.arrow.arrow_expression import needed_by_arrow, read_expression
+from lakeport.arrow.filters.arrow_expression import needed_by_arrow, read_expression
 from lakeport.frames.open_reader import OpenReader
 
 __all__ = ["ScanDataset"]

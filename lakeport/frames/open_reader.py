@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from lakeport.arrow.conditions import RowTest
+from lakeport.arrow.filters.conditions import RowTest
 
 __all__ = ["OpenReader"]
 

@@ -12,8 +12,8 @@ import polars as pl
 import pyarrow as pa
 from polars.io.plugins import register_io_source
 
-from lakeport.arrow.conditions import RowTest
-from lakeport.arrow.pruning import EVERY_ROW, both, either, rows_needed
+from lakeport.arrow.filters.conditions import RowTest
+from lakeport.arrow.filters.pruning import EVERY_ROW, both, either, rows_needed
 from lakeport.frames.open_reader import OpenReader
 
 __all__ = ["lazy_frame", "needed_by_polars"]

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
-from lakeport.arrow.conditions import RowTest
-from lakeport.arrow.filters import Condition
-from lakeport.arrow.pruning import both
+from lakeport.arrow.filters.conditions import RowTest
+from lakeport.arrow.filters.pruning import both
+from lakeport.arrow.filters.where import Condition
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import ScanRequest
 from lakeport.error_codes import LIBRARY_NOT_INSTALLED

@@ -8,9 +8,9 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from lakeport.shell.arguments import Parser
 from lakeport.shell.configuration import apply_configuration
 from lakeport.shell.problems import exit_code, report
+from lakeport.shell.subcommands.arguments import Parser
 from lakeport.shell.subcommands.catalogs import add_catalogs_command
 from lakeport.shell.subcommands.demo import add_demo_command
 from lakeport.shell.subcommands.server import add_server_command

@@ -30,10 +30,12 @@ class CatalogTransactions:
 
     Args:
         registry: The catalogs.
+        of_writes: Rows are written in them: where no one ends them, they are rolled back.
     """
 
-    def __init__(self, registry: CatalogRegistry) -> None:
+    def __init__(self, registry: CatalogRegistry, *, of_writes: bool = False) -> None:
         self.registry = registry
+        self._of_writes = of_writes
         self._guard = threading.RLock()
         self._begun: list[BegunTransaction] = []
         self._current: dict[TransactionKey, BegunTransaction] = {}
@@ -123,6 +125,13 @@ class CatalogTransactions:
     def rollback(self) -> None:
         """Rolls back what is open."""
         self._end(ConnectorTransaction.rollback)
+
+    def abandon(self) -> None:
+        """Ends what no one will end any more."""
+        if self._of_writes:
+            self.rollback()
+        else:
+            self.commit()
 
     @property
     def _is_inherited(self) -> bool:

@@ -22,7 +22,7 @@ from connector_spi.errors import (
     UserError,
 )
 from connectors.memory.connector import MemoryConnector
-from lakeport.arrow.filters import Where
+from lakeport.arrow.filters.where import Where
 from lakeport.session import Session
 from tests.lakeport.memory_session import memory_session, put
 

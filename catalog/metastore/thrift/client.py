@@ -12,7 +12,7 @@ from catalog.metastore.client import MetastoreClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Partition, Table
 from catalog.metastore.partitions.names import in_batches, partition_values, prune_partition_names
 from catalog.metastore.partitions.patterns import partition_patterns
-from catalog.metastore.thrift.connection import (
+from catalog.metastore.thrift.connections.connection import (
     ABILITIES,
     ENGINE,
     IDENTIFIER,

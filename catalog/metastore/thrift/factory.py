@@ -13,7 +13,7 @@ from catalog.metastore.security.checks import check_security
 from catalog.metastore.security.identity import identity_of
 from catalog.metastore.security.properties import SECURITY_PROPERTIES, security_settings
 from catalog.metastore.security.settings import SecuritySettings
-from catalog.metastore.thrift.endpoints import parse_uris
+from catalog.metastore.thrift.connections.endpoints import parse_uris
 from catalog.metastore.wrappers.availability import AVAILABILITY_PROPERTIES, Availability, availability_of
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
@@ -26,7 +26,7 @@ from connector_spi.properties import (
 )
 
 if TYPE_CHECKING:
-    from catalog.metastore.thrift.connection import ConnectionSettings
+    from catalog.metastore.thrift.connections.connection import ConnectionSettings
 
 __all__ = ["ThriftConfig", "ThriftMetastoreFactory", "connect_thrift", "thrift_config"]
 
@@ -133,7 +133,7 @@ def _clients(config: ThriftConfig) -> MetastoreClients:
         raise InvalidPropertyError("hive.metastore=thrift needs hive.metastore.uri, such as thrift://host:9083")
     # Thrift's bindings take a tenth of a second to import, and catalogs of other metastores need none.
     from catalog.metastore.thrift.client import ThriftMetastore
-    from catalog.metastore.thrift.connection import ThriftConnections
+    from catalog.metastore.thrift.connections.connection import ThriftConnections
     from catalog.metastore.thrift.tokens import user_identities
     from catalog.metastore.thrift.transactions import ThriftTransactions
     from catalog.metastore.thrift.writer import ThriftMetastoreWriter
@@ -166,7 +166,7 @@ def _clients(config: ThriftConfig) -> MetastoreClients:
 
 
 def _connection_settings(config: ThriftConfig) -> ConnectionSettings:
-    from catalog.metastore.thrift.connection import ConnectionSettings
+    from catalog.metastore.thrift.connections.connection import ConnectionSettings
     from catalog.metastore.thrift.errors import Timeouts
 
     wanted = config.availability

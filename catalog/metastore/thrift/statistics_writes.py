@@ -8,7 +8,7 @@ from functools import partial
 from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore, ttypes
 from catalog.metastore.model import ColumnStatistics
 from catalog.metastore.partitions.names import in_batches
-from catalog.metastore.thrift.connection import ENGINE, ThriftConnections
+from catalog.metastore.thrift.connections.connection import ENGINE, ThriftConnections
 from catalog.metastore.thrift.errors import no_table
 from catalog.metastore.thrift.statistics import statistics_to_thrift
 

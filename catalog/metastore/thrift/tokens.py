@@ -8,7 +8,7 @@ from catalog.metastore.security.identity import Identity, TokenIdentity, Unprove
 from catalog.metastore.security.kerberos import client_name
 from catalog.metastore.security.settings import Authentication, SecuritySettings
 from catalog.metastore.security.token_cache import TokenCache
-from catalog.metastore.thrift.connection import ThriftConnections
+from catalog.metastore.thrift.connections.connection import ThriftConnections
 
 __all__ = ["user_identities"]
 

@@ -10,7 +10,7 @@ from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore, ttypes
 from catalog.metastore.client import TransactionClient
 from catalog.metastore.compactions import Compaction, CompactionKind, RequestedCompaction
-from catalog.metastore.thrift.connection import ThriftConnections
+from catalog.metastore.thrift.connections.connection import ThriftConnections
 from catalog.metastore.transactions import (
     NO_MINIMUM,
     HeldLock,
@@ -51,7 +51,7 @@ class ThriftTransactions(TransactionClient):
 
     def commit(self, transaction: int) -> None:
         # Hive 4 takes it that writers of the same rows have locked each other out, by locks that Hive 3 does not have,
-        # and compares nothing; so it is told not to. Hive 3 always compares, and passes over the field.
+        # and compares nothing; so a flag says not to. Hive 3 always compares, and passes over the field.
         request = ttypes.CommitTxnRequest(transaction, exclWriteEnabled=False)
         self._connections.call("commit_txn", lambda client: client.commit_txn(request))
 

@@ -10,7 +10,7 @@ from catalog.metastore.client import MetastoreClient, MetastoreWriter
 from catalog.metastore.model import ColumnStatistics, Database, Parameters, Partition, Table
 from catalog.metastore.partitions.names import make_partition_name
 from catalog.metastore.thrift.client import fetch_partitions, fetch_table
-from catalog.metastore.thrift.connection import ABILITIES, IDENTIFIER, ThriftConnections
+from catalog.metastore.thrift.connections.connection import ABILITIES, IDENTIFIER, ThriftConnections
 from catalog.metastore.thrift.convert import (
     changed_database,
     changed_table,

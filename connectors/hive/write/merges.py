@@ -10,8 +10,8 @@ from pyarrow import orc
 from catalog.metastore.partitions.names import partition_values
 from catalog.metastore.transactions import LockOperation
 from connector_spi.errors import InternalError, NotSupportedError
+from connector_spi.optional.page_sink import Fragment
 from connector_spi.optional.writing import MergeCommand
-from connector_spi.page_sink import Fragment
 from connectors.hive import error_codes
 from connectors.hive.acid.key_columns import ROW_ID, int64_values
 from connectors.hive.handles import PARTITION, HiveTableHandle

@@ -80,8 +80,17 @@ class SystemConnector(Connector):
             ProcedureArgument("message", pa.string(), "Why; its client reads it.", required=False, default=""),
         )
         result = pa.schema([("query_id", pa.string()), ("state", pa.string())])
-        kill = Procedure(_RUNTIME, "kill_query", "Ends a query of a client.", arguments, result, self._kill, True)
-        return (kill,)
+        return (
+            Procedure(
+                _RUNTIME,
+                "kill_query",
+                "Ends a query of a client.",
+                arguments=arguments,
+                result=result,
+                function=self._kill,
+                checks_access=True,
+            ),
+        )
 
     def _kill(self, session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
         query_id, message = str(arguments["query_id"]), str(arguments["message"] or "")

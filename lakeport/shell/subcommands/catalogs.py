@@ -18,8 +18,8 @@ from catalog.registry import CatalogCheck, CatalogRegistry
 from connector_spi.connector import Connector
 from connector_spi.errors import ConnectorError, InternalError, InvalidArgumentError
 from lakeport.default_catalogs import DEFAULT_CATALOGS, load_catalogs
-from lakeport.shell.arguments import Commands, add_catalogs_option
 from lakeport.shell.problems import exit_code, headline, report
+from lakeport.shell.subcommands.arguments import Commands, add_catalogs_option
 from lakeport.shell.subcommands.catalog_properties import catalog_lines, plain_secrets
 from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import statement_scope

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from connector_spi.errors import InternalError
 from lakeport.default_catalogs import DEFAULT_WAREHOUSE
-from lakeport.shell.arguments import Commands
 from lakeport.shell.output.formats import FORMATS
 from lakeport.shell.problems import headline
 from lakeport.shell.running import Runner, open_session
+from lakeport.shell.subcommands.arguments import Commands
 
 if TYPE_CHECKING:
     from lakeport.demo.tour import Step

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from connector_spi.errors import InvalidArgumentError
 from lakeport.default_catalogs import load_catalogs
-from lakeport.shell.arguments import Commands, add_catalogs_option
 from lakeport.shell.configuration import EXAMPLE
 from lakeport.shell.session_settings import session_settings
 from lakeport.shell.state import spark_log
+from lakeport.shell.subcommands.arguments import Commands, add_catalogs_option
 from lakeport.spark.bridge.options import SparkOptions
 from lakeport.transactions.session_properties import PREFIX
 

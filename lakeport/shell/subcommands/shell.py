@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from lakeport.shell.arguments import Commands, add_catalogs_option, add_name_options
 from lakeport.shell.output.themes import THEMES
+from lakeport.shell.subcommands.arguments import Commands, add_catalogs_option, add_name_options
 from lakeport.shell.subcommands.sql import run_statements
 
 __all__ = ["add_shell_command"]

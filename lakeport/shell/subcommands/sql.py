@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from connector_spi.errors import InvalidArgumentError
-from lakeport.shell.arguments import Commands, add_catalogs_option, add_name_options
 from lakeport.shell.output.formats import BINARY_FORMATS, FORMATS, HEADERLESS_FORMATS
 from lakeport.shell.problems import exit_code, report
 from lakeport.shell.running import open_session
 from lakeport.shell.shell_session import LeaveShell
 from lakeport.shell.sql.source_text import SourceText
 from lakeport.shell.sql.statements import InputPart, PartKind, split_input, split_statements
+from lakeport.shell.subcommands.arguments import Commands, add_catalogs_option, add_name_options
 from lakeport.shell.subcommands.script import Script, ScriptFormats
 
 __all__ = ["add_sql_command", "run_statements"]

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from connector_spi.predicate import Value
 from connector_spi.serializable import Serializable
-from lakeport.arrow.conditions import compare
+from lakeport.arrow.filters.conditions import compare
 
 __all__ = ["Comparison", "FieldTest", "InList", "Junction", "Negation", "NullTest", "RowPredicate", "TextTest", "Truth"]
 

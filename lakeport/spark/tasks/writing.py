@@ -11,8 +11,8 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from connector_spi.errors import ConnectorError, ErrorType
-from lakeport.arrow.merge_sinks import MergeOpener
-from lakeport.arrow.sinks import SinkOpener, WrittenRows
+from lakeport.arrow.write.merge_sinks import MergeOpener
+from lakeport.arrow.write.sinks import SinkOpener, WrittenRows
 
 __all__ = ["MESSAGE_COLUMN", "TaskWriter", "written_rows"]
 

@@ -10,7 +10,7 @@ import pytest
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.model import Database
-from catalog.metastore.thrift.endpoints import ThriftEndpoint, parse_uris
+from catalog.metastore.thrift.connections.endpoints import ThriftEndpoint, parse_uris
 from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import parse_properties

@@ -21,8 +21,8 @@ from connector_spi.metadata import (
 )
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
+from connector_spi.optional.page_sink import InsertHandle
 from connector_spi.optional.writing import Overwrite
-from connector_spi.page_sink import InsertHandle
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import PropertyValues

@@ -17,8 +17,8 @@ from catalog.metastore.calls.retry import RetryPolicy
 from catalog.metastore.factory import Metastore
 from catalog.metastore.security.identity import identity_of
 from catalog.metastore.security.settings import Authentication, QualityOfProtection, SecuritySettings
-from catalog.metastore.thrift.connection import ConnectionSettings, ThriftConnections
-from catalog.metastore.thrift.endpoints import parse_uris
+from catalog.metastore.thrift.connections.connection import ConnectionSettings, ThriftConnections
+from catalog.metastore.thrift.connections.endpoints import parse_uris
 from catalog.metastore.thrift.errors import Timeouts
 from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
 from connector_spi.errors import MetastoreError

@@ -30,7 +30,7 @@ from connector_spi.page_source import PageSource
 from connectors.memory.connector import MemoryConnector
 from connectors.memory.metadata import MemoryTransaction
 from connectors.memory.page_source import MemoryPageSourceProvider
-from lakeport.arrow.filters import Where
+from lakeport.arrow.filters.where import Where
 from lakeport.arrow.scan_request import Exclusive
 from lakeport.arrow.stream import ArrowScan, ArrowStream
 from lakeport.session import Session

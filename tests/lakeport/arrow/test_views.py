@@ -19,7 +19,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.errors import ColumnNotFoundError, ConnectorError, InvalidArgumentError
 from connectors.hive.connector import HiveConnector, HivePlugin
 from connectors.hive.definitions.storage_classes import storage_of
-from lakeport.arrow.filters import Where
+from lakeport.arrow.filters.where import Where
 from lakeport.session import Session
 from tests.lakeport.sample_session import sample_session
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connector_spi.errors import NotSupportedError
-from lakeport.arrow.conditions import RowTest
+from lakeport.arrow.filters.conditions import RowTest
 from lakeport.frames.duckdb_scan import ScanDataset
 from tests.lakeport.frames.samples import ROWS
 from tests.lakeport.memory_session import memory_session, put

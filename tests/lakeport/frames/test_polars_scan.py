@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeport.arrow.conditions import RowTest
+from lakeport.arrow.filters.conditions import RowTest
 from lakeport.frames.polars_scan import lazy_frame, needed_by_polars
 from lakeport.session import Session
 from tests.lakeport.frames.samples import ROWS

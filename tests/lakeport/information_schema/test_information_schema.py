@@ -17,7 +17,7 @@ from connector_spi.session import ConnectorSession
 from connectors.hive.connector import HiveConnector
 from connectors.memory.connector import MemoryConnector
 from connectors.memory.metadata import MemoryMetadata
-from lakeport.arrow.filters import Where
+from lakeport.arrow.filters.where import Where
 from lakeport.session import Session
 from lakeport.transactions.cleanup import CLEANUP
 from tests.lakeport.memory_session import memory_session

@@ -13,8 +13,8 @@ from catalog.registry import CatalogRegistry
 from connector_spi.errors import ColumnNotFoundError, ConnectorError, InvalidArgumentError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.memory.connector import MemoryConnector, MemoryPlugin
-from lakeport.duckdb.changes import with_changes_as_versions
 from lakeport.duckdb.engine import DuckDbEngine
+from lakeport.duckdb.query.changes import with_changes_as_versions
 from lakeport.duckdb.session import LocalSession
 from lakeport.spark.results import arrow_result
 from tests.lakeport.memory_session import memory_session

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakeport.duckdb.file_columns import FileColumns, Footers, KnownFile
+from lakeport.duckdb.tables.file_columns import FileColumns, Footers, KnownFile
 
 
 def _write(path: Path, table: pa.Table) -> KnownFile:

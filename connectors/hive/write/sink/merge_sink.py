@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import StorageError
-from connector_spi.page_sink import DELETE_OPERATION, INSERT_OPERATION, Fragment, MergeSink, PageSink
+from connector_spi.optional.page_sink import DELETE_OPERATION, INSERT_OPERATION, Fragment, MergeSink, PageSink
 from connectors.hive.acid.key_columns import ROW_ID
 from connectors.hive.handles import PARTITION
 from connectors.hive.write.handles import HiveDeleteFragment, HiveInsertHandle

@@ -16,11 +16,11 @@ import pytest
 from catalog.metastore import error_codes
 from catalog.metastore.calls.retry import RetryPolicy
 from catalog.metastore.factory import Metastore
-from catalog.metastore.thrift.endpoints import ThriftEndpoint
+from catalog.metastore.thrift.connections.endpoints import ThriftEndpoint
+from catalog.metastore.thrift.connections.pool import ConnectionPool
+from catalog.metastore.thrift.connections.retry_state import RetryState
 from catalog.metastore.thrift.errors import Timeouts
 from catalog.metastore.thrift.factory import ThriftConfig, connect_thrift
-from catalog.metastore.thrift.pool import ConnectionPool
-from catalog.metastore.thrift.retry_state import RetryState
 from catalog.metastore.wrappers.availability import Availability
 from connector_spi.errors import ConnectorError, MetastoreError
 from tests.catalog.metastore.operations import DATABASE, TABLE, all_operations

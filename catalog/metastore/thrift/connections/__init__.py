@@ -1,0 +1,1 @@
+"""Connections to the addresses of a metastore, and calls on them."""

@@ -1,0 +1,149 @@
+"""Moves the files of an insert into a transactional table to where its write id makes them visible. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from catalog.metastore.factory import Metastore
+from catalog.metastore.model import Parameters, Partition
+from connectors.hive.acid.layout import parse_directory
+from connectors.hive.transactions.conflicts import write_conflict
+from connectors.hive.transactions.writes import WriteTransaction
+from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
+from connectors.hive.write.publish.bucket_files import one_file_per_bucket
+from connectors.hive.write.publish.moved_files import MovedFiles
+from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
+from connectors.toolkit.storage.filesystem import FileSystem, join_path
+
+__all__ = ["AcidInsert"]
+
+_VERSION_FILE = "_orc_acid_version"
+_VERSION = b"2"
+
+
+@dataclass(slots=True)
+class AcidInsert:
+    """The files of one insert into a transactional table.
+
+    No file is visible before the metastore's transaction commits. New partitions are added before it, as Hive does:
+    where it is rolled back, they stay and are empty. Files of a writer that was killed are below partitions that are
+    there, where their write id hides them, so that the next write to the same partition is none the worse.
+
+    Attributes:
+        metastore: The metastore.
+        files: Storage.
+        handle: The insert.
+        made: When the statement began, in seconds since 1970.
+        transaction: The metastore's transaction, which is committed after ``publish``.
+        replaced: What loses its rows; ``None`` where rows are added.
+        fragments: What was written.
+    """
+
+    metastore: Metastore
+    files: FileSystem
+    handle: HiveInsertHandle
+    made: int
+    transaction: WriteTransaction
+    replaced: ReplacedPartitions | None
+    fragments: tuple[HiveFragment, ...] = field(default=())
+
+    def finish(self, fragments: Sequence[HiveFragment]) -> None:
+        """All files are written.
+
+        Raises:
+            MetastoreError: The metastore has ended the transaction.
+            NotSupportedError: A partition is written in another way than the table.
+        """
+        self.transaction.check()
+        self.fragments = tuple(one_file_per_bucket(self.files, self.handle, fragments))
+        targets = TargetPartitions(self.metastore, self.handle)
+        self._check_there(targets, targets.known(targets.table(), fragments))
+
+    def publish(self) -> None:
+        """Moves all files to where they belong; they are visible when the transaction commits.
+
+        Raises:
+            ConnectorError: The metastore or storage failed.
+        """
+        try:
+            self.transaction.check()
+            if self.fragments or self.replaced is not None:
+                self._publish()
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Deletes what was not moved."""
+        self.files.delete_folder(self.handle.staging)
+
+    def _check_there(self, targets: TargetPartitions, known: Mapping[PartitionKey, Partition]) -> None:
+        """Rows cannot be deleted from a partition that is gone, nor may it come back for them."""
+        for fragment in self.fragments:
+            if fragment.deletes and fragment.partition and fragment.partition not in known:
+                raise write_conflict(
+                    self.handle.name, f"has dropped partition {targets.name(fragment.partition)} meanwhile"
+                )
+
+    def _publish(self) -> None:
+        targets = TargetPartitions(self.metastore, self.handle)
+        table = targets.table()
+        known = targets.known(table, self.fragments)
+        self._check_there(targets, known)
+        written = list(dict.fromkeys(fragment.partition for fragment in self.fragments))
+        replaced = {} if self.replaced is None else self.replaced.find(self.metastore, written)
+        new = [
+            Partition(
+                table.database,
+                table.name,
+                values,
+                replace(table.storage, location=targets.location(table, {}, values)),
+                Parameters(),
+                self.made,
+            )
+            for values in written
+            if values and values not in known
+        ]
+        for partition in new:
+            # Not every metastore makes it, and readers take a partition without one for damage.
+            self.files.create_folder(targets.location(table, {}, partition.values))
+        targets.add(new, lambda there: None)
+        # Who has added some meanwhile may have placed them elsewhere.
+        known = targets.known(table, self.fragments) if new else known
+        there = {**known, **{values: one for values, one in replaced.items() if one is not None}}
+        locations = {values: targets.location(table, there, values) for values in (*written, *replaced)}
+        for location in locations.values():
+            self._check_not_hidden(location)
+        drop_stale_statistics(self.metastore, table, [targets.name(values) for values in there if values])
+        self._move(locations, replaced)
+        if self.handle.partition_keys and locations:
+            self.transaction.add_partitions(self.handle.name, [targets.name(one) for one in locations])
+
+    def _move(self, locations: Mapping[PartitionKey, str], replaced: Container[PartitionKey]) -> None:
+        acid = self.handle.acid
+        assert acid is not None, "of a transactional table"
+        with MovedFiles(self.files) as moved:
+            marked = set()
+            for fragment in self.fragments:
+                name = fragment.name
+                if acid.base and fragment.partition not in replaced:
+                    name = f"{acid.delta}/{name.rpartition('/')[2]}"
+                target = join_path(locations[fragment.partition], name)
+                moved.move(fragment.path, target)
+                if acid.row_ids and not fragment.original:
+                    marked.add(target.rpartition("/")[0])
+            written = {fragment.partition for fragment in self.fragments}
+            # By it readers that list files alone find a directory that has no others.
+            marked |= {join_path(locations[one], acid.directory) for one in locations if one not in written}
+            for directory in sorted(marked):
+                moved.write(join_path(directory, _VERSION_FILE), _VERSION)
+
+    def _check_not_hidden(self, location: str) -> None:
+        """Rows in a base of a later write id would be all that is seen: its writer has not known of ours."""
+        assert self.handle.acid is not None, "of a transactional table"
+        for one in self.files.list(location) if self.files.exists(location) else ():
+            found = parse_directory(one.name) if one.is_directory and one.name.startswith("base_") else None
+            if found is not None and found.last > self.handle.acid.write_id:
+                raise write_conflict(self.handle.name, f"has replaced the rows of {location} meanwhile, by {one.name}")

@@ -1,0 +1,176 @@
+"""Makes the files of an insert into a plain table visible: moves them to where readers look. Driver side."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from catalog.metastore.factory import Metastore
+from catalog.metastore.model import Parameters, Partition, Table
+from connector_spi.errors import UserError
+from connectors.hive.definitions.table_formats import table_location
+from connectors.hive.transactions.conflicts import write_conflict
+from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
+from connectors.hive.write.publish.bucket_files import empty_buckets, move_fragments
+from connectors.hive.write.publish.moved_files import MovedFiles
+from connectors.hive.write.publish.replaced_files import ReplacedFiles
+from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.publish.row_counts import with_counts
+from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
+from connectors.toolkit.storage.filesystem import FileSystem, is_hidden, join_path
+
+__all__ = ["REPLACED", "HiveInsert"]
+
+REPLACED = ".lakeport_replaced_"
+"""Begins the name of a folder of files that others take the place of; with a dot, as that of new files."""
+
+
+class HiveInsert:
+    """The files of one insert into a table of plain files.
+
+    Files are moved one by one, so that who lists the table meanwhile may see some of them; new partitions are added
+    when their files are there. Files that are replaced go last, so that at no moment there are neither.
+
+    Args:
+        metastore: The metastore.
+        files: Storage.
+        handle: The insert.
+        made: When the statement began, in seconds since 1970.
+        replaced: What loses its rows; ``None`` where rows are added.
+    """
+
+    def __init__(
+        self,
+        metastore: Metastore,
+        files: FileSystem,
+        handle: HiveInsertHandle,
+        made: int,
+        replaced: ReplacedPartitions | None = None,
+    ) -> None:
+        self._metastore = metastore
+        self._files = files
+        self._handle = handle
+        self._made = made
+        self._replaced = replaced
+        self._targets = TargetPartitions(metastore, handle)
+        self._fragments: tuple[HiveFragment, ...] = ()
+
+    def finish(self, fragments: Sequence[HiveFragment]) -> None:
+        """All files are written.
+
+        Raises:
+            NotSupportedError: A partition is written in another way than the table.
+        """
+        self._fragments = tuple(fragments)
+        self._targets.known(self._targets.table(), fragments)
+
+    def publish(self) -> None:
+        """Makes all files visible, or, after an error, none of them.
+
+        Raises:
+            MetastoreError: Another writer has changed what is replaced (code ``HIVE_WRITE_CONFLICT``).
+            ConnectorError: The metastore or storage failed.
+        """
+        try:
+            if self._fragments or self._replaced is not None:
+                self._publish()
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Deletes what was not published."""
+        self._files.delete_folder(self._handle.staging)
+
+    def _publish(self) -> None:
+        table = self._targets.table()
+        known = self._targets.known(table, self._fragments)
+        by_partition: dict[PartitionKey, list[HiveFragment]] = {}
+        for fragment in self._fragments:
+            by_partition.setdefault(fragment.partition, []).append(fragment)
+        replaced = {} if self._replaced is None else self._replaced.find(self._metastore, by_partition)
+        there = {**known, **{values: one for values, one in replaced.items() if one is not None}}
+        locations = [self._targets.location(table, there, values) for values in replaced]
+        self._fill_buckets(table, there, by_partition, replaced)
+        new = {values: fragments for values, fragments in by_partition.items() if values and values not in there}
+        self._check_free(table, new)
+        before = ReplacedFiles.of(self._files, self._handle.name, locations, table_location(table))
+        # Before the files: Hive answers count(*) from counts that are said to be exact.
+        self._set_statistics(table, there, by_partition, replaced)
+        aside = join_path(table_location(table), f"{REPLACED}{uuid.uuid4().hex}")
+        with MovedFiles(self._files, aside) as moved:
+            for values, fragments in by_partition.items():
+                move_fragments(moved, self._files, self._targets.location(table, there, values), fragments)
+            self._add_partitions(table, new)
+            before.replace(moved)
+
+    def _fill_buckets(
+        self,
+        table: Table,
+        there: Mapping[PartitionKey, Partition],
+        by_partition: dict[PartitionKey, list[HiveFragment]],
+        replaced: Collection[PartitionKey],
+    ) -> None:
+        """Adds files for buckets without rows, where the session wants them."""
+        for values in dict.fromkeys((*by_partition, *replaced)):
+            kept = None if values in replaced else self._targets.location(table, there, values)
+            empty = empty_buckets(self._files, self._handle, values, by_partition.get(values, ()), kept)
+            if empty:
+                by_partition[values] = [*by_partition.get(values, ()), *empty]
+
+    def _set_statistics(
+        self,
+        table: Table,
+        known: Mapping[PartitionKey, Partition],
+        by_partition: Mapping[PartitionKey, Sequence[HiveFragment]],
+        replaced: Container[PartitionKey] = (),
+    ) -> None:
+        writes = self._metastore.writes
+        changed = {
+            self._targets.name(values): with_counts(
+                one.parameters, by_partition.get(values, ()), replaced=values in replaced
+            )
+            for values, one in known.items()
+        }
+        if changed:
+            writes.set_partition_parameters(table.database, table.name, changed)
+        added = () if self._handle.partition_keys else self._fragments
+        parameters = with_counts(table.parameters, added, replaced=() in replaced)
+        if parameters != table.parameters:
+            writes.alter_table(table.database, table.name, replace(table, parameters=parameters))
+        drop_stale_statistics(self._metastore, table, list(changed))
+
+    def _add_partitions(self, table: Table, new: Mapping[PartitionKey, Sequence[HiveFragment]]) -> None:
+        partitions = [
+            Partition(
+                table.database,
+                table.name,
+                values,
+                replace(table.storage, location=self._targets.location(table, {}, values)),
+                with_counts(Parameters(), fragments, replaced=True),
+                self._made,
+            )
+            for values, fragments in new.items()
+        ]
+
+        def count(added_since: Sequence[Partition]) -> None:
+            if added_since and self._replaced is not None:
+                name = self._targets.name(added_since[0].values)
+                raise write_conflict(self._handle.name, f"has added {name} meanwhile")
+            # They are over the same folders, where our files are now.
+            fragments = [fragment for one in added_since for fragment in new[one.values]]
+            self._set_statistics(table, self._targets.known(table, fragments), new)
+
+        self._targets.add(partitions, count)
+
+    def _check_free(self, table: Table, new: Iterable[PartitionKey]) -> None:
+        """Files that lie in the folder of a partition that is not there would become rows of it."""
+        for values in new:
+            location = self._targets.location(table, {}, values)
+            info = self._files.info(location)
+            if info is not None and any(not is_hidden(one.name) for one in self._files.list(location)):
+                raise UserError(
+                    f"rows cannot be added to the new partition {self._targets.name(values)} of {self._handle.name}: "
+                    f"there are files in {location}; add the partition with ALTER TABLE, or delete them"
+                )

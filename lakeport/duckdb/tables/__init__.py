@@ -1,0 +1,1 @@
+"""Tables of a query as DuckDB reads them: as Arrow, or their Parquet files."""
