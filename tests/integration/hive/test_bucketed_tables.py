@@ -85,7 +85,7 @@ def rows_of(count: int, start: int = 0) -> pa.Table:
 def create(engine: HiveEngine, schema: str, name: str, kind: str, buckets: str, version: int = 2) -> SchemaTableName:
     file_format, properties = _KINDS[kind]
     engine.sql(
-        f"CREATE TABLE {schema}.{name} ({_COLUMNS}) CLUSTERED BY {buckets} BUCKETS STORED AS {file_format} "
+        f"CREATE TABLE {schema}.{name} ({_COLUMNS}) CLUSTERED {buckets} BUCKETS STORED AS {file_format} "
         f"TBLPROPERTIES ({properties}, 'bucketing_version'='{version}')"
     )
     return SchemaTableName(schema, name)
