@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from contextlib import ExitStack
 
 from catalog.registry import CatalogRegistry
+from catalog.resolver import ResolvedTable
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import UserError
@@ -67,6 +68,12 @@ class CatalogTransactions:
                 self._begun.append(found)
                 _open.add(self)
             return found
+
+    def resolved_tables(self) -> list[ResolvedTable]:
+        """The tables that were resolved, and are no system tables."""
+        with self._guard:
+            kept = list(self._tables.values())
+        return [table for tables in kept for table in tables.resolved()]
 
     def redefined(self, catalog: str, schema: str | None = None, table: str | None = None) -> None:
         """A definition or a procedure has changed a catalog: what is asked from now on is asked in a new transaction.

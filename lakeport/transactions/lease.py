@@ -11,6 +11,7 @@ from functools import partial
 from typing import ParamSpec
 
 from catalog.registry import CatalogRegistry
+from catalog.resolver import check_not_hidden
 from connector_spi.connector import Connector
 from connector_spi.errors import NotSupportedError
 from connector_spi.session import ConnectorSession
@@ -93,6 +94,15 @@ class ReadLease:
     def begin(self, key: TransactionKey, connector: Connector, session: ConnectorSession) -> BegunTransaction:
         """The transaction of a catalog; as of ``CatalogTransactions.begin``."""
         return self._transactions.begin(key, connector, session)
+
+    def check_not_hidden(self, column: str) -> None:
+        """Refuses a column that no table has for who asks, and that one has for others.
+
+        Raises:
+            AccessDeniedError: One of the tables that were resolved has it.
+        """
+        for table in self._transactions.resolved_tables():
+            check_not_hidden(table, column)
 
     def redefined(self, catalog: str, schema: str | None = None, table: str | None = None) -> None:
         """A definition or a procedure has changed a catalog; as of ``CatalogTransactions.redefined``."""

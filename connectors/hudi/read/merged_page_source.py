@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
@@ -16,6 +17,7 @@ from connectors.hudi.merge.base import Fits, LogMerge
 from connectors.hudi.merge.columns import MergeColumns
 from connectors.hudi.merge.event_store import KeyRange
 from connectors.hudi.merge.merged import base_ordering
+from connectors.hudi.read.applied_logs import applied_log, may_apply
 from connectors.hudi.read.base_keys import check_positions, mark_elsewhere, row_positions
 from connectors.hudi.read.base_page_source import base_page_source
 from connectors.hudi.read.key_stretches import key_stretches
@@ -68,10 +70,15 @@ class MergedPageSource(PageSource):
                 self._log_bytes = logs.bytes_read
                 columns = slice_merge_columns(read, kept.form)
                 merge = LogMerge(kept.log, kept.index, self._fits(columns)) if kept.log is not None else None
-                del kept
                 if merge is None and keys.is_all:
                     yield from self._project(self._untouched_rows(read, columns))
                     continue
+                if merge is not None and may_apply(read, kept, merge, keys):
+                    applied = applied_log(read, kept, merge, keys)
+                    yield from self._project(self._left_rows(columns, applied.removed))
+                    yield from self._project(_each(merge.rows_of(applied.numbers)))
+                    continue
+                del kept
                 yield from self._project(self._base_rows(merge, columns, keys))
                 yield from self._project(self._inserts(merge, columns))
 
@@ -84,6 +91,22 @@ class MergedPageSource(PageSource):
                 count("rows of base files read", batch.num_rows)
                 yield batch
             check_positions(base, merge, columns, source)
+            self._bytes += source.completed_bytes
+
+    def _left_rows(self, columns: MergeColumns, removed: np.ndarray) -> _Batches:
+        """The rows of the base file that the logs leave: since it is known which, any filter may skip row groups."""
+        read = self._read
+        with closing(base_page_source(read.with_columns(columns.given, read.predicate))) as source:
+            for batch in source:
+                count("rows of base files read", batch.num_rows)
+                positions = row_positions(source, batch.num_rows).to_numpy()
+                if not batch.num_rows:
+                    continue
+                first, last = int(positions[0]), int(positions[-1])
+                start, end = np.searchsorted(removed, (first, last + 1))
+                kept = np.ones(batch.num_rows, dtype=bool)
+                kept[removed[start:end] - first] = False
+                yield batch if start == end else batch.filter(pa.array(kept))
             self._bytes += source.completed_bytes
 
     def _base_rows(self, merge: LogMerge | None, columns: MergeColumns, part: KeyRange) -> _Batches:
@@ -150,6 +173,10 @@ class MergedPageSource(PageSource):
             for rows in batches:
                 for start in range(0, rows.num_rows, BATCH_ROWS):
                     yield shaped(self._read, rows.slice(start, BATCH_ROWS))
+
+
+def _each(batches: Sequence[pa.RecordBatch]) -> _Batches:
+    yield from batches
 
 
 def shaped(read: SliceRead, rows: pa.RecordBatch) -> pa.RecordBatch:
