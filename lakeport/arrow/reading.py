@@ -143,7 +143,7 @@ def _needed(request: ScanRequest, filters: Sequence[RowFilter]) -> RowTest:
 def _observed(
     read: ObservedRead, batches: Iterator[pa.RecordBatch], observer: ScanObserver
 ) -> Iterator[pa.RecordBatch]:
-    """The batches; the observer is told when the first one is asked for."""
+    """The batches; the observer hears when the first one is asked for."""
     observer.scan_started(read)
     yield from read.counted(batches)
 

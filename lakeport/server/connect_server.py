@@ -34,7 +34,7 @@ def connect_settings(host: str, port: int) -> dict[str, str]:
         host: The address to listen on.
         port: The port; 0 is any free one.
     """
-    # Spark would take the next ports where one is taken, which nobody has asked for.
+    # Spark would take the next ports where one is taken, which no one has asked for.
     return {_ADDRESS: host, _PORT: str(port), _TRIES: "0", _INTERCEPTORS: PACKAGE + _USER_CLASS}
 
 

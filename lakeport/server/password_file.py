@@ -81,7 +81,7 @@ class PasswordFile:
         self._users = _load(path)
 
     def authenticate(self, user: str, password: str) -> bool:
-        """Whether this is the user's password; nobody's is, while the file cannot be read."""
+        """Whether this is the user's password; no password is, while the file cannot be read."""
         users = self._current()
         # An unknown user costs as much time as a known one.
         known = users.get(user) or next(iter(users.values()), None)
@@ -95,7 +95,7 @@ class PasswordFile:
                 if stamp != self._read:
                     self._users, self._read = _load(self._path), stamp
             except ConnectorError as error:
-                _log.error("nobody can log in: %s", error.message)
+                _log.error("no user can log in: %s", error.message)
                 # A user who was taken out must not come in by a file that was damaged after.
                 self._users, self._read = {}, None
             return self._users

@@ -115,7 +115,7 @@ def _configure(jvm: Jvm, session: JavaObject, address: Mapping[str, str]) -> Non
     settings = {
         **address,
         "hive.server2.transport.mode": "binary",
-        # A client is the user whose password it has, and nobody else.
+        # A client is the user whose password it has, and no one else.
         "hive.server2.allow.user.substitution": "false",
         "hive.server2.enable.doAs": "false",
         # One session for all clients would be this one.

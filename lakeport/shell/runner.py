@@ -174,7 +174,9 @@ class _Statement:
         lease = self._lease
         scans = scan_totals(lease.scans) if lease is not None else None
         seconds = time.monotonic() - self._begun
-        return RunState(self._progress, seconds, self._counts, self.rows, scans, self._session.engine.title)
+        return RunState(
+            self._progress, seconds, self._counts, rows=self.rows, scans=scans, engine=self._session.engine.title
+        )
 
     def cancel(self) -> None:
         """Cancels what runs and what would follow."""

@@ -111,7 +111,7 @@ class AnalyzedTable:
         with access.lock:
             found = metadata.get_statistics_collection(access.session, resolved.handle)
         chosen = _chosen(name, resolved, found, request.column_names())
-        return cls(name, access, resolved, metadata, found.partition_keys, chosen)
+        return cls(name, access, resolved, metadata, keys=found.partition_keys, columns=chosen)
 
     def query(self) -> str:
         """The query, in Spark's SQL: a row for each partition, without names."""

@@ -17,6 +17,7 @@ from connector_spi.errors import InvalidPropertyError
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.optional.event_listener import TableReadEvent
 from connector_spi.properties import parse_properties
+from connector_spi.security import Identity
 from connector_spi.session import ConnectorSession
 from lakeport.plugin_errors import ConnectorOrigin
 from lakeport.scan_facts import ScanObserver
@@ -30,6 +31,7 @@ __all__ = [
     "CatalogAccess",
     "PropertySource",
     "Statement",
+    "new_query_id",
     "statement_scope",
 ]
 
@@ -120,6 +122,7 @@ class Statement:
         properties: Gives the session properties that are set for a catalog.
         lease: Of other statements, to read in their transactions; ``None`` for one of its own.
         on_read: Called before splits of a table are planned.
+        query_id: One of ``new_query_id``; ``None`` for another one.
     """
 
     def __init__(
@@ -130,10 +133,12 @@ class Statement:
         properties: PropertySource,
         lease: ReadLease | None = None,
         on_read: Callable[[ReadLease], None] | None = None,
+        query_id: str | None = None,
     ) -> None:
-        self.query_id = f"{os.getpid()}_{next(_counter)}"
+        self.query_id = new_query_id() if query_id is None else query_id
         self._registry = registry
         self._user = user
+        self._identity = registry.security.identity(user)
         self._time_zone = time_zone
         self._properties = properties
         self._start = datetime.now(UTC)
@@ -147,10 +152,16 @@ class Statement:
         self.on_scan: Callable[[TableReadEvent], None] | None = None
         """Called when a scan is about to run."""
 
+    @property
+    def identity(self) -> Identity:
+        """Who asks, with groups and credentials."""
+        return self._identity
+
     def access(self, catalog: str) -> CatalogAccess:
         """The catalog inside of this statement; its transaction begins at the first call.
 
         Raises:
+            AccessDeniedError: The user may not access it.
             CatalogNotFoundError: No such catalog.
             InvalidPropertyError: A session property that is set is unknown or wrong.
             UserError: The statement has ended.
@@ -168,6 +179,16 @@ class Statement:
     def apart(self) -> Statement:
         """A statement of the same user and settings that has transactions of its own."""
         return Statement(self._registry, self._user, self._time_zone, self._properties)
+
+    def writing(self) -> Statement:
+        """The statement to write rows in: its transactions are not those that are read in, which may go on.
+
+        In a block of several statements all of them write in the same ones, which end with the block.
+        """
+        block = self.shared_lease
+        if block is None or block.of_one_statement:
+            return self.apart()
+        return Statement(self._registry, self._user, self._time_zone, self._properties, block.writes())
 
     @property
     def shared_lease(self) -> ReadLease | None:
@@ -216,6 +237,9 @@ class Statement:
     def _meet(self, catalog: str, redirection: TableRedirection | None) -> _MetCatalog:
         if redirection is None:
             connector = self._registry.get(catalog)
+            control = self._registry.security.access_control
+            control.check_can_execute_query(self._identity)
+            control.check_can_access_catalog(self._identity, catalog)
         else:
             properties = dict(redirection.properties)
             connector = self._registry.sibling(catalog, redirection.connector_name, properties)
@@ -228,6 +252,8 @@ class Statement:
 
         descriptors = [*ENGINE_PROPERTIES, *connector.session_properties]
         given = self._properties(catalog)
+        for name in given:
+            self._registry.security.access_control.check_can_set_catalog_session_property(self._identity, catalog, name)
         if is_sibling:
             # The catalog's own connector has checked the names; the sibling knows some of them.
             known = {descriptor.name for descriptor in descriptors}
@@ -245,8 +271,15 @@ class Statement:
             start=self._start,
             properties=tuple(values.items()),
             is_explained=self.observer is not None,
+            groups=self._identity.groups,
+            roles=self._identity.roles,
         )
         return session, engine
+
+
+def new_query_id() -> str:
+    """What tells a statement from all others of this machine."""
+    return f"{os.getpid()}_{next(_counter)}"
 
 
 @contextmanager

@@ -51,7 +51,7 @@ class ThriftTransactions(TransactionClient):
 
     def commit(self, transaction: int) -> None:
         # Hive 4 takes it that writers of the same rows have locked each other out, by locks that Hive 3 does not have,
-        # and compares nothing; so it is told not to. Hive 3 always compares, and passes over the field.
+        # and compares nothing; so a flag says not to. Hive 3 always compares, and passes over the field.
         request = ttypes.CommitTxnRequest(transaction, exclWriteEnabled=False)
         self._connections.call("commit_txn", lambda client: client.commit_txn(request))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.definitions import check_table_properties, location_uri
-from catalog.metastore.model import FieldSchema, Parameters, StorageDescriptor, Table
+from catalog.metastore.model import FieldSchema, Parameters, SortColumn, StorageDescriptor, Table
 from catalog.metastore.table_access import ACCESS_PREFIX
 from catalog.metastore.types import hive_type_text
 from connector_spi.errors import ErrorCode, FileMissingError, InvalidArgumentError, NotSupportedError
@@ -96,7 +96,8 @@ def _bucketed(storage: StorageDescriptor, definition: TableDefinition, propertie
     """The storage with the buckets that the properties declare, which are taken from them."""
     names = _names(properties.pop("bucketed_by", ""))
     count = properties.pop("bucket_count", "").strip()
-    if not names and not count:
+    sorted_by = [text.split() for text in properties.pop("sorted_by", "").split(",") if text.strip()]
+    if not (names or count or sorted_by):
         return storage
     known = [field.name for field in storage.columns]
     unknown = [name for name in names if name not in known]
@@ -105,7 +106,19 @@ def _bucketed(storage: StorageDescriptor, definition: TableDefinition, propertie
             f"CREATE TABLE {definition.name} has 'bucketed_by'='{','.join(names)}' and 'bucket_count'='{count}'; "
             f"expected columns of the table ({', '.join(known)}) and a number of buckets, at least 1"
         )
-    return replace(storage, bucket_columns=tuple(names), bucket_count=int(count))
+    sort_columns = tuple(_sort_column(definition, words, known) for words in sorted_by)
+    return replace(storage, bucket_columns=tuple(names), bucket_count=int(count), sort_columns=sort_columns)
+
+
+def _sort_column(definition: TableDefinition, words: Sequence[str], known: Sequence[str]) -> SortColumn:
+    """A column of ``sorted_by``: its name, and ``ASC`` or ``DESC`` behind it."""
+    name, order = words[0].lower(), " ".join(words[1:]).upper() or "ASC"
+    if name not in known or order not in ("ASC", "DESC"):
+        raise InvalidArgumentError(
+            f"CREATE TABLE {definition.name} has '{' '.join(words)}' in 'sorted_by'; expected one of "
+            f"{', '.join(known)}, with ASC or DESC behind it"
+        )
+    return SortColumn(name, ascending=order == "ASC")
 
 
 def _names(text: str) -> list[str]:

@@ -125,11 +125,11 @@ def _column(found: CollectedColumn, type_text: str, rows: int) -> ColumnStatisti
         found.name.lower(),
         type_text,
         found.nulls,
-        found.distinct,
-        _bound(found.low),
-        _bound(found.high),
-        found.average_length,
-        found.max_length,
+        distinct_count=found.distinct,
+        low=_bound(found.low),
+        high=_bound(found.high),
+        average_length=found.average_length,
+        max_length=found.max_length,
     )
 
 

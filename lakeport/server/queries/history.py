@@ -57,7 +57,7 @@ class QueryHistory:
         query = self._followed(event)
         if query is None:
             return
-        # Listeners may be slow, and nobody waits for them but the next event.
+        # Listeners may be slow, and no one waits for them but the next event.
         if query.state is QueryState.PLANNING:
             self._notifier.created(query)
         elif query.state.is_done:

@@ -42,6 +42,9 @@ class SparkEnvironment(Protocol):
     def packing(self) -> Packing:
         """How splits become tasks."""
 
+    def uses_column_statistics(self) -> bool:
+        """The optimizer goes by statistics of columns."""
+
     def new_counters(self) -> TaskCounters:
         """What tasks can count into."""
 
@@ -51,10 +54,12 @@ class JvmEnvironment:
 
     Args:
         jvm: The door to the JVM.
+        files: Settings, where they are known.
     """
 
-    def __init__(self, jvm: Jvm) -> None:
+    def __init__(self, jvm: Jvm, files: FileSettings | None = None) -> None:
         self._jvm = jvm
+        self._known_files = files
 
     def is_case_sensitive(self) -> bool:
         """The session's ``spark.sql.caseSensitive``."""
@@ -98,10 +103,14 @@ class JvmEnvironment:
         """By Spark's settings for files."""
         return self._files.packing
 
+    def uses_column_statistics(self) -> bool:
+        """The session's ``spark.sql.cbo.enabled``, or ``spark.sql.cbo.planStats.enabled``."""
+        return self._files.column_statistics
+
     def new_counters(self) -> TaskCounters:
         """An accumulator."""
         return new_counters(self._jvm.context)
 
     @cached_property
     def _files(self) -> FileSettings:
-        return read_file_settings(self._jvm)
+        return read_file_settings(self._jvm) if self._known_files is None else self._known_files

@@ -23,7 +23,7 @@ def read_ahead(batches: _Batches) -> _Batches:
     ``close``, which Spark's worker calls when the task is killed or no one wants more.
 
     Args:
-        batches: Begun by nobody; closed here. What they count is counted as if this thread made them.
+        batches: Not begun yet; closed here. What they count is counted as if this thread made them.
     """
     rest = ParallelRead([batches], lambda one: one, 1, waiting_bytes=_WAITING_BYTES)
     try:

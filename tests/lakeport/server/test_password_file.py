@@ -80,7 +80,7 @@ def test_a_change_counts_at_once(path: Path, caplog: pytest.LogCaptureFixture) -
     assert not passwords.authenticate("alice", "password")
     path.write_text("bob:damaged\n", "utf-8")
     assert not passwords.authenticate("bob", "password")
-    assert "nobody can log in: line 1" in caplog.text
+    assert "no user can log in: line 1" in caplog.text
     assert "damaged" not in caplog.text
     os.remove(path)
     assert not passwords.authenticate("bob", "password")

@@ -10,8 +10,8 @@ import pyarrow as pa
 from pyarrow import orc
 
 from connectors.hive.write.handles import HiveInsertHandle
+from connectors.hive.write.sink.compression import compression
 from connectors.hive.write.sink.deleted_keys import DeletedKeys
-from connectors.hive.write.sink.file_writers import compression
 from connectors.hive.write.sink.orc_tail import FooterSink
 from connectors.toolkit.orc.footer import OrcFooter
 from connectors.toolkit.storage.filesystem import FileSystem, storage_errors

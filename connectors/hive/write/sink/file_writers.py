@@ -11,14 +11,16 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.write.handles import HiveInsertHandle
+from connectors.hive.write.handles import AcidWrite, HiveInsertHandle
 from connectors.hive.write.sink.acid_file import AcidFileWriter
+from connectors.hive.write.sink.avro.file import AvroFileWriter
+from connectors.hive.write.sink.compression import compression, file_extension
+from connectors.hive.write.sink.containers.rcfile import RcFileWriter
+from connectors.hive.write.sink.containers.sequence import SequenceFileWriter
+from connectors.hive.write.sink.orc_blooms import BloomFilters
 from connectors.hive.write.sink.text.file import TextFileWriter
 
-__all__ = ["WRITTEN_FORMATS", "FileWriter", "TaskFiles", "compression"]
-
-_ORC_COMPRESSION = {"ZLIB": "zlib", "SNAPPY": "snappy", "ZSTD": "zstd", "LZ4": "lz4", "NONE": "uncompressed"}
-_PARQUET_COMPRESSION = {"SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd", "LZ4_RAW": "lz4", "UNCOMPRESSED": "none"}
+__all__ = ["WRITTEN_FORMATS", "FileWriter", "TaskFiles"]
 
 
 class FileWriter(Protocol):
@@ -43,54 +45,53 @@ class TaskFiles:
     insert: HiveInsertHandle
     task: int
 
-    def open(self, sink: pa.NativeFile, path: str) -> FileWriter:
+    def open(self, sink: pa.NativeFile, path: str, bucket: int | None = None) -> FileWriter:
         """Begins a file.
 
         Args:
             sink: Where it goes.
             path: The file, for messages.
+            bucket: The bucket of its rows, where the table has buckets.
 
         Raises:
             NotSupportedError: The task's number does not fit into row ids.
         """
         insert = self.insert
         if insert.acid is not None and insert.acid.row_ids:
-            acid, bucket = insert.acid.of_task(self.task)
-            return AcidFileWriter(sink, path, acid, bucket, compression(insert.storage))
+            acid, number = self._numbered(insert.acid, bucket)
+            return AcidFileWriter(sink, path, acid, number, compression(insert.storage))
         schema = pa.schema([(column.name, column.type) for column in insert.data_columns])
         return WRITTEN_FORMATS[insert.storage.format](insert.storage, sink, schema)
 
-    def target(self, name: str) -> str:
+    def target(self, name: str, bucket: int | None = None) -> str:
         """The path of a file below its partition's directory.
 
         Args:
             name: A name that no other file has; the files of transactional tables have the names that Hive gives.
+            bucket: As for ``open``.
         """
+        extension = file_extension(self.insert.storage)
         if self.insert.acid is None:
-            return name
-        acid, bucket = self.insert.acid.of_task(self.task)
-        return f"{acid.directory}/" + (f"bucket_{bucket:05d}" if acid.row_ids else f"{bucket:06d}_0")
+            return f"{name}{extension}" if bucket is None else f"{bucket:06d}_0{extension}"
+        acid, number = self._numbered(self.insert.acid, bucket)
+        return f"{acid.directory}/" + (f"bucket_{number:05d}" if acid.row_ids else f"{number:06d}_0{extension}")
 
-
-def compression(storage: FileStorage) -> str | None:
-    """The codec of a table's new files, by pyarrow's name; ``None`` where its name is not known.
-
-    ``orc.compress`` and ``parquet.compression`` name it, by default ZLIB (``OrcConf.COMPRESS``) and SNAPPY, as Spark
-    and Trino have it; Hive's own default for Parquet is none at all. Text files are not compressed: Hive does that by
-    a setting of its sessions alone.
-    """
-    if storage.format == "textfile":
-        return "none"
-    properties = {key.lower(): value.upper() for key, value in storage.properties}
-    if storage.format == "orc":
-        return _ORC_COMPRESSION.get(properties.get("orc.compress", "ZLIB"))
-    return _PARQUET_COMPRESSION.get(properties.get("parquet.compression", "SNAPPY"))
+    def _numbered(self, acid: AcidWrite, bucket: int | None) -> tuple[AcidWrite, int]:
+        """A task is a bucket where the table has none. Else the driver looks that no two files are of one."""
+        return acid.of_task(self.task) if bucket is None else (acid, bucket)
 
 
 class _OrcWriter:
     def __init__(self, storage: FileStorage, sink: pa.NativeFile, schema: pa.Schema) -> None:
         # Hive before 0.12 could not read newer files; all releases that are spoken to can.
-        self._writer = orc.ORCWriter(sink, file_version="0.12", compression=compression(storage))
+        blooms = BloomFilters.of(storage, schema, "the table")
+        self._writer = orc.ORCWriter(
+            sink,
+            file_version="0.12",
+            compression=compression(storage),
+            bloom_filter_columns=blooms.type_ids or None,
+            bloom_filter_fpp=blooms.fpp,
+        )
 
     def write(self, table: pa.Table) -> None:
         self._writer.write(table)
@@ -125,5 +126,8 @@ WRITTEN_FORMATS: Mapping[str, Callable[[FileStorage, pa.NativeFile, pa.Schema], 
     "orc": _OrcWriter,
     "parquet": _ParquetWriter,
     "textfile": TextFileWriter,
+    "avro": AvroFileWriter,
+    "rcfile": RcFileWriter,
+    "sequencefile": SequenceFileWriter,
 }
 """What begins a file, by the name of a format."""

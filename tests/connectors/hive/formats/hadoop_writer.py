@@ -171,7 +171,8 @@ def _timestamp(value: datetime.datetime) -> bytes:
 def _decimal(value: Decimal) -> bytes:
     sign, digits, exponent = value.as_tuple()
     number = int("".join(map(str, digits))) * 10 ** max(int(exponent), 0) * (-1 if sign else 1)
-    raw = number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
+    # As few bytes as BigInteger.toByteArray: one of -128.
+    raw = number.to_bytes((~number if number < 0 else number).bit_length() // 8 + 1, "big", signed=True)
     return vint(max(-int(exponent), 0)) + text(raw)
 
 

@@ -29,8 +29,12 @@ class DelimitedTexts:
 
     def lines(self, rows: pa.RecordBatch) -> pa.Array:
         """Each row as a text without the end of its line."""
-        texts = [self._texts(column, 1) for column in rows.columns]
+        texts = [self.column(column) for column in rows.columns]
         return pc.binary_join_element_wise(*texts, self._separator(0))
+
+    def column(self, array: pa.Array) -> pa.Array:
+        """The texts of one column, none of them NULL."""
+        return self._texts(array, 1)
 
     def _texts(self, array: pa.Array, level: int) -> pa.Array:
         """Texts of values, none of them NULL (``LazySimpleSerDe.serialize``)."""

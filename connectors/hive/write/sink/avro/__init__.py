@@ -1,0 +1,1 @@
+"""Avro files that are written. Executor side."""

@@ -1,0 +1,1 @@
+"""Values as bytes, many at a time. Executor side."""

@@ -1,0 +1,1 @@
+"""RCFiles and SequenceFiles that are written. Executor side."""
