@@ -83,7 +83,7 @@ class PlannedQuery:
 
     def register_rows(self, view: str, schema: pa.Schema, open_reader: OpenReader) -> None:
         """Has the query read rows of a schema under the name of a view."""
-        self.cursor.register(view, ScanDataset(schema, self._noting(open_reader), may_filter=True))
+        self.cursor.register(view, ScanDataset(schema, self._reads.noting(open_reader), may_filter=True))
 
     def explained(self, *, run: bool) -> str:
         """DuckDB's plan as JSON, after a run with all its counts."""
