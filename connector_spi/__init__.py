@@ -89,6 +89,7 @@ from connector_spi.optional.page_sink import (
 )
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
@@ -293,6 +294,7 @@ __all__ = [
     "SupportsTableDefinition",
     "SupportsTableListing",
     "SupportsTableRedirection",
+    "SupportsTableReplacement",
     "SupportsTimeTravel",
     "SupportsTopN",
     "SupportsViews",

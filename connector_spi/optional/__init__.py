@@ -47,6 +47,7 @@ from connector_spi.optional.page_sink import (
 )
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
@@ -114,6 +115,7 @@ __all__ = [
     "SupportsStreaming",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTableReplacement",
     "SupportsTopN",
     "SupportsViews",
     "TableChanges",

@@ -26,9 +26,9 @@ from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable, written_buckets
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
-__all__ = ["HiveInserts"]
+__all__ = ["STAGING", "HiveInserts"]
 
-_STAGING = ".lakeport_insert_"
+STAGING = ".lakeport_insert_"
 """Begins with a dot, so that Hive, Spark, Trino and we pass over it."""
 _STATEMENTS = 64
 """Numbers of statements that one insert into a transactional table may use: one for each 4,096 tasks."""
@@ -81,7 +81,7 @@ class HiveInserts:
         handle = HiveInsertHandle(
             table.name,
             with_avro_schema(storage, self._files, f"rows cannot be added to {table.name}"),
-            join_path(table.location, f"{_STAGING}{uuid.uuid4().hex}"),
+            join_path(table.location, f"{STAGING}{uuid.uuid4().hex}"),
             table.data_columns,
             table.partition_keys,
             table.text_rules,

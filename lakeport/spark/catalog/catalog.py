@@ -32,6 +32,7 @@ from lakeport.spark.catalog.loading import (
     table_version,
 )
 from lakeport.spark.catalog.procedures import ProcedureProxy
+from lakeport.spark.catalog.replaced_table import stage_replacement
 from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
@@ -212,13 +213,20 @@ class CatalogProxy(Proxy):
         except NotSupportedError as error:
             raise as_illegal_argument(self._jvm, error) from error
 
-    def stageReplace(self, *args: object) -> object:
-        """Refused."""
-        raise as_illegal_argument(self._jvm, self._rows_are_not_written("REPLACE TABLE"))
+    def stageReplace(self, ident: JavaObject, *definition: JavaObject) -> StagedTableProxy:
+        """``REPLACE TABLE``, with a query or without one."""
+        try:
+            name = table_name(self._jvm, self._catalog, ident)
+            return stage_replacement(self._jvm, self._access(), name, definition)
+        except TableNotFoundError as error:
+            raise no_such_table(self._jvm, ident) from error
+        except NotSupportedError as error:
+            raise as_illegal_argument(self._jvm, error) from error
 
-    def stageCreateOrReplace(self, *args: object) -> object:
-        """Refused."""
-        raise as_illegal_argument(self._jvm, self._rows_are_not_written("CREATE OR REPLACE TABLE"))
+    def stageCreateOrReplace(self, ident: JavaObject, *definition: JavaObject) -> StagedTableProxy:
+        """``CREATE OR REPLACE TABLE``, with a query or without one."""
+        exists = self.tableExists(ident)
+        return self.stageReplace(ident, *definition) if exists else self.stageCreate(ident, *definition)
 
     def alterTable(self, ident: JavaObject, changes: JavaObject) -> Proxy | JavaObject:
         """``ALTER TABLE`` of comments and properties."""
