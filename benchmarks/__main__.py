@@ -13,7 +13,7 @@ from benchmarks.figures import Figure, print_figures, read_figures
 from benchmarks.machine import machine_lines
 
 _ACID = ("acid_scan", "acid_originals", "acid_deletes")
-_PLANNING = ("planning", "hudi_planning")
+_PLANNING = ("planning", "hudi_planning", "planning_cache")
 BENCHMARKS = (
     "query_overhead",
     "columns",

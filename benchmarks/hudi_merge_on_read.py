@@ -24,7 +24,7 @@ from benchmarks.hudi_tables import MergedShape, write_merged
 from benchmarks.lake import Lake, open_lake
 from benchmarks.turns import Taken, take_turns
 from connectors.hudi.read import key_stretches
-from connectors.hudi.read.log_cache import LOG_CACHE
+from connectors.hudi.read.log_cache import APPLIED_CACHE, LOG_CACHE
 
 __all__ = ["measure"]
 
@@ -168,6 +168,7 @@ def _forgetting(run: Run) -> Run:
 
     def forget_and_run() -> Sequence[float]:
         LOG_CACHE.clear()
+        APPLIED_CACHE.clear()
         return run()
 
     return forget_and_run

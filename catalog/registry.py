@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from catalog.access_control.security import Security
 from catalog.config import BrokenCatalog, CatalogConfig, load_catalog_directory
 from catalog.entry import CatalogEntry
+from catalog.guard.connector import guard
 from catalog.plugins import PluginSet
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext
 from connector_spi.errors import (
@@ -61,9 +63,19 @@ class CatalogRegistry:
     Args:
         plugins: The installed connectors, or a function that finds them at first use, since loading them is slow.
         engine_version: Passed to the connectors.
+        security: Who asks, and the access control; ``None`` allows everything.
+
+    Attributes:
+        security: As given. Connectors that ``get`` and ``sibling`` return obey it.
     """
 
-    def __init__(self, plugins: PluginSet | Callable[[], PluginSet], engine_version: str) -> None:
+    def __init__(
+        self,
+        plugins: PluginSet | Callable[[], PluginSet],
+        engine_version: str,
+        security: Security | None = None,
+    ) -> None:
+        self.security = security or Security()
         self._plugins = plugins
         self._finding_plugins = threading.Lock()
         self._context = ConnectorContext(SPI_VERSION, engine_version)
@@ -146,6 +158,10 @@ class CatalogRegistry:
             self._refuse_if_closed()
             return sorted(self._entries)
 
+    def shown_names(self) -> list[str]:
+        """Names of the catalogs that are shown to who asks where no client does, sorted."""
+        return self._shown(self.names())
+
     def connector_name(self, name: str) -> str | None:
         """Value of a catalog's ``connector.name``; ``None`` where its file cannot be read.
 
@@ -173,7 +189,7 @@ class CatalogRegistry:
         """
         with self._lock:
             entry = self._find(name)
-        return entry.connector(self.plugins, self._context)
+        return self._guarded(name, entry.connector(self.plugins, self._context))
 
     def sibling(self, name: str, connector_name: str, properties: Mapping[str, str]) -> Connector:
         """A connector of another kind behind a catalog, for tables that the catalog's own cannot read.
@@ -191,7 +207,7 @@ class CatalogRegistry:
         """
         with self._lock:
             entry = self._find(name)
-        return entry.sibling(connector_name, properties, self.plugins, self._context)
+        return self._guarded(name, entry.sibling(connector_name, properties, self.plugins, self._context))
 
     def check(self) -> tuple[CatalogCheck, ...]:
         """Builds every catalog and reports the result of each, sorted by name."""
@@ -253,11 +269,22 @@ class CatalogRegistry:
             return CatalogCheck(name, connector_name, error)
         return CatalogCheck(name, connector_name, None)
 
+    def _guarded(self, name: str, connector: Connector) -> Connector:
+        if self.security.is_open and connector.access_control is None:
+            return connector
+        return guard(name, connector, self.security.access_control)
+
+    def _shown(self, names: Iterable[str]) -> list[str]:
+        security = self.security
+        if security.is_open:
+            return sorted(names)
+        return sorted(security.access_control.filter_catalogs(security.identity(security.own_user), list(names)))
+
     def _find(self, name: str) -> CatalogEntry:
         self._refuse_if_closed()
         entry = self._entries.get(name)
         if entry is None:
-            raise _not_found(name, self._entries)
+            raise _not_found(name, self._shown(self._entries))
         return entry
 
     def _refuse_if_closed(self) -> None:

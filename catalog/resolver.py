@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from catalog.guard.handles import GuardedTable
 from connector_spi.errors import (
     ColumnNotFoundError,
     ConnectorError,
@@ -21,12 +22,14 @@ from connector_spi.names import CatalogSchemaTableName, SchemaTableName, SystemT
 from connector_spi.optional.changes import ChangeRange, SupportsChanges, TableChanges
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.schema import TableMetadata
+from connector_spi.security.connector_access_control import denied
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 
 __all__ = [
     "ResolvedSystemTable",
     "ResolvedTable",
+    "check_not_hidden",
     "resolve_changes",
     "resolve_column",
     "resolve_schema",
@@ -186,8 +189,20 @@ def resolve_column(resolved: ResolvedTable, column: str) -> ColumnHandle:
     same = [handle for name, handle in resolved.columns.items() if name.lower() == column.lower()]
     if len(same) == 1:
         return same[0]
+    check_not_hidden(resolved, column)
     near = _near(column, lambda: [shown.name for shown in resolved.table.columns])
     raise ColumnNotFoundError(f"no column {quote_identifier(column)} in table {resolved.name}{near}")
+
+
+def check_not_hidden(resolved: ResolvedTable, column: str) -> None:
+    """Refuses a column that the access control hides, as if it had been read.
+
+    Raises:
+        AccessDeniedError: It is one of the table.
+    """
+    handle = resolved.handle
+    if isinstance(handle, GuardedTable) and column.lower() in {name.lower() for name in handle.hidden}:
+        denied(f"Cannot select from columns [{column.lower()}] in table or view {resolved.name}")
 
 
 def _get_handle(

@@ -3,6 +3,7 @@
 from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin, version_problem
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import (
+    AccessDeniedError,
     CatalogNotFoundError,
     ColumnNotFoundError,
     ConnectorError,
@@ -97,7 +98,16 @@ from connector_spi.optional.statistics_collection import (
 )
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.optional.writing import (
+    BucketFunction,
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
+)
 from connector_spi.page_source import (
     MAX_BATCH_ROWS,
     GeneratorPageSource,
@@ -151,6 +161,7 @@ from connector_spi.properties import (
 )
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.security import ConnectorAccessControl, GroupProvider, Identity, SystemAccessControl, ViewExpression
 from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
@@ -168,11 +179,13 @@ __all__ = [
     "MAX_BATCH_ROWS",
     "OPERATION_COLUMN",
     "SPI_VERSION",
+    "AccessDeniedError",
     "AggregateFunction",
     "AggregateKind",
     "Aggregation",
     "AggregationApplication",
     "AllOrNoneValueSet",
+    "BucketFunction",
     "Call",
     "CatalogNotFoundError",
     "CatalogSchemaTableName",
@@ -187,6 +200,7 @@ __all__ = [
     "ColumnStatistics",
     "Comparability",
     "Connector",
+    "ConnectorAccessControl",
     "ConnectorContext",
     "ConnectorError",
     "ConnectorExpression",
@@ -213,7 +227,10 @@ __all__ = [
     "GeneratorPageSource",
     "GeneratorPageSourceProvider",
     "GeneratorSplit",
+    "GroupProvider",
+    "Identity",
     "InsertHandle",
+    "InsertLayout",
     "InternalError",
     "InvalidArgumentError",
     "InvalidPropertyError",
@@ -263,6 +280,7 @@ __all__ = [
     "SupportsChanges",
     "SupportsColumnStatistics",
     "SupportsInsert",
+    "SupportsInsertLayout",
     "SupportsLimit",
     "SupportsMerge",
     "SupportsOverwrite",
@@ -280,6 +298,7 @@ __all__ = [
     "SupportsTimeTravel",
     "SupportsTopN",
     "SupportsViews",
+    "SystemAccessControl",
     "SystemTable",
     "SystemTableName",
     "TableChanges",
@@ -301,6 +320,7 @@ __all__ = [
     "VersionKind",
     "ViewDefinition",
     "ViewDialect",
+    "ViewExpression",
     "alternatives",
     "boolean_property",
     "closest",

@@ -12,6 +12,7 @@ from connector_spi.optional.page_sink import PageSinkProvider
 from connector_spi.optional.procedures import Procedure
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.properties import PropertyMetadata, PropertyValues
+from connector_spi.security.connector_access_control import ConnectorAccessControl
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
@@ -73,6 +74,11 @@ class Connector(ABC):
     def system_tables(self) -> Sequence[SystemTable]:
         """Tables about the catalog itself, in a schema such as ``system``; they hide others of their names."""
         return ()
+
+    @property
+    def access_control(self) -> ConnectorAccessControl | None:
+        """What may be done in this catalog, beside what the system's access control says; ``None`` adds nothing."""
+        return None
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:

@@ -5,6 +5,7 @@
     │   ├── CatalogNotFoundError, SchemaNotFoundError, TableNotFoundError,
     │   │   ColumnNotFoundError, ProcedureNotFoundError        (also LookupError)
     │   ├── InvalidPropertyError, InvalidArgumentError         (also ValueError)
+    │   ├── AccessDeniedError                                  (also PermissionError)
     │   └── NotSupportedError                                  (also NotImplementedError)
     ├── ExternalError                   a server, file or network is wrong (also OSError)
     │   ├── MetastoreError
@@ -24,6 +25,7 @@ from enum import Enum
 from typing import ClassVar
 
 __all__ = [
+    "AccessDeniedError",
     "CatalogNotFoundError",
     "ColumnNotFoundError",
     "ConnectorError",
@@ -137,6 +139,12 @@ class InvalidArgumentError(UserError, ValueError):
     """An argument of a call or of a procedure is wrong."""
 
     default_code = ErrorCode("INVALID_ARGUMENT", ErrorType.USER_ERROR)
+
+
+class AccessDeniedError(UserError, PermissionError):
+    """The access control denies what was asked. Whoever keeps its rules can allow it."""
+
+    default_code = ErrorCode("PERMISSION_DENIED", ErrorType.USER_ERROR)
 
 
 class NotSupportedError(UserError, NotImplementedError):

@@ -215,7 +215,7 @@ class SupportsColumnStatistics(Protocol):
     """Metadata that knows more of columns than planning a scan is worth."""
 
     def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
-        """As ``get_table_statistics``, with all that is known of columns; for ``SHOW STATS``."""
+        """As ``get_table_statistics``, with all that is known of columns; for ``SHOW STATS``, and for plans by cost."""
 
 
 @runtime_checkable

@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from connector_spi.errors import InternalError
 from connector_spi.properties import PropertyMetadata
+from connector_spi.security.identity import Identity
 from connector_spi.serializable import Serializable
 
 __all__ = ["ConnectorSession"]
@@ -26,6 +27,8 @@ class ConnectorSession(Serializable):
         start: When the query began, aware, UTC.
         properties: Session properties of this catalog, typed, each exactly once.
         is_explained: Someone wants to know what is skipped: numbers that cost a further call may be asked for.
+        groups: Groups of the user.
+        roles: Roles that the user has enabled.
     """
 
     query_id: str
@@ -34,6 +37,13 @@ class ConnectorSession(Serializable):
     start: datetime
     properties: tuple[tuple[str, object], ...] = ()
     is_explained: bool = False
+    groups: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+
+    @property
+    def identity(self) -> Identity:
+        """Who asks, without credentials: the session travels."""
+        return Identity(self.user, self.groups, self.roles)
 
     def get(self, prop: PropertyMetadata[T]) -> T:
         """The value of a session property that the connector declares.

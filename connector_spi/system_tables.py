@@ -27,6 +27,11 @@ class SystemTable(ABC):
         """Whether its rows are so few that the engine should take them from the driver, without a task."""
         return False
 
+    @property
+    def checks_access(self) -> bool:
+        """Whether it looks itself at what its reader may see; else who may read system information reads all of it."""
+        return False
+
     @abstractmethod
     def read(self, session: ConnectorSession, constraint: TupleDomain[str]) -> Iterator[pa.RecordBatch]:
         """The rows, with all columns in the metadata's order.

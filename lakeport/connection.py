@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, overload
 
 from connector_spi.errors import InvalidArgumentError
+from connector_spi.security import Identity, SystemAccessControl
 from lakeport.default_catalogs import load_catalogs
 from lakeport.duckdb.session import LocalSession
 from lakeport.engine import check_engine
@@ -25,6 +26,8 @@ def connect(
     *,
     engine: Literal["duckdb"],
     settings: Mapping[str, str] | None = None,
+    access_control: SystemAccessControl | None = None,
+    identity: Identity | None = None,
 ) -> LocalSession: ...
 
 
@@ -35,6 +38,8 @@ def connect(
     *,
     new_sessions: bool = False,
     engine: Literal["spark"] = "spark",
+    access_control: SystemAccessControl | None = None,
+    identity: Identity | None = None,
 ) -> Session: ...
 
 
@@ -45,6 +50,8 @@ def connect(
     new_sessions: bool = False,
     engine: Literal["spark", "duckdb"] = "spark",
     settings: Mapping[str, str] | None = None,
+    access_control: SystemAccessControl | None = None,
+    identity: Identity | None = None,
 ) -> Session | LocalSession:
     """Opens a session.
 
@@ -58,6 +65,8 @@ def connect(
 
         settings: Of DuckDB: ``memory_limit``, ``threads``, ``temp_directory`` and ``max_temp_directory_size``, with the
             values that DuckDB has for them; ``SET duckdb.memory_limit = 4GB`` changes them later.
+        access_control: What may be done, in place of what ``access-control.properties`` beside the directory says.
+        identity: Who asks, with groups and roles; ``None`` is the user of the process.
 
     Raises:
         InvalidArgumentError: A directory in the place of the Spark session, an engine that there is not, or settings
@@ -75,7 +84,7 @@ def connect(
         raise InvalidArgumentError(f"a Spark session is given to the engine {engine}; leave it out, or the engine")
     if engine == "spark" and settings:
         raise InvalidArgumentError("settings are those of the engine duckdb; those of Spark belong to its session")
-    registry = load_catalogs(catalogs)
+    registry = load_catalogs(catalogs, access_control, identity)
     try:
         if engine == "duckdb":
             return LocalSession(registry, settings)

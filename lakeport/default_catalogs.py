@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+from catalog.access_control.configuration import load_security
 from catalog.config import CatalogConfig
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
+from connector_spi.security import Identity, SystemAccessControl
 from lakeport.version import VERSION
 
 __all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "load_catalogs"]
@@ -19,13 +22,26 @@ DEFAULT_WAREHOUSE = Path("lakeport-warehouse")
 """Directory of the embedded metastore of the built-in catalogs, which exist if there are no catalog files."""
 
 
-def load_catalogs(directory: str | os.PathLike[str] | None) -> CatalogRegistry:
-    """The catalogs of a directory; with ``None`` the default catalogs of ``connect``.
+def load_catalogs(
+    directory: str | os.PathLike[str] | None,
+    access_control: SystemAccessControl | None = None,
+    identity: Identity | None = None,
+) -> CatalogRegistry:
+    """The catalogs of a directory, under the access control beside it; with ``None`` those of ``connect``.
+
+    Args:
+        directory: Of the catalog files.
+        access_control: In place of what ``access-control.properties`` beside the directory says.
+        identity: Who asks; ``None`` is the user of the process.
 
     Raises:
-        InvalidPropertyError: The directory does not exist.
+        InvalidPropertyError: The directory does not exist, or the access control cannot be read.
     """
-    registry = CatalogRegistry(discover_plugins, VERSION)
+    beside = DEFAULT_CATALOGS.parent if directory is None else Path(directory).absolute().parent
+    security = replace(load_security(beside), own=identity)
+    if access_control is not None:
+        security = replace(security, access_control=access_control)
+    registry = CatalogRegistry(discover_plugins, VERSION, security)
     if directory is not None:
         registry.register_directory(directory)
     elif DEFAULT_CATALOGS.is_dir():

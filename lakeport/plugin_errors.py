@@ -42,7 +42,8 @@ class ConnectorOrigin(Serializable):
     @classmethod
     def of(cls, catalog: str, connector_name: str | None, connector: Connector) -> ConnectorOrigin:
         """The origin of a live catalog."""
-        module = type(connector).__module__
+        # Behind an access control there is the one whose code it is.
+        module = type(getattr(connector, "guarded", connector)).__module__
         return cls(catalog, connector_name or module, module.partition(".")[0] == _BUILT_IN)
 
     @contextmanager

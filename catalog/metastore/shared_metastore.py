@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
 
+from catalog.metastore.cache.caches_table import CacheRow, CachesTable
 from catalog.metastore.cache.flush_procedure import flush_procedure
 from catalog.metastore.cache.policy import CachePolicy
 from catalog.metastore.cache.registry import flush_caches, register_cache
@@ -64,14 +65,30 @@ class SharedMetastore:
 
         return tuple(replace(one, function=partial(run, position)) for position, one in enumerate(own))
 
-    def procedures(self) -> Sequence[Procedure]:
-        """Procedures about what is shared."""
-        # A table of one catalog may be read through another.
-        return (flush_procedure(partial(flush_caches, self.metastore.addresses)),)
+    def procedures(
+        self, flush: Callable[[str | None, str | None], int] = lambda schema, table: 0
+    ) -> Sequence[Procedure]:
+        """Procedures about what is shared.
 
-    def system_tables(self) -> Sequence[SystemTable]:
-        """Tables about what is shared."""
-        return (MetastoreCallsTable(self.history),)
+        Args:
+            flush: Drops what the connector itself keeps of a schema and a table, each or all; gives how many answers.
+        """
+
+        def flush_all(schema: str | None, table: str | None, partition: str | None) -> int:
+            # Before the metastore's answers: they say where a table is.
+            own = flush(schema, table)
+            # A table of one catalog may be read through another.
+            return own + flush_caches(self.metastore.addresses, schema, table, partition)
+
+        return (flush_procedure(flush_all),)
+
+    def system_tables(self, caches: Callable[[], Iterable[CacheRow]] = lambda: ()) -> Sequence[SystemTable]:
+        """Tables about what is shared.
+
+        Args:
+            caches: What the connector itself keeps, for ``system.caches``.
+        """
+        return (MetastoreCallsTable(self.history), CachesTable(lambda: (self.reads.cache_row(), *caches())))
 
     def describe(self) -> Mapping[str, str]:
         """The kind of metastore and where it is, for ``lakeport catalogs check``.

@@ -56,7 +56,16 @@ from connector_spi.optional.statistics_collection import (
 )
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.optional.writing import (
+    BucketFunction,
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
+)
 
 __all__ = [
     "CHANGE_TYPE",
@@ -69,6 +78,7 @@ __all__ = [
     "AggregateKind",
     "Aggregation",
     "AggregationApplication",
+    "BucketFunction",
     "ChangeRange",
     "ChangeType",
     "CollectedColumn",
@@ -76,6 +86,7 @@ __all__ = [
     "EventListener",
     "Fragment",
     "InsertHandle",
+    "InsertLayout",
     "MergeCommand",
     "MergeHandle",
     "MergeSink",
@@ -94,6 +105,7 @@ __all__ = [
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsInsert",
+    "SupportsInsertLayout",
     "SupportsMerge",
     "SupportsOverwrite",
     "SupportsPartitionDefinition",

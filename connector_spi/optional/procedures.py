@@ -45,6 +45,7 @@ class Procedure:
         arguments: In order, the required ones first.
         result: Schema of the rows that ``function`` returns.
         function: Gets the session and all arguments by name; returns a table of schema ``result``.
+        checks_access: It looks itself at what its caller may do; else the access control says who may call it.
     """
 
     schema: str
@@ -53,3 +54,4 @@ class Procedure:
     arguments: tuple[ProcedureArgument, ...]
     result: pa.Schema
     function: ProcedureFunction
+    checks_access: bool = False

@@ -18,7 +18,12 @@ from connector_spi.properties import (
     string_list_property,
 )
 from connectors.hive.acid.delete_set import MAX_DELETE_MEMORY
-from connectors.hive.buckets.layout import BUCKET_EXECUTION, VALIDATE_BUCKETING
+from connectors.hive.buckets.layout import (
+    BUCKET_EXECUTION,
+    EMPTY_BUCKET_FILES,
+    PREFERRED_PARTITIONING,
+    VALIDATE_BUCKETING,
+)
 from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.listing.cache import LISTING_PROPERTIES
 from connectors.hive.write.codec_setting import COMPRESSION_CODEC
@@ -27,6 +32,7 @@ from connectors.toolkit.storage.properties import STORAGE_PROPERTIES
 __all__ = [
     "ASSUME_COMMITTED_WRITE_IDS",
     "CONFIG_PROPERTIES",
+    "FOOTER_CACHE",
     "HEARTBEAT_INTERVAL",
     "IGNORE_ABSENT_PARTITIONS",
     "LOCK_MAX_WAIT",
@@ -92,6 +98,13 @@ PARQUET_BY_NAME = boolean_property(
 SPLIT_LOADER_CONCURRENCY = integer_property(
     "hive.split-loader-concurrency", "Directories that are listed at once.", 16, minimum=1, maximum=256
 )
+FOOTER_CACHE = data_size_property(
+    "hive.footer-cache",
+    "Memory of the process for what planning has read of footers, by path, size and modification time; 0B keeps none.",
+    64 << 20,
+    minimum=0,
+    session="footer_cache",
+)
 PARQUET_ZONE = _zone_property(
     "hive.parquet.time-zone",
     "Zone of Parquet's instants in timestamp columns where the file names none; empty is the session's.",
@@ -144,6 +157,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     ORC_BY_NAME,
     PARQUET_BY_NAME,
     SPLIT_LOADER_CONCURRENCY,
+    FOOTER_CACHE,
     PARQUET_ZONE,
     ORC_ZONE,
     RCFILE_ZONE,
@@ -155,6 +169,8 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     COMPRESSION_CODEC,
     ASSUME_COMMITTED_WRITE_IDS,
     BUCKET_EXECUTION,
+    EMPTY_BUCKET_FILES,
+    PREFERRED_PARTITIONING,
     VALIDATE_BUCKETING,
     *LISTING_PROPERTIES,
     *STORAGE_PROPERTIES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 
 from catalog.metastore.cache.policy import cache_policy
 from catalog.metastore.factory import Metastore
@@ -40,7 +41,9 @@ from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.hive.transactions.heartbeats import Heartbeats
 from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
 from connectors.hive.transactions.writes import WriteTransaction
+from connectors.hive.write.loading import load_procedure
 from connectors.hive.write.sink.page_sink import HivePageSinkProvider
+from connectors.toolkit.caching.cache_state import cache_states
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import storage_options
 
@@ -107,15 +110,11 @@ class HiveConnector(Connector):
     @property
     def procedures(self) -> Sequence[Procedure]:
         own = self._shared.per_user(lambda metastore: HiveProcedures(metastore, self._files).procedures())
-        shared = (
-            self._split_manager.listings.flushed_by(one) if one.name == "flush_metadata_cache" else one
-            for one in self._shared.procedures()
-        )
-        return (*own, *shared)
+        return (*own, load_procedure(self, self._files), *self._shared.procedures(self._split_manager.listings.flush))
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:
-        return self._shared.system_tables()
+        return self._shared.system_tables(lambda: map(asdict, (self._split_manager.listings.state, *cache_states())))
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:

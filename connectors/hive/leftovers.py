@@ -18,7 +18,7 @@ from connector_spi.session import ConnectorSession
 from connectors.hive.definitions.columns import make_handle
 from connectors.hive.definitions.table_formats import table_location
 from connectors.hive.write.inserts import STAGING
-from connectors.hive.write.publishing import REPLACED
+from connectors.hive.write.publish.publishing import REPLACED
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
 __all__ = ["orphan_files_procedure"]

@@ -12,14 +12,11 @@ from connector_spi.handles import ColumnHandle
 from connectors.hive.formats.file_storage import FileStorage, by_position
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.schema.file_columns import file_sources
-from connectors.toolkit.orc.footer import read_orc_footer
-from connectors.toolkit.orc.plain_times import has_modern_times, is_of_utc
-from connectors.toolkit.orc.reader import orc_errors, read_orc_schema
-from connectors.toolkit.parquet.footer import typed_schema
-from connectors.toolkit.parquet.reader import open_parquet, parquet_errors
+from connectors.hive.schema.footer_facts import FooterFacts
+from connectors.toolkit.orc.plain_times import has_modern_times
 from connectors.toolkit.schema.column_sources import find_column
-from connectors.toolkit.schema.time_conventions import INT96, TimeConventions, parquet_conventions
-from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.toolkit.schema.time_conventions import INT96, TimeConventions
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
 __all__ = ["NativeFiles"]
 
@@ -50,9 +47,9 @@ class NativeFiles:
         files: Storage.
         table: The table.
         columns: Columns that are read.
+        footers: Says what is in the files.
         orc_by_name: Find columns of ORC files by name; else by position.
         parquet_by_name: Find columns of Parquet files by name; else by position.
-        parquet_zone: Zone in which instants of Parquet files are shown where the file names none.
     """
 
     def __init__(
@@ -60,10 +57,10 @@ class NativeFiles:
         files: FileSystem,
         table: HiveTableHandle,
         columns: Sequence[ColumnHandle],
+        footers: FooterFacts,
         *,
         orc_by_name: bool,
         parquet_by_name: bool,
-        parquet_zone: str,
     ) -> None:
         self._files = files
         self._table = table
@@ -71,7 +68,7 @@ class NativeFiles:
         self._columns = [column for column in columns if column.name in data_names]
         self._by_name = {"orc": orc_by_name, "parquet": parquet_by_name}
         rules = dict(table.text_rules)
-        self._parquet_zone = parquet_zone
+        self._footers = footers
         self._never = any(
             column.name in rules or (column.name not in data_names and _holds(column.type, pa.types.is_timestamp))
             for column in columns
@@ -81,15 +78,14 @@ class NativeFiles:
         self._known: dict[tuple[str, bool], bool] = {}
         self._seen = 0
 
-    def is_native(self, path: str, size: int, storage: FileStorage) -> bool:
+    def is_native(self, file: FileInfo, storage: FileStorage) -> bool:
         """Whether the engine may read a file itself for the columns that are read.
 
         Args:
-            path: The file, not empty.
-            size: Its bytes.
+            file: The file, not empty.
             storage: How it is written; of other formats than ORC and Parquet no file is native.
         """
-        if self._never or storage.format not in self._by_name or self._files.has_settings(path):
+        if self._never or storage.format not in self._by_name or self._files.has_settings(file.path):
             return False
         by_name = self._by_name[storage.format] and not by_position(storage)
         key = (storage.format, by_name)
@@ -98,18 +94,18 @@ class NativeFiles:
             if self._known.get(key) is False:
                 return False
             if self._seen > _FEW_FILES and (self._has_times or not by_name):
-                if self._seen > _MANY_FILES or size < _LARGE_BYTES:
+                if self._seen > _MANY_FILES or file.size < _LARGE_BYTES:
                     self._known[key] = False
                     return False
             elif self._seen > _FEW_FILES and key in self._known:
                 return True
-        native = self._looks_native(path, storage.format, by_name)
+        native = self._looks_native(file, storage.format, by_name)
         with self._lock:
             self._known[key] = self._known.get(key, True) and native
             return native
 
-    def _looks_native(self, path: str, file_format: str, by_name: bool) -> bool:
-        schema, same = self._orc(path) if file_format == "orc" else self._parquet(path)
+    def _looks_native(self, file: FileInfo, file_format: str, by_name: bool) -> bool:
+        schema, same = self._orc(file) if file_format == "orc" else self._parquet(file)
         lowered = [name.lower() for name in schema.names]
         if len(set(lowered)) < len(lowered) or (file_format == "orc" and _has_position_names(lowered)):
             return False
@@ -121,32 +117,24 @@ class NativeFiles:
         known = [(column.type, position) for column, position in found if position is not None]
         if not all(_same(schema.field(position).type, arrow, same) for arrow, position in known):
             return False
-        return file_format != "orc" or self._has_native_orc_times(path, known)
+        return file_format != "orc" or self._has_native_orc_times(file, known)
 
-    def _orc(self, path: str) -> tuple[pa.Schema, _SameLeaf]:
-        return read_orc_schema(self._files, path), _same_in_orc
+    def _orc(self, file: FileInfo) -> tuple[pa.Schema, _SameLeaf]:
+        return self._footers.orc_schema(file), _same_in_orc
 
-    def _parquet(self, path: str) -> tuple[pa.Schema, _SameLeaf]:
-        file = open_parquet(self._files, path)
-        try:
-            with parquet_errors(path):
-                schema, footer = typed_schema(file), file.metadata
-                conventions = parquet_conventions(footer.metadata, footer.created_by, self._parquet_zone)
-                parquet_mr = (footer.created_by or "").startswith("parquet-mr")
-                return schema, partial(_same_in_parquet, conventions, parquet_mr)
-        finally:
-            file.close(force=True)
+    def _parquet(self, file: FileInfo) -> tuple[pa.Schema, _SameLeaf]:
+        facts = self._footers.parquet(file)
+        return facts.schema, partial(_same_in_parquet, facts.times, facts.parquet_mr)
 
-    def _has_native_orc_times(self, path: str, known: Sequence[tuple[pa.DataType, int]]) -> bool:
+    def _has_native_orc_times(self, file: FileInfo, known: Sequence[tuple[pa.DataType, int]]) -> bool:
         timed = [(arrow, position) for arrow, position in known if _holds(arrow, _is_time)]
         if not timed:
             return True
-        with self._files.open(path) as source, orc_errors(path):
-            footer = read_orc_footer(source, path)
-            if not all(has_modern_times(footer, position) for _, position in timed):
-                return False
-            zoned = any(_holds(arrow, pa.types.is_timestamp) for arrow, _ in timed)
-            return not zoned or is_of_utc(source, footer, path)
+        footer = self._footers.orc_footer(file)
+        if not all(has_modern_times(footer, position) for _, position in timed):
+            return False
+        zoned = any(_holds(arrow, pa.types.is_timestamp) for arrow, _ in timed)
+        return not zoned or self._footers.orc_of_utc(file)
 
 
 def _named_alike(schema: pa.Schema, found: Sequence[tuple[ColumnHandle, int | None]], file_format: str) -> bool:

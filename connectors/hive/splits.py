@@ -15,6 +15,7 @@ from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS
 from connectors.hive.config import (
+    FOOTER_CACHE,
     IGNORE_ABSENT_PARTITIONS,
     MAX_SPLIT_SIZE,
     ORC_BY_NAME,
@@ -33,6 +34,7 @@ from connectors.hive.native_reading import NativeFiles
 from connectors.hive.partitions.alternatives import fits_one, may_fit
 from connectors.hive.partitions.selection import PrunedPartitions, prune_partitions
 from connectors.hive.scan_guards import check_partition_count, check_partition_filter
+from connectors.hive.schema.footer_facts import FooterFacts
 from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.toolkit.read.aggregation import file_columns
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -85,6 +87,8 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
             pruned = replace(pruned, kept=kept)
             check_partition_count(table, len(kept), self._config)
         ignore_absent = session.get(IGNORE_ABSENT_PARTITIONS) and bool(table.partition_keys)
+        zone = self._config.get(PARQUET_ZONE) or session.time_zone
+        footers = FooterFacts(self._files, session.get(FOOTER_CACHE), zone)
         loader = SplitLoader(
             transaction=hive,
             table=table,
@@ -95,9 +99,9 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
                 self._files,
                 table,
                 columns,
+                footers,
                 orc_by_name=self._config.get(ORC_BY_NAME),
                 parquet_by_name=self._config.get(PARQUET_BY_NAME),
-                parquet_zone=self._config.get(PARQUET_ZONE) or session.time_zone,
             ),
             max_split_bytes=session.get(MAX_SPLIT_SIZE),
             files=self._files,

@@ -26,6 +26,7 @@ __all__ = [
     "IGNORE_ABSENT_PARTITIONS",
     "MAX_SPLIT_SIZE",
     "PARTITION_FILTER_REQUIRED",
+    "PLANNING_CACHE",
     "READ_OPTIMIZED",
     "SESSION_PROPERTIES",
     "SPLIT_LOADER_PARALLELISM",
@@ -45,6 +46,14 @@ MAX_SPLIT_SIZE = data_size_property(
     64 << 20,
     minimum=1 << 10,
     session="max_split_size",
+)
+PLANNING_CACHE = data_size_property(
+    "hudi.planning-cache",
+    "Memory of the process for what planning has read of tables, used again while their timelines do not change; "
+    "0B keeps nothing.",
+    256 << 20,
+    minimum=0,
+    session="planning_cache",
 )
 SPLIT_LOADER_PARALLELISM = integer_property(
     "hudi.split-loader-parallelism", "Directories listed at once.", 8, minimum=1, maximum=256
@@ -100,6 +109,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     MAX_SPLIT_SIZE,
     MERGE_CACHE,
     MERGE_MEMORY,
+    PLANNING_CACHE,
     SPLIT_LOADER_PARALLELISM,
     IGNORE_ABSENT_PARTITIONS,
     PARTITION_FILTER_REQUIRED,

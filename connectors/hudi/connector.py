@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 
 from catalog.metastore.cache.metastore import CachingMetastore
 from catalog.metastore.cache.policy import cache_policy
@@ -17,14 +18,23 @@ from connector_spi.optional.procedures import Procedure
 from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
-from connectors.hudi.config import CONFIG_PROPERTIES, SESSION_PROPERTIES, SPLIT_LOADER_PARALLELISM, hidden_columns
+from connectors.hudi.config import (
+    CONFIG_PROPERTIES,
+    PLANNING_CACHE,
+    SESSION_PROPERTIES,
+    SPLIT_LOADER_PARALLELISM,
+    hidden_columns,
+)
 from connectors.hudi.metadata import HudiMetadata
 from connectors.hudi.page_source import HudiPageSourceProvider
 from connectors.hudi.planning.missing_partitions import MissingPartitions
 from connectors.hudi.read_options import COLUMN_OPTIONS
 from connectors.hudi.registration.register import register_table_procedure, unregister_table_procedure
+from connectors.hudi.registration.registered_table import hudi_location
+from connectors.hudi.snapshots.kept_snapshots import forget_tables
 from connectors.hudi.splits import HudiSplitManager
 from connectors.hudi.transaction import HudiTransaction
+from connectors.toolkit.caching.cache_state import cache_states
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import storage_options
 
@@ -48,7 +58,7 @@ class HudiConnector(Connector):
         self._split_manager = HudiSplitManager(self._pool, MissingPartitions(self._shared.reads_of, self._files))
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
-        transaction = HudiTransaction(self._files, self._pool)
+        transaction = HudiTransaction(self._files, self._pool, session.get(PLANNING_CACHE))
         calls = self._shared.history.begin(session.query_id, session.user, session.start)
         client = CachingMetastore(self._shared.reads_of(session.user), calls)
         transaction.metadata = HudiMetadata(
@@ -78,11 +88,11 @@ class HudiConnector(Connector):
                 unregister_table_procedure(metastore.reads, metastore.writes),
             )
         )
-        return (*register, *self._shared.procedures())
+        return (*register, *self._shared.procedures(self._flush))
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:
-        return self._shared.system_tables()
+        return self._shared.system_tables(lambda: map(asdict, cache_states()))
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
@@ -91,6 +101,13 @@ class HudiConnector(Connector):
     def describe(self) -> Mapping[str, str]:
         """What the catalog is connected to, for ``lakeport catalogs check``."""
         return self._shared.describe()
+
+    def _flush(self, schema: str | None, table: str | None) -> int:
+        """Drops what planning has kept of a table; of all tables where one is not named."""
+        if schema is None or table is None:
+            return forget_tables(self._files)
+        entry = self._metastore.reads.get_table(schema, table)
+        return 0 if entry is None else forget_tables(self._files, hudi_location(entry, self._files))
 
     def shutdown(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)

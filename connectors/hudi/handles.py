@@ -183,7 +183,8 @@ class HudiSplit(Split):
         file_id: Id of the file group.
         base_instant: Requested time of the write that made the base file.
         path_values: Values of the partition fields that the file lacks, as the partition's path gives them for certain.
-        native: The rows of the columns asked are those of the file as they stand.
+        native: The rows of the base file are those of the table as they stand, in the columns asked, but for what the
+            logs say.
         constants: With ``native``: the values of asked columns that are not in the file.
         logs: The logs of the slice, in the order of merging.
         holds_inserts: The rows that are in the logs alone come with this split, and with no other of the slice.
@@ -225,6 +226,11 @@ class HudiSplit(Split):
 
     @property
     def native_file(self) -> NativeFile | None:
+        return None if self.logs else self.base_file
+
+    @property
+    def base_file(self) -> NativeFile | None:
+        """The range of the base file, where an engine may read it itself; the logs come on top."""
         if not self.native:
             return None
         return NativeFile(

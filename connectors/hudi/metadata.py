@@ -31,6 +31,7 @@ from connectors.hudi.file_group.slices import data_files
 from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.hidden_columns import HIDDEN_COLUMNS
 from connectors.hudi.metadata_table.opening import usable_metadata_table
+from connectors.hudi.planning.file_slice_plan import FileSlicePlan
 from connectors.hudi.planning.planner import plan_table
 from connectors.hudi.read_options import STREAM_START, parse_read_options
 from connectors.hudi.registration.definition_check import check_definition
@@ -39,8 +40,8 @@ from connectors.hudi.registration.registered_table import READ_OPTIMIZED_TABLE, 
 from connectors.hudi.registration.table_handle import partition_keys, partition_values, row_id, table_handle
 from connectors.hudi.snapshots.opening import newest_snapshot, snapshot_as_of, snapshot_of
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
-from connectors.hudi.statistics.column_statistics import exact_column_statistics
-from connectors.hudi.statistics.table_statistics import scan_statistics
+from connectors.hudi.statistics.column_statistics import ColumnStatisticsKey, exact_column_statistics
+from connectors.hudi.statistics.table_statistics import StatisticsKey, scan_statistics
 from connectors.hudi.streaming import batch_handle, initial_offset, latest_offset
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
@@ -251,10 +252,13 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if handle.constraint.is_none:
             return TableStatistics(0, 0)
         plan = plan_table(self._transaction, handle, handle.constraint)
+        snapshot = snapshot_of(self._transaction, handle)
+        return snapshot.memory.get(StatisticsKey(handle), lambda: self._statistics(snapshot, handle, plan))
+
+    def _statistics(self, snapshot: HudiSnapshot, handle: HudiTableHandle, plan: FileSlicePlan) -> TableStatistics:
         if handle.written_in is not None:
             files = (file for file_slice in plan.slices for file in data_files(file_slice))
             return TableStatistics(size_bytes=sum(file.size for file in files))
-        snapshot = snapshot_of(self._transaction, handle)
         return scan_statistics(snapshot, plan, usable_metadata_table(self._transaction, handle))
 
     def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
@@ -269,7 +273,11 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         if metadata is None:
             return found
         plan = plan_table(self._transaction, handle, handle.constraint)
-        return replace(found, columns=exact_column_statistics(metadata, plan, handle.schema))
+        memory = snapshot_of(self._transaction, handle).memory
+        columns = memory.get(
+            ColumnStatisticsKey(handle), lambda: exact_column_statistics(metadata, plan, handle.schema)
+        )
+        return replace(found, columns=columns)
 
     def list_partitions(
         self, session: ConnectorSession, table: TableHandle, constraint: TupleDomain[str]

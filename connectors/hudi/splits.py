@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -21,6 +22,7 @@ from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.hidden_columns import FILE_MODIFIED_TIME
 from connectors.hudi.planning.bootstrap import bootstrap_sources
 from connectors.hudi.planning.file_slice_plan import FileSlicePlan, PartitionSlices
+from connectors.hudi.planning.kept_splits import KeptSplits, KeptSplitsKey
 from connectors.hudi.planning.listing import count_partitions
 from connectors.hudi.planning.missing_partitions import MissingPartitions
 from connectors.hudi.planning.native_reading import NativeReading
@@ -37,6 +39,7 @@ from connectors.toolkit.read.aggregation import file_columns
 __all__ = ["HudiSplitManager"]
 
 _BATCH = 1000
+_MOST_KEPT = 100_000
 
 
 class HudiSplitManager(SplitManager):
@@ -74,18 +77,27 @@ class HudiSplitManager(SplitManager):
         if table.metastore_partitions and not session.get(IGNORE_ABSENT_PARTITIONS):
             self._missing.check(table, partition_domains(table, constraint), plan, session.user)
         snapshot = snapshot_of(transaction, table)
+        max_size = session.get(MAX_SPLIT_SIZE)
+        key = KeptSplitsKey(table, columns, constraint, max_size)
+        counts = session.is_explained and bool(plan.unlisted) and plan.pruned is not None
+        kept = snapshot.memory.find(key) if not counts else None
+        if kept is not None:
+            return ListSplitSource(kept.splits, kept.summary)
         check_readable(snapshot, table, plan)
-        if FILE_MODIFIED_TIME in {column.name for column in (*columns, *dict(constraint.domains or {}))}:
+        has_times = FILE_MODIFIED_TIME in {column.name for column in (*columns, *dict(constraint.domains or {}))}
+        if has_times:
             plan = with_modified_times(snapshot, plan, self._pool)
-        if session.is_explained and plan.unlisted and plan.pruned is not None:
+        if counts and plan.pruned is not None:
             fields = len(table.partition_paths.fields)
             found = count_partitions(snapshot.files, snapshot.location, plan.unlisted, fields, self._pool)
             plan = replace(plan, pruned=plan.pruned + found, unlisted=())
         slices, schemas = self._slice_splits(snapshot, table, plan)
         is_possible = not transaction.files.has_settings(table.location) and table.aggregation is None
         native = NativeReading(table, columns, schemas, is_possible=is_possible)
-        max_size = session.get(MAX_SPLIT_SIZE)
-        return HudiSplitSource(table, plan, RangeSplits(slices, columns, constraint, native, max_size))
+        splits = RangeSplits(slices, columns, constraint, native, max_size)
+        # When files that the metadata table lists were written is asked anew each time.
+        keeps = plan.is_lasting and not has_times
+        return HudiSplitSource(table, plan, splits, partial(snapshot.memory.put, key) if keeps else None)
 
     def _changes(
         self, transaction: HudiTransaction, changes: HudiChangesHandle, columns: tuple[ColumnHandle, ...]
@@ -126,21 +138,40 @@ class HudiSplitManager(SplitManager):
 
 
 class HudiSplitSource(SplitSource):
-    """Splits in the order of partition path and file group id."""
+    """Splits in the order of partition path and file group id.
 
-    def __init__(self, table: HudiTableHandle, plan: FileSlicePlan, splits: RangeSplits) -> None:
+    Args:
+        table: The table.
+        plan: What is read.
+        splits: Makes the splits.
+        keep: Takes all of them with their summary, once they were made.
+    """
+
+    def __init__(
+        self,
+        table: HudiTableHandle,
+        plan: FileSlicePlan,
+        splits: RangeSplits,
+        keep: Callable[[KeptSplits], None] | None = None,
+    ) -> None:
         self._table = table
         self._plan = plan
         self._splits = splits
+        self._keep = keep
 
     def __iter__(self) -> Iterator[Sequence[HudiSplit]]:
+        made: list[HudiSplit] = []
         batch: list[HudiSplit] = []
         for partition in self._plan.partitions:
             batch.extend(self._splits.of(partition))
             if len(batch) >= _BATCH:
                 yield batch
+                if len(made) <= _MOST_KEPT:
+                    made += batch
                 batch = []
         yield batch
+        if self._keep is not None and len(made) <= _MOST_KEPT:
+            self._keep(KeptSplits((*made, *batch), self.summary()))
 
     def summary(self) -> ScanSummary:
         files = sum(len(partition.slices) for partition in self._plan.partitions)

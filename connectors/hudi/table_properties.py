@@ -10,16 +10,18 @@ from connectors.hudi.java_properties import parse_java_properties
 from connectors.hudi.table_config import TableConfig, parse_table_config
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
-__all__ = ["is_hudi_table", "read_table_config"]
+__all__ = ["PROPERTIES_FILE", "is_hudi_table", "read_table_config"]
 
-_PROPERTIES = ".hoodie/hoodie.properties"
+PROPERTIES_FILE = ".hoodie/hoodie.properties"
+"""Relative to the table."""
+
 _ATTEMPTS = 3
 _PAUSE_SECONDS = 0.2
 
 
 def is_hudi_table(files: FileSystem, location: str) -> bool:
     """Whether a folder holds a Hudi table."""
-    return any(files.exists(join_path(location, name)) for name in (_PROPERTIES, f"{_PROPERTIES}.backup"))
+    return any(files.exists(join_path(location, name)) for name in (PROPERTIES_FILE, f"{PROPERTIES_FILE}.backup"))
 
 
 def read_table_config(files: FileSystem, location: str) -> TableConfig:
@@ -36,7 +38,7 @@ def read_table_config(files: FileSystem, location: str) -> TableConfig:
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_PAUSE_SECONDS)
-        for name in (_PROPERTIES, f"{_PROPERTIES}.backup"):
+        for name in (PROPERTIES_FILE, f"{PROPERTIES_FILE}.backup"):
             try:
                 properties = parse_java_properties(files.read_text(join_path(location, name)))
             except FileMissingError:
@@ -50,10 +52,10 @@ def read_table_config(files: FileSystem, location: str) -> TableConfig:
             break
     if not found:
         raise NotSupportedError(
-            f"{location} is no Hudi table: it has no {_PROPERTIES}; check the location", HUDI_NOT_A_HUDI_TABLE
+            f"{location} is no Hudi table: it has no {PROPERTIES_FILE}; check the location", HUDI_NOT_A_HUDI_TABLE
         )
     raise CorruptFileError(
-        f"{join_path(location, _PROPERTIES)} holds no hoodie.table.name and hoodie.table.type, nor does its backup; "
-        "restore it, or repair the table with Hudi's own tools",
+        f"{join_path(location, PROPERTIES_FILE)} holds no hoodie.table.name and hoodie.table.type, nor does its "
+        "backup; restore it, or repair the table with Hudi's own tools",
         HUDI_BAD_PROPERTIES,
     )

@@ -57,18 +57,21 @@ class HudiTransaction(ConnectorTransaction):
     Args:
         files: Storage.
         pool: Directories are listed in it.
+        kept_memory: Most bytes that the process keeps of tables for its next transactions; 0 keeps nothing.
 
     Attributes:
         files: Storage.
         pool: Directories are listed in it.
+        kept_memory: Most bytes that the process keeps of tables for its next transactions.
         memo: The snapshots, metadata tables and plans so far.
         metadata: The connector's answers within the transaction, set by it.
     """
 
-    def __init__(self, files: FileSystem, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, files: FileSystem, pool: ThreadPoolExecutor, kept_memory: int = 0) -> None:
         super().__init__()
         self.files = files
         self.pool = pool
+        self.kept_memory = kept_memory
         self.memo = Memo()
         self.metadata: ConnectorMetadata | None = None
 

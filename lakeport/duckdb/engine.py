@@ -16,7 +16,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.names import parse_name
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.write.creating import create_table_as
-from lakeport.arrow.write.inserting import check_outside_of_block, resolve_target
+from lakeport.arrow.write.inserting import check_outside_of_block, note_written, resolve_target
 from lakeport.duckdb.current_names import CurrentNames
 from lakeport.duckdb.macros import create_macros
 from lakeport.duckdb.planned_query import PlannedQuery
@@ -183,13 +183,13 @@ class DuckDbEngine(Engine[LocalResult]):
         written = parsed_with(text, args)
         if not isinstance(written, exp.Insert):
             raise refused(written, _RUN)
-        check_outside_of_block(lease)
         insert = Insert.of(written)
         try:
-            with statement_scope(self._reads.statement(None)) as statement:
+            with statement_scope(self._reads.statement(lease).writing()) as statement:
                 target = resolve_target(statement, self._current.full(insert.table))
-                insert.run(target, lambda query: self._rows(query).reader())
+                insert.run(target, lambda query: self._rows(query, lease).reader())
                 statement.commit()
+            note_written(lease, target.name)
         except BaseException as error:
             # Whoever keeps the error would keep DuckDB's connection, and DuckDB complains of it when Python ends.
             traceback.clear_frames(error.__traceback__)
@@ -203,7 +203,7 @@ class DuckDbEngine(Engine[LocalResult]):
         made = CreateTableAs.of(written)
         name = self._current.full(made.table)
         try:
-            with self._rows(made.query).reader() as rows:
+            with self._rows(made.query, lease).reader() as rows:
                 create_table_as(self._reads.statement(None), name, made.definition(name), rows)
         except BaseException as error:
             traceback.clear_frames(error.__traceback__)
@@ -218,6 +218,6 @@ class DuckDbEngine(Engine[LocalResult]):
             raise refused(statement, _RUN)
         return plan_query(self._database, tables, statement, lease)
 
-    def _rows(self, statement: exp.Query) -> PlannedQuery:
+    def _rows(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
         """A query whose rows are added to a table."""
-        return plan_query(self._database, self._tables, statement, ReadLease(self._registry)).planned
+        return plan_query(self._database, self._tables, statement, lease or ReadLease(self._registry)).planned

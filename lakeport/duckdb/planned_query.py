@@ -44,6 +44,15 @@ class PlannedQuery:
         with self._errors():
             self.cursor.execute(f"CREATE TEMP VIEW {view} AS {query}")
 
+    def share(self, view: str, query: str, *, is_kept: bool) -> None:
+        """As ``define``; rows that the query reads more than once are kept while it runs."""
+        if not is_kept or self._text.startswith("WITH RECURSIVE "):
+            self.define(view, query)
+            return
+        known = self._text.removeprefix("WITH ")
+        separator = " " if known == self._text else ", "
+        self._text = f"WITH {view} AS MATERIALIZED ({query}){separator}{known}"
+
     def register(self, view: str, scan: TableScan, enough: RowTest, most: int | None) -> None:
         """Has the query read a table under the name of a view.
 
@@ -62,6 +71,10 @@ class PlannedQuery:
             return scan.reader_of(columns, rows, min(limits, default=None))
 
         self.cursor.register(view, ScanDataset(scan.schema, self._noting(opened), may_filter=most is None))
+
+    def register_rows(self, view: str, schema: pa.Schema, open_reader: OpenReader) -> None:
+        """Has the query read rows of a schema under the name of a view."""
+        self.cursor.register(view, ScanDataset(schema, self._noting(open_reader), may_filter=True))
 
     def explained(self, *, run: bool) -> str:
         """DuckDB's plan as JSON, after a run with all its counts."""

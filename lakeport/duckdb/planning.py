@@ -13,6 +13,7 @@ from sqlglot import exp
 from connector_spi.errors import ColumnNotFoundError
 from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.query.queries import Query
+from lakeport.duckdb.tables.arrow_views import sized_view
 from lakeport.duckdb.tables.needed_rows import needed_rows
 from lakeport.duckdb.tables.query_tables import NativeTable, Tables
 from lakeport.transactions.lease import ReadLease
@@ -58,15 +59,22 @@ def plan_query(
     natives, shows = [], []
     for view, scan in scans.items():
         use = translated.uses[view]
-        native = tables.native(planned.cursor, query.tables[view], use, lease)
+        native = tables.native(planned.cursor, view, query.tables[view], use, lease)
         if native is not None:
+            for name, (schema, open_reader) in native.views.items():
+                planned.register_rows(name, schema, open_reader)
             planned.define(view, native.query)
             natives.append(native)
             continue
+        scan_view = view if sum(one.times for one in translated.uses.values()) == 1 else f"{view}_rows"
         fields = {field.name.lower(): (field.name, field.type) for field in scan.schema}
         needed = needed_rows(use.conditions, scan.schema, partial(_found, fields))
-        planned.register(view, scan, needed, use.limit)
+        planned.register(scan_view, scan, needed, use.limit)
         columns = [fields[name][0] for name in use.columns] or scan.columns[:1]
+        if scan_view != view:
+            rows = tables.estimated_rows(query.tables[view], use, lease)
+            read = pa.schema([scan.schema.field(name) for name in columns])
+            planned.share(view, sized_view(scan_view, read, rows or 1), is_kept=use.times > 1)
         shows.append(partial(scan.show_read, columns, needed, use.limit))
     return QueryPlan(planned, frozenset(tables.catalogs(query)), tuple(natives), tuple(shows))
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from catalog.resolver import ResolvedSystemTable, ResolvedTable, resolve_schema
-from connector_spi.errors import ConnectorError, MetastoreError, NotSupportedError
+from connector_spi.errors import AccessDeniedError, ConnectorError, MetastoreError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName
 from connector_spi.optional.definitions import SupportsViews, ViewDefinition
 from connector_spi.optional.listing import SupportsTableListing
@@ -177,7 +177,7 @@ class CatalogListing:
         with self._access.lock:
             if len(names) == 1:
                 # A view that is not understood, or a table that cannot be read, is left to the list.
-                with suppress(NotSupportedError):
+                with suppress(NotSupportedError, AccessDeniedError):
                     return frozenset(names if metadata.get_view(session, names[0]) is not None else ())
             return frozenset(metadata.list_views(session, schema))
 

@@ -72,7 +72,7 @@ def full_table_name(name: str) -> CatalogSchemaTableName:
 
 
 def _listings(registry: CatalogRegistry, lease: ReadLease | None, names: Sequence[str]) -> Iterator[CatalogListing]:
-    for catalog in names[:1] or registry.names():
+    for catalog in names[:1] or registry.shown_names():
         with statement_scope(plain_statement(registry, lease)) as statement:
             yield list_catalog(statement.access(catalog))
             statement.commit()

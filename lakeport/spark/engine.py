@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from catalog.registry import CatalogRegistry
+from connector_spi.names import parse_name
 from lakeport.engine import FunctionUsage, Parameters
 from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain, refused
@@ -157,7 +158,7 @@ class SparkEngine:
                 java_statement_scope(self._installation.jvm, statement),
                 no_query_logs(),
             ):
-                frame = run(statement)
+                frame = _seen(run, statement)
             if statement.lease.takes_locks:
                 # Whoever has the frame may read it any time.
                 statement.lease.acquire_while_alive(frame)
@@ -183,3 +184,14 @@ class SparkEngine:
 
     def _manager(self) -> JavaObject:
         return self.spark._jsparkSession.sessionState().catalogManager()
+
+
+def _seen(run: Callable[[Statement], DataFrame], statement: Statement) -> DataFrame:
+    """What ``run`` gives; a column that Spark does not find may be one that the access control hides."""
+    try:
+        return run(statement)
+    except PySparkException as error:
+        written = (error.getMessageParameters() or {}).get("objectName")
+        if written is not None and (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+            statement.lease.check_not_hidden(parse_name(written)[-1])
+        raise

@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 
-from catalog.metastore.process_user import process_user
 from catalog.registry import CatalogRegistry
 from connector_spi.optional.event_listener import TableReadEvent
 from lakeport.spark.bridge.jvm import Jvm
@@ -89,7 +88,7 @@ def new_statement(
         return {key[len(prefix) :]: text for key, text in settings.given.items() if key.startswith(prefix)}
 
     on_read = None if ended_by_maker else lambda lease: query_reads(jvm, lease)
-    user = process_user() if settings.user is None else settings.user
+    user = registry.security.own_user if settings.user is None else settings.user
     made = Statement(registry, user, settings.zone, properties, lease=lease, on_read=on_read)
     listener = _scan_listeners.get(jvm)
     if listener is not None:

@@ -140,7 +140,7 @@ class KeptTables:
         with self.lock.asking(f"redirect table {name}"):
             if self._tables.has(name):
                 return None
-            return self._redirections.get_some(name, (), lambda: metadata.redirect_table(session, name))
+            return self._redirections.get_some(name, session.identity, lambda: metadata.redirect_table(session, name))
 
     def view(self, begun: BegunTransaction, session: ConnectorSession, name: SchemaTableName) -> ViewDefinition | None:
         """A view; ``None`` where there is none, or the catalog knows no views."""
@@ -148,7 +148,13 @@ class KeptTables:
         if not isinstance(metadata, SupportsViews):
             return None
         with self.lock.asking(f"find view {name}"):
-            return self._views.get_some(name, (), lambda: metadata.get_view(session, name))
+            return self._views.get_some(name, session.identity, lambda: metadata.get_view(session, name))
+
+    def resolved(self) -> list[ResolvedTable]:
+        """The tables that were resolved, and are no system tables."""
+        with self.lock:
+            found = [table for _, table in self._tables.of(lambda name: True)]
+        return [table for table in found if isinstance(table, ResolvedTable)]
 
     def forget(self, touched: Callable[[SchemaTableName], bool]) -> set[SchemaTableName]:
         """Forgets tables, which were defined anew: they are asked for again.
@@ -208,4 +214,4 @@ def _lower(name: SchemaTableName) -> SchemaTableName:
 
 def _settings(session: ConnectorSession) -> Hashable:
     """What of a session may differ from statement to statement of a transaction, and change a handle."""
-    return (session.user, session.time_zone, session.properties)
+    return (session.identity, session.time_zone, session.properties)

@@ -17,6 +17,7 @@ from connector_spi.errors import InvalidPropertyError
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
 from connector_spi.optional.event_listener import TableReadEvent
 from connector_spi.properties import parse_properties
+from connector_spi.security import Identity
 from connector_spi.session import ConnectorSession
 from lakeport.plugin_errors import ConnectorOrigin
 from lakeport.scan_facts import ScanObserver
@@ -134,6 +135,7 @@ class Statement:
         self.query_id = f"{os.getpid()}_{next(_counter)}"
         self._registry = registry
         self._user = user
+        self._identity = registry.security.identity(user)
         self._time_zone = time_zone
         self._properties = properties
         self._start = datetime.now(UTC)
@@ -147,10 +149,16 @@ class Statement:
         self.on_scan: Callable[[TableReadEvent], None] | None = None
         """Called when a scan is about to run."""
 
+    @property
+    def identity(self) -> Identity:
+        """Who asks, with groups and credentials."""
+        return self._identity
+
     def access(self, catalog: str) -> CatalogAccess:
         """The catalog inside of this statement; its transaction begins at the first call.
 
         Raises:
+            AccessDeniedError: The user may not access it.
             CatalogNotFoundError: No such catalog.
             InvalidPropertyError: A session property that is set is unknown or wrong.
             UserError: The statement has ended.
@@ -168,6 +176,16 @@ class Statement:
     def apart(self) -> Statement:
         """A statement of the same user and settings that has transactions of its own."""
         return Statement(self._registry, self._user, self._time_zone, self._properties)
+
+    def writing(self) -> Statement:
+        """The statement to write rows in: its transactions are not those that are read in, which may go on.
+
+        In a block of several statements all of them write in the same ones, which end with the block.
+        """
+        block = self.shared_lease
+        if block is None or block.of_one_statement:
+            return self.apart()
+        return Statement(self._registry, self._user, self._time_zone, self._properties, block.writes())
 
     @property
     def shared_lease(self) -> ReadLease | None:
@@ -216,6 +234,9 @@ class Statement:
     def _meet(self, catalog: str, redirection: TableRedirection | None) -> _MetCatalog:
         if redirection is None:
             connector = self._registry.get(catalog)
+            control = self._registry.security.access_control
+            control.check_can_execute_query(self._identity)
+            control.check_can_access_catalog(self._identity, catalog)
         else:
             properties = dict(redirection.properties)
             connector = self._registry.sibling(catalog, redirection.connector_name, properties)
@@ -228,6 +249,8 @@ class Statement:
 
         descriptors = [*ENGINE_PROPERTIES, *connector.session_properties]
         given = self._properties(catalog)
+        for name in given:
+            self._registry.security.access_control.check_can_set_catalog_session_property(self._identity, catalog, name)
         if is_sibling:
             # The catalog's own connector has checked the names; the sibling knows some of them.
             known = {descriptor.name for descriptor in descriptors}
@@ -245,6 +268,8 @@ class Statement:
             start=self._start,
             properties=tuple(values.items()),
             is_explained=self.observer is not None,
+            groups=self._identity.groups,
+            roles=self._identity.roles,
         )
         return session, engine
 

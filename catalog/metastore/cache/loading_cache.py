@@ -44,6 +44,7 @@ class LoadingCache(Generic[KeyT]):
         self._loading: dict[KeyT, Future[Mapping[KeyT, object]]] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._closed = False
+        self._hits = self._misses = self._evictions = 0
 
     def get(self, keys: Sequence[KeyT], load: Callable[[Sequence[KeyT]], Mapping[KeyT, object]]) -> dict[KeyT, object]:
         """Answers to several questions; those not kept are asked together, in one call of ``load``.
@@ -64,10 +65,12 @@ class LoadingCache(Generic[KeyT]):
             for key in keys:
                 answer = self._fresh(key, now)
                 if answer is not None:
+                    self._hits += 1
                     found[key] = answer.value
                     if self._is_stale(answer, now) and key not in self._loading:
                         stale.append(key)
                 else:
+                    self._misses += 1
                     waited[key] = self._loading.setdefault(key, mine)
             refreshing = self._begin_refresh(stale)
         if refreshing is not None:
@@ -93,6 +96,16 @@ class LoadingCache(Generic[KeyT]):
             for key in gone:
                 del self._answers[key]
             return len(gone)
+
+    def counts(self) -> dict[str, int]:
+        """Answers kept, and since the beginning: those that were there, those that were asked for, those evicted."""
+        with self._lock:
+            return {
+                "entries": len(self._answers),
+                "hits": self._hits,
+                "misses": self._misses,
+                "evictions": self._evictions,
+            }
 
     def close(self) -> None:
         """Forgets all, and ends the threads that refresh."""
@@ -175,6 +188,7 @@ class LoadingCache(Generic[KeyT]):
                     self._answers.pop(key, None)
             while len(self._answers) > self._policy.maximum_size:
                 self._answers.popitem(last=False)
+                self._evictions += 1
         future.set_result(values)
         return values
 

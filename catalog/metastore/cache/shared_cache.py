@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from catalog.metastore.cache import keys
+from catalog.metastore.cache.caches_table import CacheRow
 from catalog.metastore.cache.loading_cache import LoadingCache
 from catalog.metastore.cache.policy import CachePolicy
 from catalog.metastore.client import MetastoreClient
@@ -128,6 +129,10 @@ class SharedMetastoreCache(MetastoreClient):
             How many answers were kept.
         """
         return self._cache.invalidate(lambda key: key.is_about(database, table, partition))
+
+    def cache_row(self) -> CacheRow:
+        """Of ``system.caches``; bytes are not measured."""
+        return {"name": "metastore", **self._cache.counts()}
 
     def close(self) -> None:
         self._cache.close()

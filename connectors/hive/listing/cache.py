@@ -5,14 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-
-import pyarrow as pa
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from connector_spi.names import SchemaTableName
-from connector_spi.optional.procedures import Procedure
-from connector_spi.predicate import Value
 from connector_spi.properties import (
     PropertyMetadata,
     PropertyValues,
@@ -20,7 +16,7 @@ from connector_spi.properties import (
     integer_property,
     string_list_property,
 )
-from connector_spi.session import ConnectorSession
+from connectors.toolkit.caching.cache_state import CacheState
 from connectors.toolkit.storage.filesystem import FileInfo
 
 __all__ = ["LISTING_PROPERTIES", "ListingCache", "ListingPolicy", "listing_policy"]
@@ -64,6 +60,8 @@ def listing_policy(config: PropertyValues) -> ListingPolicy:
     return ListingPolicy(frozenset(config.get(_TABLES)), config.get(_EXPIRE_TIME), config.get(_SIZE))
 
 
+_FILE_BYTES = 400
+
 _Key = tuple[SchemaTableName, str, bool]
 """Table, directory, and whether subdirectories are listed."""
 
@@ -88,7 +86,7 @@ class ListingCache:
         self._lock = threading.Lock()
         self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._files = 0
-        self._flushes = 0
+        self._flushes = self._hits = self._misses = self._evictions = 0
 
     def list(
         self, table: SchemaTableName, location: str, recursive: bool, read: Callable[[], list[FileInfo]]
@@ -102,7 +100,9 @@ class ListingCache:
             kept = self._kept.get(key)
             if kept is not None and self._clock() < kept.until:
                 self._kept.move_to_end(key)
+                self._hits += 1
                 return list(kept.infos)
+            self._misses += 1
         asked = self._clock()
         infos = read()
         with self._lock:
@@ -114,6 +114,7 @@ class ListingCache:
             self._files += max(len(infos), 1)
             while self._files > self._policy.max_files and self._kept:
                 self._drop(next(iter(self._kept)))
+                self._evictions += 1
         return infos
 
     def flush(self, schema: str | None = None, table: str | None = None) -> int:
@@ -130,17 +131,12 @@ class ListingCache:
                 self._drop(key)
         return len(found)
 
-    def flushed_by(self, procedure: Procedure) -> Procedure:
-        """The procedure ``flush_metadata_cache``, extended to drop listings; its row counts both."""
-
-        def flush(session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
-            result = procedure.function(session, arguments)
-            given = [arguments.get(name) for name in ("schema_name", "table_name")]
-            schema, table = (None if value is None else str(value) for value in given)
-            count = result.column(0)[0].as_py() + self.flush(schema, table)
-            return pa.table([pa.array([count], result.schema.field(0).type)], schema=result.schema)
-
-        return replace(procedure, function=flush)
+    @property
+    def state(self) -> CacheState:
+        """What it holds now; a listing takes memory for each of its files."""
+        with self._lock:
+            size = _FILE_BYTES * self._files
+            return CacheState("hive-listings", len(self._kept), size, self._hits, self._misses, self._evictions)
 
     def _drop(self, key: _Key) -> None:
         kept = self._kept.pop(key, None)

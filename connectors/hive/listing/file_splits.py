@@ -221,7 +221,7 @@ class SplitLoader:
             return []
         native = file.acid is None and file.changes is None and whole.bucket_check is BucketCheck.NONE
         native = native and self.table.aggregation is None
-        native = native and self.native.is_native(info.path, info.size, location.storage)
+        native = native and self.native.is_native(info, location.storage)
         names = tuple(column.name for column in self.columns if column.name in constants) if native else ()
         cut = format_named(location.storage.format).splittable(info.path, location.storage)
         made = replace(whole, native=native, native_constants=names, splittable=cut)

@@ -14,6 +14,7 @@ from connector_spi.predicate import Value
 from connector_spi.statistics import ColumnStatistics
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.partitions.selection import PartitionName
+from connectors.hive.statistics.accuracy import is_current
 from connectors.toolkit.partition_values import partition_value
 
 __all__ = ["partition_columns", "partition_key_columns", "table_columns"]
@@ -28,7 +29,7 @@ def table_columns(client: MetastoreClient, table: HiveTableHandle, entry: Table,
     """Statistics of the columns of a table without partitions."""
     names = [column.name for column in table.data_columns]
     found = client.get_table_statistics(table.name.schema, table.name.table, names)
-    hive = {one.column: _column(one, rows) for one in found}
+    hive = {one.column: _column(one, rows) for one in found if is_current(entry.parameters, one.column)}
     return _with_sparks(hive, table, entry, rows)
 
 

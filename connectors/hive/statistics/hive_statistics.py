@@ -35,6 +35,8 @@ class HiveStatistics:
         return table_statistics(self._transaction.client, table, entry, count_all=session.is_explained)
 
     def get_column_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
+        if table.changes is not None:
+            return TableStatistics()
         entry = self._transaction.table(table.name)
         return column_statistics(self._transaction.client, table, entry, count_all=session.is_explained)
 

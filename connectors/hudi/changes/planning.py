@@ -60,7 +60,7 @@ def plan_changes(
         InvalidArgumentError: A file of the range was cleaned; says what is left.
     """
     table = changes.table
-    walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, domains, pool)
+    walk = PartitionWalk(snapshot, table.partition_paths, domains, pool)
     by_time = {item.requested: item for item in snapshot.view.instants}
     commits = {write: snapshot.commit(by_time[write.requested]) for write in changes.writes}
     commits = {

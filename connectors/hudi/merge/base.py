@@ -85,21 +85,51 @@ class LogMerge:
             ordering: Their ordering values, where the log has some.
             filled: With partial updates: by column, where a row has a value that counts; everywhere if not said.
         """
-        log = self._log
-        matched, at = self.index.find(keys)
         stays = self._fitting(base)
+        removed, added = self.replace(base, keys, ordering, filled)
+        stays[removed] = False
+        return [base if stays.all() else base.filter(pa.array(stays)), *added]
+
+    def replace(
+        self,
+        base: pa.RecordBatch,
+        keys: pa.Array,
+        ordering: OrderingKeys | None,
+        filled: Mapping[str, np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, list[pa.RecordBatch]]:
+        """The numbers of the rows of a batch that do not stay, ascending, and the rows that come in their place.
+
+        Args:
+            base: As for ``merge``. Where a row wins as it is (``decides``), its columns are not looked at.
+            keys: As for ``merge``.
+            ordering: As for ``merge``.
+            filled: As for ``merge``.
+        """
+        removed, replaced = self.replaced(keys, ordering)
+        if self.decides:
+            return removed, self.rows_of(replaced)
+        return removed, self._joined(base, removed, replaced, ordering, filled or {})
+
+    @property
+    def decides(self) -> bool:
+        """Whether the row of a key is that of the base file or that of the logs, and none that is made of both."""
+        return not self._log.filled and self._log.combine is None
+
+    def replaced(self, keys: pa.Array, ordering: OrderingKeys | None) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the rows of a batch that do not stay, ascending, and of each the number of its key."""
+        matched, at = self.index.find(keys)
         if not len(matched):
-            return [base if stays.all() else base.filter(pa.array(stays))]
+            return matched, at
         self.met[at] = True
-        base_wins = self._base_wins(matched, at, ordering)
-        if log.filled or log.combine is not None:
+        stays = self._base_wins(matched, at, ordering)
+        if not self.decides:
             # A delete that loses leaves the base row as it is.
-            stays[matched[~(log.deleted[at] & base_wins)]] = False
-            return self._join(base, stays, matched, at, base_wins, filled or {})
-        stays[matched[~base_wins]] = False
-        replaced = at[~base_wins]
-        batches = [base.filter(pa.array(stays))]
-        return batches + self._log_rows(replaced[self._given[replaced]])
+            stays &= self._log.deleted[at]
+        return matched[~stays], at[~stays]
+
+    def rows_of(self, numbers: np.ndarray) -> list[pa.RecordBatch]:
+        """The log's rows of these keys, where they decide and are asked for."""
+        return self._log_rows(numbers[self._given[numbers]])
 
     @property
     def keys(self) -> pa.Array:
@@ -113,7 +143,12 @@ class LogMerge:
 
     def rest(self) -> list[pa.RecordBatch]:
         """The log's rows whose keys the base file does not have."""
-        return self._log_rows(np.flatnonzero(~self.met & self._given))
+        return self.rows_of(self.unmet)
+
+    @property
+    def unmet(self) -> np.ndarray:
+        """Numbers of the keys that were not met in the base file, ascending."""
+        return np.flatnonzero(~self.met)
 
     @cached_property
     def _given(self) -> np.ndarray:
@@ -136,20 +171,19 @@ class LogMerge:
             return []
         return [batch for batch in self._log.rows.take(pa.array(at)).to_batches() if batch.num_rows]
 
-    def _join(
+    def _joined(
         self,
         base: pa.RecordBatch,
-        stays: np.ndarray,
         matched: np.ndarray,
         at: np.ndarray,
-        base_wins: np.ndarray,
+        ordering: OrderingKeys | None,
         filled: Mapping[str, np.ndarray],
     ) -> list[pa.RecordBatch]:
-        """The rows that stay, and those that both sides make together."""
-        batches = [base.filter(pa.array(stays))]
+        """The rows that both sides make together."""
         both = np.flatnonzero(~self._log.deleted[at])
         if not len(both):
-            return batches
+            return []
+        base_wins = self._base_wins(matched, at, ordering)
         older = pa.table({name: base.column(name) for name in base.schema.names}, schema=base.schema)
         older = older.take(pa.array(matched[both]))
         newer = self._log.rows.take(pa.array(at[both]))
@@ -158,8 +192,7 @@ class LogMerge:
         else:
             gaps = {name: ~has[matched[both]] for name, has in filled.items()}
             made = self._filled(older, newer, at[both], base_wins[both], gaps)
-        batches += made.to_batches()
-        return batches
+        return list(made.to_batches())
 
     def _filled(
         self,

@@ -17,16 +17,17 @@ from connectors.hudi.log.block import BlockType, LogBlock
 from connectors.hudi.log.block_parser import parse_log_blocks
 from connectors.hudi.log.delete_block import RECORD_KEY, read_delete_block
 from connectors.hudi.log.scan import scan_log_blocks
+from connectors.hudi.metadata_table.file_bytes import KeptFile
 from connectors.hudi.metadata_table.records import Record, decode_records
-from connectors.toolkit.storage.byte_source import ByteSource, FileSource, MemorySource
+from connectors.hudi.snapshots.table_memory import TableMemory
+from connectors.toolkit.storage.byte_source import MemorySource
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["MetadataFileGroups", "Wanted"]
 
-_WHOLE_FILE = 1 << 20
-"""Up to this size an HFile is fetched in one request; of a greater one the parts that are needed."""
-
 _ANY_INSTANT = "9" * 32
+# Of the process: what is kept of a metadata table outlasts the catalog that opened it.
+_FETCHES = ThreadPoolExecutor(8, thread_name_prefix="hudi-metadata")
 
 Layers = dict[bytes, list[Record | None]]
 
@@ -70,7 +71,7 @@ class MetadataFileGroups:
         files: Storage.
         slices: Their newest slices, by file id.
         is_valid: Whether blocks of an instant count.
-        pool: Files are fetched in it, many at once.
+        memory: Keeps bytes of the files.
     """
 
     def __init__(
@@ -78,13 +79,12 @@ class MetadataFileGroups:
         files: FileSystem,
         slices: Sequence[FileSlice],
         is_valid: Callable[[str], bool],
-        pool: ThreadPoolExecutor,
+        memory: TableMemory,
     ) -> None:
         self._files = files
         self._slices = slices
         self._is_valid = is_valid
-        self._pool = pool
-        self._logs: dict[str, bytes] = {}
+        self._memory = memory
 
     @property
     def slices(self) -> Sequence[FileSlice]:
@@ -116,7 +116,7 @@ class MetadataFileGroups:
         found: Layers = {}
         for file_slice in self._slices:
             if file_slice.base is not None:
-                self._add_base(file_slice.base, wanted, found)
+                _add_cells(self._opened(file_slice.base), None, wanted, found)
             for block, content in self._blocks(file_slice.logs):
                 _add_block(block, content, wanted, found)
         return found
@@ -137,19 +137,15 @@ class MetadataFileGroups:
                 changed.update(_changed_keys(block, content))
             total += sum(changed.values())
             if file_slice.base is not None:
-                with self._files.open(file_slice.base.path) as opened:
-                    file = HFile(FileSource(opened, file_slice.base.size), file_slice.base.path)
-                    total += file.entry_count - sum(1 for _ in file.seek(changed)) if changed else file.entry_count
+                file = self._opened(file_slice.base)
+                total += file.entry_count - sum(1 for _ in file.seek(changed)) if changed else file.entry_count
         return total
 
-    def _add_base(self, base: DataFile, wanted: Wanted, found: Layers) -> None:
-        with self._files.open(base.path) as opened:
-            small = base.size <= _WHOLE_FILE
-            source: ByteSource = MemorySource(opened.read()) if small else FileSource(opened, base.size)
-            _add_cells(HFile(source, base.path), None, wanted, found)
+    def _opened(self, base: DataFile) -> HFile:
+        return HFile(KeptFile(self._files, base, self._memory), base.path)
 
     def _blocks(self, logs: Sequence[DataFile]) -> Iterator[tuple[LogBlock, pa.Buffer]]:
-        fetched = dict(zip((log.path for log in logs), self._pool.map(self._fetch, logs), strict=True))
+        fetched = dict(zip((log.path for log in logs), _FETCHES.map(self._fetch, logs), strict=True))
         every = (block for log in logs for block in parse_log_blocks(MemorySource(fetched[log.path]), log.path))
         scan = scan_log_blocks(every, is_committed=self._is_valid, latest_instant=_ANY_INSTANT)
         if scan.corrupt:
@@ -161,14 +157,7 @@ class MetadataFileGroups:
             yield block, pa.py_buffer(content[block.content_offset : block.content_offset + block.content_length])
 
     def _fetch(self, log: DataFile) -> bytes:
-        kept = self._logs.get(log.path)
-        if kept is None:
-            with self._files.open(log.path) as opened:
-                kept = bytes(opened.read(log.size))
-            self._logs[log.path] = kept
-        if len(kept) < log.size:
-            raise CorruptFileError(f"{log.path} has {len(kept)} bytes, expected {log.size}", HUDI_BAD_LOG_FILE)
-        return kept
+        return KeptFile(self._files, log, self._memory).read(0, log.size)
 
 
 def _changed_keys(block: LogBlock, content: pa.Buffer) -> dict[bytes, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from connector_spi.errors import NotSupportedError
+from connector_spi.errors import ConnectorError, NotSupportedError
 from connector_spi.predicate import Domain
 from connectors.hudi.file_group.slices import FileSlice
 from connectors.hudi.handles import HudiTableHandle
@@ -37,6 +37,7 @@ class MetadataListing:
         skipped: Partitions left out by their statistics.
         pruned: Partitions left out by their paths or statistics.
         notes: What was used, and what could not be, for ``EXPLAIN``.
+        is_lasting: Nothing failed that may work later.
     """
 
     def __init__(self, metadata: MetadataTable, table: HudiTableHandle, domains: Mapping[str, Domain]) -> None:
@@ -51,6 +52,7 @@ class MetadataListing:
         self.skipped: frozenset[str] = frozenset()
         self.pruned = 0
         self.notes: tuple[str, ...] = ("files by the metadata table",)
+        self.is_lasting = True
 
     def keeps(self, path: str, complete: bool) -> bool:
         """Whether a partition is wanted."""
@@ -68,7 +70,7 @@ class MetadataListing:
             try:
                 self.skipped = skipped_partitions(self._metadata, self._wish, kept)
             except metadata_errors as error:
-                self.notes += (f"{PARTITION_STATS} not used: {error}",)
+                self._note(PARTITION_STATS, error)
         self.pruned = len(paths) - len(kept) + len(self.skipped)
         return list_files(self._metadata, location, [path for path in kept if path not in self.skipped])
 
@@ -79,7 +81,7 @@ class MetadataListing:
             try:
                 kept = keep_slices(self._metadata, self._wish, slices)
             except metadata_errors as error:
-                self.notes += (f"{COLUMN_STATS} not used: {error}",)
+                self._note(COLUMN_STATS, error)
         if _may_make_values(self._table):
             found = {path: frozenset(part) for path, part in kept.items()}
             return {path: tuple(one for one in part if one.logs or one in found[path]) for path, part in slices.items()}
@@ -114,12 +116,16 @@ class MetadataListing:
             if indexed is None or indexed != count_rows(every):
                 return kept
         except metadata_errors as error:
-            self.notes += (f"{RECORD_INDEX} not used: {error}",)
+            self._note(RECORD_INDEX, error)
             return kept
         return {
             path: tuple(item for item in part if (partition_identifier(path), item.file_id) in located)
             for path, part in kept.items()
         }
+
+    def _note(self, index: str, error: Exception) -> None:
+        self.notes += (f"{index} not used: {error}",)
+        self.is_lasting = self.is_lasting and not isinstance(error, ConnectorError)
 
 
 def _may_make_values(table: HudiTableHandle) -> bool:
@@ -142,6 +148,12 @@ def list_partitions(metadata: MetadataTable) -> list[str]:
         ConnectorError: The metadata table cannot be read.
         ValueError: A record is damaged.
     """
+    if metadata.partition_paths is None:
+        metadata.partition_paths = _partition_paths(metadata)
+    return metadata.partition_paths
+
+
+def _partition_paths(metadata: MetadataTable) -> list[str]:
     key = ALL_PARTITIONS.encode()
     layers = metadata.partition("files").look_up(Wanted.of_keys([key])).get(key)
     if layers is None:
@@ -165,8 +177,11 @@ def list_files(metadata: MetadataTable, location: str, paths: Collection[str]) -
         ConnectorError: The metadata table cannot be read.
         ValueError: A record is damaged.
     """
+    known = metadata.listed
     groups = metadata.partition("files")
-    return {path: _infos(location, path, names) for path, names in _files(groups, paths)}
+    new = _files(groups, [path for path in paths if path not in known])
+    known.update((path, _infos(location, path, names)) for path, names in new)
+    return {path: known[path] for path in paths}
 
 
 def _files(groups: MetadataFileGroups, paths: Collection[str]) -> Iterable[tuple[str, dict[str, int]]]:

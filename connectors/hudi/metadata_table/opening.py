@@ -23,7 +23,7 @@ class _MetadataTableKey(MemoKey[MetadataTable]):
 def metadata_table_of(transaction: HudiTransaction, snapshot: HudiSnapshot) -> MetadataTable:
     """The metadata table of a snapshot; raises any of ``metadata_errors`` where it cannot be used."""
     key = _MetadataTableKey(snapshot.location, snapshot.view)
-    return transaction.memo.get(key, lambda: open_metadata_table(snapshot, transaction.pool))
+    return transaction.memo.get(key, lambda: snapshot.memory.get(key, lambda: open_metadata_table(snapshot)))
 
 
 def usable_metadata_table(transaction: HudiTransaction, table: HudiTableHandle) -> MetadataTable | None:

@@ -7,7 +7,6 @@ is recorded there before it is complete; so what belongs to pending writes is pa
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from connector_spi.errors import ConnectorError
@@ -20,13 +19,14 @@ from connectors.hudi.timeline.archive import ArchivedCompletions
 from connectors.hudi.timeline.instant import Instant, InstantState
 from connectors.hudi.timeline.loader import list_instants, read_commit_metadata
 from connectors.hudi.timeline.view import TimelineView, committed_test, timeline_view
-from connectors.toolkit.storage.filesystem import join_path
+from connectors.toolkit.storage.filesystem import FileInfo, join_path
 
 __all__ = ["MetadataTable", "UnusableMetadataTableError", "metadata_errors", "open_metadata_table"]
 
 _FOLDER = ".hoodie/metadata"
 _PAYLOAD = "org.apache.hudi.metadata.HoodieMetadataPayload"
 _FILES = "files"
+_FILE_BYTES = 400
 _NEW_GROUP = "0-0-0"
 _UNDOING = frozenset({"rollback", "restore"})
 _INSTANT_DIGITS = 17
@@ -49,19 +49,26 @@ class MetadataTable:
         snapshot: The data table.
         config: Where the metadata table's timeline is.
         view: Its timeline.
-        pool: Files are fetched in it.
+
+    Attributes:
+        listed: Files of partitions that were asked for, by path; filled by ``list_files``.
+        partition_paths: Paths of all partitions, sorted; ``None`` until ``list_partitions`` fills it.
     """
 
-    def __init__(
-        self, snapshot: HudiSnapshot, config: TableConfig, view: TimelineView, pool: ThreadPoolExecutor
-    ) -> None:
+    def __init__(self, snapshot: HudiSnapshot, config: TableConfig, view: TimelineView) -> None:
         self._snapshot = snapshot
         self._config = config
         self._view = view
-        self._pool = pool
+        self.listed: dict[str, list[FileInfo]] = {}
+        self.partition_paths: list[str] | None = None
         self._newest_known = _newest_known(snapshot)
         self._completions = ArchivedCompletions(snapshot.files, snapshot.location, config)
         self._partitions: dict[str, MetadataFileGroups] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory of what was listed so far."""
+        return _FILE_BYTES * sum(map(len, self.listed.copy().values()))
 
     @property
     def is_newest(self) -> bool:
@@ -121,7 +128,7 @@ class MetadataTable:
         )
         if not slices or not all(_is_whole(item, name) for item in slices):
             raise UnusableMetadataTableError(f"its partition {name} lacks files")
-        groups = MetadataFileGroups(snapshot.files, slices, self._valid_test(), self._pool)
+        groups = MetadataFileGroups(snapshot.files, slices, self._valid_test(), snapshot.memory)
         if name == _FILES:
             self._check_logged(groups)
         else:
@@ -165,7 +172,7 @@ class MetadataTable:
         return instant[:_INSTANT_DIGITS] <= self._newest_known or instant.startswith(_FIRST_FILL)
 
 
-def open_metadata_table(snapshot: HudiSnapshot, pool: ThreadPoolExecutor) -> MetadataTable:
+def open_metadata_table(snapshot: HudiSnapshot) -> MetadataTable:
     """The metadata table of a data table, if it can be used for a query.
 
     Raises:
@@ -180,7 +187,7 @@ def open_metadata_table(snapshot: HudiSnapshot, pool: ThreadPoolExecutor) -> Met
     if any(instant.action == "replacecommit" for instant in view.instants):
         raise UnusableMetadataTableError("its timeline has a replacecommit, which it should not have")
     _check_covers(snapshot, view)
-    return MetadataTable(snapshot, config, view, pool)
+    return MetadataTable(snapshot, config, view)
 
 
 def _read_config(snapshot: HudiSnapshot) -> TableConfig:

@@ -10,6 +10,9 @@ from connectors.hudi.file_group.slices import DataFile, FileSlice
 __all__ = ["FileSlicePlan", "PartitionSlices"]
 
 
+_PARTITION_BYTES = 500
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionSlices:
     """The file slices that a partition's rows are in.
@@ -33,6 +36,7 @@ class FileSlicePlan:
         skipped: File slices pruned by what the metadata table knows of them.
         notes: On the way in which they were found, for ``EXPLAIN``.
         unlisted: Folders pruned whose partitions are not counted in ``pruned``.
+        is_lasting: It would be found again the same way; no storage failed that may work later.
     """
 
     partitions: tuple[PartitionSlices, ...]
@@ -40,6 +44,12 @@ class FileSlicePlan:
     skipped: int = 0
     notes: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
+    is_lasting: bool = True
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that it takes; its slices are those of the snapshot."""
+        return _PARTITION_BYTES * len(self.partitions)
 
     @property
     def partitions_total(self) -> int | None:

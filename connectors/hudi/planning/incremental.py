@@ -38,7 +38,7 @@ def plan_writes(
         InvalidArgumentError: Files of the range are no longer on storage; says what is left.
     """
     assert table.writes is not None
-    walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, domains, pool)
+    walk = PartitionWalk(snapshot, table.partition_paths, domains, pool)
     wanted = frozenset(table.writes.instants)
     instants = [item for item in snapshot.view.instants if item.requested in wanted]
     written, replaced = _written_files(snapshot, instants)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from connector_spi.predicate import Domain
 from connectors.hudi.file_group.names import parse_base_file_name, parse_log_file_name
 from connectors.hudi.partition_path import PartitionPaths
+from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, join_path
 
 __all__ = ["PartitionWalk", "count_partitions"]
@@ -19,8 +20,7 @@ class PartitionWalk:
     """Goes down the folders of a table, level by level, to the partitions.
 
     Args:
-        files: Storage.
-        location: The table's directory.
+        snapshot: The table.
         paths: How partition paths are to be read.
         domains: Filter by partition field; only prunes.
         pool: Directories are listed in it, many at once.
@@ -32,14 +32,12 @@ class PartitionWalk:
 
     def __init__(
         self,
-        files: FileSystem,
-        location: str,
+        snapshot: HudiSnapshot,
         paths: PartitionPaths,
         domains: Mapping[str, Domain],
         pool: ThreadPoolExecutor,
     ) -> None:
-        self._files = files
-        self._location = location
+        self._snapshot = snapshot
         self._paths = paths
         self._domains = domains
         self._pool = pool
@@ -82,7 +80,7 @@ class PartitionWalk:
 
     def _list(self, path: str) -> list[FileInfo]:
         # A folder that went away since its parent was listed is an error too: it may have held rows of the snapshot.
-        return self._files.list(join_path(self._location, path) if path else self._location)
+        return self._snapshot.list_folder(path)
 
     def _children(self, path: str, listing: Iterable[FileInfo]) -> Iterator[str]:
         for info in listing:

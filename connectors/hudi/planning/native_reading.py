@@ -42,13 +42,13 @@ class NativeReading:
         self._found: dict[tuple[str, frozenset[str]], bool] = {}
 
     def is_right_for(self, split: HudiSplit, constants: frozenset[str]) -> bool:
-        """Whether the rows of a split are those of its base file as they stand.
+        """Whether the rows of a split are those of its base file as they stand, but for what its logs say.
 
         Args:
             split: The split.
             constants: Names of the columns whose values are not taken from the file.
         """
-        if not self._is_possible or split.logs or split.source is not None:
+        if not self._is_possible or not split.has_base or split.source is not None:
             return False
         schema = self._schemas[split.base_instant]
         if schema is None or split.format != "parquet" or _UNENCODED_PATH.fullmatch(split.path) is None:

@@ -38,14 +38,15 @@ def plan_table(
     domains = _planning_domains(table, constraint)
     # Of what was pushed, only these columns choose the files.
     unfiltered = replace(table, constraint=TupleDomain.all())
+    snapshot = snapshot_of(transaction, table)
+    key = _PlanKey(unfiltered, TupleDomain.with_column_domains(domains))
 
     def make() -> FileSlicePlan:
-        snapshot = snapshot_of(transaction, table)
         if table.merged_writes is not None:
             return plan_writes(snapshot, table, domains, transaction.pool)
         return plan_scan(snapshot, table, domains, transaction.pool, partial(metadata_table_of, transaction, snapshot))
 
-    return transaction.memo.get(_PlanKey(unfiltered, TupleDomain.with_column_domains(domains)), make)
+    return transaction.memo.get(key, lambda: snapshot.memory.get(key, make, lambda plan: plan.is_lasting))
 
 
 def partition_domains(table: HudiTableHandle, constraint: TupleDomain[ColumnHandle]) -> dict[str, Domain]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from connector_spi.errors import FileMissingError, NotSupportedError
+from connector_spi.errors import ConnectorError, FileMissingError, NotSupportedError
 from connector_spi.predicate import Domain
 from connectors.hudi.error_codes import (
     HUDI_MERGE_ON_READ,
@@ -57,18 +57,21 @@ def plan_scan(
         InvalidArgumentError: With time travel: files of that time were cleaned.
     """
     notes: tuple[str, ...] = ()
+    is_lasting = True
     if table.indexes.files and table.config.metadata_partitions:
         try:
-            opened = metadata() if metadata is not None else open_metadata_table(snapshot, pool)
+            opened = metadata() if metadata is not None else open_metadata_table(snapshot)
             return _plan_by_metadata_table(snapshot, table, domains, opened)
         except metadata_errors as error:
             # Whatever is wrong with it, storage has the truth.
             notes = (f"metadata table not used: {error}",)
+            is_lasting = not isinstance(error, ConnectorError)
     fields = {name: domain for name, domain in domains.items() if name in table.config.partition_fields}
-    walk = PartitionWalk(snapshot.files, snapshot.location, table.partition_paths, fields, pool)
+    walk = PartitionWalk(snapshot, table.partition_paths, fields, pool)
     slices = _slices(snapshot, table, dict(sorted(walk.partitions())), walk.keeps)
     partitions = tuple(PartitionSlices(*item) for item in slices.items())
-    return FileSlicePlan(partitions, walk.pruned, notes=notes, unlisted=tuple(walk.unlisted))
+    unlisted = tuple(walk.unlisted)
+    return FileSlicePlan(partitions, walk.pruned, notes=notes, unlisted=unlisted, is_lasting=is_lasting)
 
 
 def _plan_by_metadata_table(
@@ -84,6 +87,7 @@ def _plan_by_metadata_table(
         listing.pruned + emptied,
         sum(map(len, slices.values())) - sum(map(len, kept.values())),
         listing.notes,
+        is_lasting=listing.is_lasting,
     )
 
 
@@ -98,7 +102,23 @@ def _slices(
     if not table.read_optimized:
         check_written_logs(snapshot, listed, keeps)
     check_later_writes(snapshot, listed, keeps)
-    return {path: slices_of(snapshot, path, contents, table.read_optimized) for path, contents in listed.items()}
+    return {path: _known_slices(snapshot, path, contents, table.read_optimized) for path, contents in listed.items()}
+
+
+def _known_slices(
+    snapshot: HudiSnapshot, path: str, contents: Sequence[FileInfo], read_optimized: bool
+) -> tuple[FileSlice, ...]:
+    """Those of ``slices_of``, made once for a snapshot of a listing and one of the metadata table, which has no times.
+
+    Both are fixed for as long as the timeline is.
+    """
+    has_times = any(info.modified_millis for info in contents)
+    key = path, read_optimized, has_times
+    found = snapshot.slices.get(key)
+    if found is None:
+        found = slices_of(snapshot, path, contents, read_optimized)
+        snapshot.slices[key] = found
+    return found
 
 
 def _row_count(
@@ -107,7 +127,7 @@ def _row_count(
     """The rows of a table; ``None`` where that is unknown without reading."""
     if table.config.merge_on_read and table.read_optimized:
         return None
-    slices = {path: slices_of(snapshot, path, contents, False) for path, contents in listed.items()}
+    slices = {path: _known_slices(snapshot, path, contents, False) for path, contents in listed.items()}
     if any(item.base is None or item.logs for part in slices.values() for item in part):
         return None
     files = [(path, item.base) for path, part in slices.items() for item in part if item.base is not None]

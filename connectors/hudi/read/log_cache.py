@@ -9,15 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from typing import Generic, Protocol, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from connectors.hudi.merge.base import MergedLog
 from connectors.hudi.merge.columns import MergeColumns
 from connectors.hudi.merge.key_index import KeyIndex
 from connectors.hudi.read.slice_read import SliceRead
+from connectors.toolkit.caching.cache_state import CacheState, registered
 
-__all__ = ["LOG_CACHE", "KeptLog", "LogCache", "LogForm", "log_identity"]
+__all__ = ["APPLIED_CACHE", "LOG_CACHE", "AppliedLog", "KeptLog", "LogCache", "LogForm", "log_identity"]
 
 # Of a key's flags and of its place in the index.
 _BYTES_OF_KEY = 64
@@ -81,14 +84,47 @@ class KeptLog:
         return replace(self, log=replace(self.log, rows=self.log.rows.select(columns.names), filled=filled))
 
 
-class LogCache:
-    """Keeps what was used last, up to a number of bytes. Used by several threads."""
+@dataclass(frozen=True, slots=True)
+class AppliedLog:
+    """What merged logs do to the rows of a range of a base file, where one row of a key wins over the others.
 
-    def __init__(self) -> None:
+    Attributes:
+        keys: Those of the logs, in their order.
+        removed: Positions of the rows that do not stay.
+        numbers: Of the keys whose row in the logs is given: in their place, or besides.
+    """
+
+    keys: pa.Array
+    removed: np.ndarray
+    numbers: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that it takes; the keys may be shared with merged logs that are kept."""
+        return int(self.keys.nbytes + self.removed.nbytes + self.numbers.nbytes)
+
+
+class _Sized(Protocol):
+    @property
+    def nbytes(self) -> int: ...
+
+
+Kept = TypeVar("Kept", bound=_Sized)
+
+
+class LogCache(Generic[Kept]):
+    """Keeps what was used last, up to a number of bytes. Used by several threads.
+
+    Args:
+        name: Of the cache, for people.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._lock = threading.Lock()
-        self._kept: OrderedDict[bytes, KeptLog] = OrderedDict()
+        self._kept: OrderedDict[bytes, Kept] = OrderedDict()
         self._sizes: dict[bytes, int] = {}
-        self._total = 0
+        self._total = self._hits = self._misses = self._evictions = 0
         self._merging: dict[bytes, threading.Event] = {}
 
     @contextmanager
@@ -113,20 +149,23 @@ class LogCache:
                 del self._merging[identity]
             mine.set()
 
-    def get(self, identity: bytes) -> KeptLog | None:
+    def get(self, identity: bytes) -> Kept | None:
         """What is kept of a slice."""
         with self._lock:
             found = self._kept.get(identity)
-            if found is not None:
+            if found is None:
+                self._misses += 1
+            else:
+                self._hits += 1
                 self._kept.move_to_end(identity)
             return found
 
-    def put(self, identity: bytes, kept: KeptLog, memory: int) -> None:
-        """Keeps a slice's logs, where they are not too many, instead of what was kept of them before.
+    def put(self, identity: bytes, kept: Kept, memory: int) -> None:
+        """Keeps what is known of a slice, where it is not too much, instead of what was kept of it before.
 
         Args:
-            identity: Of ``log_identity``.
-            kept: The logs.
+            identity: Of ``log_identity``, and of what else it depends on.
+            kept: What is known.
             memory: Most bytes that are kept afterwards.
         """
         size = kept.nbytes
@@ -137,6 +176,7 @@ class LogCache:
                 self._total += size
             while self._total > memory:
                 self._drop(next(iter(self._kept)))
+                self._evictions += 1
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -151,13 +191,22 @@ class LogCache:
         with self._lock:
             return self._total
 
+    @property
+    def state(self) -> CacheState:
+        """What it holds now."""
+        with self._lock:
+            return CacheState(self._name, len(self._kept), self._total, self._hits, self._misses, self._evictions)
+
     def _drop(self, identity: bytes) -> None:
         self._kept.pop(identity, None)
         self._total -= self._sizes.pop(identity, 0)
 
 
-LOG_CACHE = LogCache()
-"""The cache of this process."""
+LOG_CACHE: LogCache[KeptLog] = registered(LogCache("hudi-merged-logs"))
+"""The merged logs that this process keeps."""
+
+APPLIED_CACHE: LogCache[AppliedLog] = registered(LogCache("hudi-applied-logs"))
+"""What they do to base files, likewise."""
 
 
 def log_identity(read: SliceRead) -> bytes | None:

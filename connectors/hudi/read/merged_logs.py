@@ -34,7 +34,7 @@ class SliceMerge:
         bytes_read: Bytes of logs that were read so far.
     """
 
-    def __init__(self, read: SliceRead, cache: LogCache = LOG_CACHE) -> None:
+    def __init__(self, read: SliceRead, cache: LogCache[KeptLog] = LOG_CACHE) -> None:
         self._read = read
         self._cache = cache
         self._memory = min(read.merge_cache, held_bytes(read.merge_memory))

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from connector_spi.errors import CorruptFileError, InternalError
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
 from connector_spi.predicate import TupleDomain
 from connector_spi.scan_counters import count
-from connectors.hudi.error_codes import HUDI_BAD_LOG_FILE
 from connectors.hudi.merge.base import Fits, LogMerge
 from connectors.hudi.merge.columns import MergeColumns
 from connectors.hudi.merge.event_store import KeyRange
 from connectors.hudi.merge.merged import base_ordering
+from connectors.hudi.read.applied_logs import applied_log, may_apply
+from connectors.hudi.read.base_keys import check_positions, mark_elsewhere, row_positions
 from connectors.hudi.read.base_page_source import base_page_source
 from connectors.hudi.read.key_stretches import key_stretches
 from connectors.hudi.read.log_events import slice_merge_columns
 from connectors.hudi.read.merged_logs import SliceMerge
 from connectors.hudi.read.slice_read import SliceRead
-from connectors.toolkit.parquet.file import ParquetFile
 from connectors.toolkit.partition_values import constant_array, constant_batch
 from connectors.toolkit.read.file_read import BATCH_ROWS
 from connectors.toolkit.read.late_materialization import FilterColumns
-from connectors.toolkit.read.page_source import FilePageSource
 from connectors.toolkit.schema.schema_adapter import SchemaAdapter
 
-__all__ = ["MergedPageSource"]
+__all__ = ["MergedPageSource", "shaped"]
 
 _Batches: TypeAlias = Generator[pa.RecordBatch, None, None]
 
@@ -46,7 +44,6 @@ class MergedPageSource(PageSource):
     def __init__(self, read: SliceRead) -> None:
         self._read = read
         self._schema = read.schema
-        self._constants = read.constants
         self._bytes = 0
         self._log_bytes = 0
         self._batches = self._run()
@@ -73,10 +70,15 @@ class MergedPageSource(PageSource):
                 self._log_bytes = logs.bytes_read
                 columns = slice_merge_columns(read, kept.form)
                 merge = LogMerge(kept.log, kept.index, self._fits(columns)) if kept.log is not None else None
-                del kept
                 if merge is None and keys.is_all:
                     yield from self._project(self._untouched_rows(read, columns))
                     continue
+                if merge is not None and may_apply(read, kept, merge, keys):
+                    applied = applied_log(read, kept, merge, keys)
+                    yield from self._project(self._left_rows(columns, applied.removed))
+                    yield from self._project(_each(merge.rows_of(applied.numbers)))
+                    continue
+                del kept
                 yield from self._project(self._base_rows(merge, columns, keys))
                 yield from self._project(self._inserts(merge, columns))
 
@@ -88,7 +90,23 @@ class MergedPageSource(PageSource):
             for batch in source:
                 count("rows of base files read", batch.num_rows)
                 yield batch
-            self._check_positions(merge, columns, source)
+            check_positions(base, merge, columns, source)
+            self._bytes += source.completed_bytes
+
+    def _left_rows(self, columns: MergeColumns, removed: np.ndarray) -> _Batches:
+        """The rows of the base file that the logs leave: since it is known which, any filter may skip row groups."""
+        read = self._read
+        with closing(base_page_source(read.with_columns(columns.given, read.predicate))) as source:
+            for batch in source:
+                count("rows of base files read", batch.num_rows)
+                positions = row_positions(source, batch.num_rows).to_numpy()
+                if not batch.num_rows:
+                    continue
+                first, last = int(positions[0]), int(positions[-1])
+                start, end = np.searchsorted(removed, (first, last + 1))
+                kept = np.ones(batch.num_rows, dtype=bool)
+                kept[removed[start:end] - first] = False
+                yield batch if start == end else batch.filter(pa.array(kept))
             self._bytes += source.completed_bytes
 
     def _base_rows(self, merge: LogMerge | None, columns: MergeColumns, part: KeyRange) -> _Batches:
@@ -113,7 +131,7 @@ class MergedPageSource(PageSource):
                 batch = read
                 count("rows of base files read", batch.num_rows)
                 rows = pa.Table.from_batches([batch])
-                keys = _positions(source, len(rows)) if columns.by_position else columns.keys(rows)
+                keys = row_positions(source, len(rows)) if columns.by_position else columns.keys(rows)
                 if not part.is_all:
                     mine = part.holds(keys)
                     batch, rows, keys = batch.filter(mine), rows.filter(mine), keys.filter(mine)
@@ -122,7 +140,7 @@ class MergedPageSource(PageSource):
                     yield given
                 else:
                     yield from merge.merge(given, keys, base_ordering(rows, columns), columns.filled(rows))
-            self._check_positions(merge, columns, source)
+            check_positions(base, merge, columns, source)
             self._bytes += source.completed_bytes
 
     def _inserts(self, merge: LogMerge | None, columns: MergeColumns) -> _Batches:
@@ -132,35 +150,8 @@ class MergedPageSource(PageSource):
         if merge is None or not split.holds_inserts or columns.by_position:
             return
         if split.has_base:
-            self._mark_elsewhere(merge, columns)
+            mark_elsewhere(self._read, merge, columns)
         yield from merge.rest()
-
-    def _mark_elsewhere(self, merge: LogMerge, columns: MergeColumns) -> None:
-        """Marks the keys of the ranges of the base file that other splits merge."""
-        split = self._read.split
-        end = split.start + split.length
-        keys = tuple(column for column in columns.read if column.name in columns.key_sources)
-        for start, length in ((0, split.start), (end, split.file_size - end)):
-            if length > 0:
-                other = self._read.with_columns(keys, TupleDomain.all()).of_range(start, length)
-                with closing(base_page_source(other)) as source:
-                    for batch in source:
-                        merge.mark(columns.keys(pa.Table.from_batches([batch])))
-
-    def _check_positions(self, merge: LogMerge | None, columns: MergeColumns, source: PageSource) -> None:
-        """No row of the logs may be passed over because its position lies behind the file's last row.
-
-        Raises:
-            CorruptFileError: It does.
-        """
-        if merge is None or not columns.by_position:
-            return
-        last, rows = merge.last_position, _numbered(source).file_rows
-        if rows is not None and last >= rows:
-            raise CorruptFileError(
-                f"the logs of {self._read.split.path} name its row {last} (counted from 0), and it has {rows} rows",
-                HUDI_BAD_LOG_FILE,
-            )
 
     def _fits(self, columns: MergeColumns) -> Fits:
         """Which rows, merged, the filter asks for."""
@@ -181,30 +172,25 @@ class MergedPageSource(PageSource):
         with closing(batches):
             for rows in batches:
                 for start in range(0, rows.num_rows, BATCH_ROWS):
-                    yield self._shaped(rows.slice(start, BATCH_ROWS))
-
-    def _shaped(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        if not self._schema.names:
-            return constant_batch(self._schema, {}, rows.num_rows)
-        constants = self._constants
-        arrays = [
-            constant_array(constants[field.name], field.type, rows.num_rows)
-            if field.name in constants
-            else _narrowed(rows.column(field.name), field)
-            for field in self._schema
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+                    yield shaped(self._read, rows.slice(start, BATCH_ROWS))
 
 
-def _positions(source: PageSource, rows: int) -> pa.Array:
-    first = _numbered(source).first_row
-    return pa.array(np.arange(first, first + rows))
+def _each(batches: Sequence[pa.RecordBatch]) -> _Batches:
+    yield from batches
 
 
-def _numbered(source: PageSource) -> FilePageSource[ParquetFile]:
-    if not isinstance(source, FilePageSource):
-        raise InternalError(f"rows of {type(source).__name__} have no numbers to merge by")
-    return source
+def shaped(read: SliceRead, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Merged rows with the asked columns, constants among them."""
+    schema, constants = read.schema, read.constants
+    if not schema.names:
+        return constant_batch(schema, {}, rows.num_rows)
+    arrays = [
+        constant_array(constants[field.name], field.type, rows.num_rows)
+        if field.name in constants
+        else _narrowed(rows.column(field.name), field)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _narrowed(array: pa.Array, field: pa.Field) -> pa.Array:

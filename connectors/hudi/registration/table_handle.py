@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import pyarrow as pa
+
 from catalog.metastore.model import Table
 from connector_spi.errors import NotSupportedError
 from connector_spi.names import SchemaTableName
@@ -11,11 +15,25 @@ from connectors.hudi.config import READ_OPTIMIZED, index_use
 from connectors.hudi.error_codes import HUDI_PARTITION_VALUE
 from connectors.hudi.handles import HudiTableHandle, IndexUse
 from connectors.hudi.registration.registered_table import is_read_optimized, keys_shown_last
+from connectors.hudi.schema.history import SchemaHistory
 from connectors.hudi.schema.table_schema import PARTITION_PATH, RECORD_KEY
 from connectors.hudi.snapshots.schema_commits import read_schema_history
 from connectors.hudi.snapshots.snapshot import HudiSnapshot, trimmed
+from connectors.hudi.timeline.view import TimelineView
+from connectors.hudi.transaction import MemoKey
 
 __all__ = ["partition_keys", "partition_values", "row_id", "table_handle"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    schema: pa.Schema
+    history: SchemaHistory | None
+
+
+@dataclass(frozen=True, slots=True)
+class _ColumnsKey(MemoKey[_Columns]):
+    view: TimelineView
 
 
 def table_handle(
@@ -29,8 +47,8 @@ def table_handle(
         table: As the metastore has it.
         snapshot: The instant that it is read at.
     """
-    schema = snapshot.table_schema()
-    history = read_schema_history(snapshot, schema)
+    columns = snapshot.memory.get(_ColumnsKey(snapshot.view), lambda: _columns(snapshot))
+    schema, history = columns.schema, columns.history
     indexes = index_use(session)
     return HudiTableHandle(
         name=name,
@@ -45,6 +63,11 @@ def table_handle(
         indexes=indexes if history is None else IndexUse(files=indexes.files),
         history=history,
     )
+
+
+def _columns(snapshot: HudiSnapshot) -> _Columns:
+    schema = snapshot.table_schema()
+    return _Columns(schema, read_schema_history(snapshot, schema))
 
 
 def partition_values(handle: HudiTableHandle, path: str) -> tuple[Value | None, ...]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from connector_spi.metadata import TableVersion
 from connectors.hudi.handles import HudiTableHandle
-from connectors.hudi.snapshots.snapshot import HudiSnapshot, open_snapshot
+from connectors.hudi.snapshots.kept_snapshots import KeptSnapshots
+from connectors.hudi.snapshots.snapshot import HudiSnapshot
 from connectors.hudi.snapshots.time_travel import instant_of, snapshot_at
 from connectors.hudi.timeline.view import TimelineView
 from connectors.hudi.transaction import HudiTransaction, MemoKey
@@ -27,7 +28,7 @@ class _ViewKey(MemoKey[HudiSnapshot]):
 
 def newest_snapshot(transaction: HudiTransaction, location: str) -> HudiSnapshot:
     """The table at its newest completed write when the transaction first met it."""
-    return transaction.memo.get(_NewestKey(location), lambda: open_snapshot(transaction.files, location))
+    return transaction.memo.get(_NewestKey(location), lambda: _newest(transaction, location))
 
 
 def snapshot_as_of(
@@ -54,3 +55,7 @@ def snapshot_of(transaction: HudiTransaction, table: HudiTableHandle) -> HudiSna
         return newest if newest.view == table.view else newest.with_view(table.view)
 
     return transaction.memo.get(_ViewKey(table.location, table.view), make)
+
+
+def _newest(transaction: HudiTransaction, location: str) -> HudiSnapshot:
+    return KeptSnapshots(transaction.files, transaction.pool, transaction.kept_memory).newest(location)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError
 from connectors.hudi.error_codes import HUDI_BAD_SCHEMA, HUDI_BAD_TIMELINE
+from connectors.hudi.file_group.slices import FileSlice
 from connectors.hudi.merge.config import is_merge_property
 from connectors.hudi.schema.table_schema import arrow_schema, table_schema
+from connectors.hudi.snapshots.table_memory import KEEPS_NOTHING
 from connectors.hudi.table_config import TableConfig
 from connectors.hudi.table_properties import read_table_config
 from connectors.hudi.timeline.archive import ArchivedCompletions, ArchivedTimeline, read_archive
@@ -20,11 +22,31 @@ from connectors.hudi.timeline.commit_metadata import CommitMetadata
 from connectors.hudi.timeline.instant import Instant
 from connectors.hudi.timeline.loader import list_instants, read_commit_metadata
 from connectors.hudi.timeline.view import TimelineView, timeline_view
+from connectors.hudi.transaction import MemoKey
 from connectors.toolkit.orc.reader import read_orc_schema
 from connectors.toolkit.parquet.reader import read_parquet_schema
-from connectors.toolkit.storage.filesystem import FileSystem, join_path
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, join_path
 
-__all__ = ["HudiSnapshot", "open_snapshot", "trimmed"]
+__all__ = ["HudiSnapshot", "open_snapshot", "snapshot_of_instants", "trimmed"]
+
+
+_STAT_BYTES = 500
+_SLICE_BYTES = 800
+_FILE_BYTES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    infos: list[FileInfo]
+
+    @property
+    def nbytes(self) -> int:
+        return _FILE_BYTES * len(self.infos)
+
+
+@dataclass(frozen=True, slots=True)
+class _FolderKey(MemoKey[_Folder]):
+    path: str
 
 
 class HudiSnapshot:
@@ -36,6 +58,10 @@ class HudiSnapshot:
         config: The table's properties.
         view: The writes of the query.
         active: All instants of the active timeline, where it was listed for this query; else empty.
+
+    Attributes:
+        memory: What is kept of the table across transactions while its timeline is as it is.
+        slices: File slices that were planned, by what they are of.
     """
 
     def __init__(
@@ -51,6 +77,8 @@ class HudiSnapshot:
         self.config = config
         self.view = view
         self.active = active
+        self.memory = KEEPS_NOTHING
+        self.slices: dict[tuple[str, bool, bool], tuple[FileSlice, ...]] = {}
         self._archive: ArchivedTimeline | None = None
         self._completions = ArchivedCompletions(files, location, config)
         self._commits: dict[str, CommitMetadata] = {}
@@ -96,11 +124,43 @@ class HudiSnapshot:
         return self._completions.of(requested)
 
     def with_view(self, view: TimelineView) -> HudiSnapshot:
-        """The same table, seen at another view."""
+        """The same table, seen at another view; of that nothing is kept across transactions.
+
+        A cleaner may remove files of an earlier state, and plans of it have to notice.
+        """
         other = HudiSnapshot(self.files, self.location, self.config, view, self.active)
         other._archive = self._archive
         other._completions = self._completions
+        other._commits = self._commits
         return other
+
+    def take_commits(self, other: HudiSnapshot, names: Collection[str]) -> None:
+        """Takes over what another snapshot of the table has read of writes whose files are the same.
+
+        Args:
+            other: The snapshot.
+            names: Names of the files.
+        """
+        with self._lock:
+            self._commits.update((name, commit) for name, commit in other._commits.copy().items() if name in names)
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory of what was read so far."""
+        archived = len(self._archive.instants) if self._archive is not None else 0
+        written = sum(len(commit.stats) for commit in self._commits.copy().values())
+        sliced = sum(map(len, self.slices.copy().values()))
+        return _STAT_BYTES * (written + len(self.active) + 10 * archived) + _SLICE_BYTES * sliced
+
+    def list_folder(self, path: str) -> list[FileInfo]:
+        """What is in a folder of the table, relative to it; not asked again while the timeline is as it is.
+
+        Raises:
+            FileMissingError: There is no such folder.
+            StorageError: Storage refused, or cannot be reached.
+        """
+        folder = join_path(self.location, path) if path else self.location
+        return self.memory.get(_FolderKey(path), lambda: _Folder(self.files.list(folder))).infos
 
     def commits_at(self, requested: str) -> list[CommitMetadata]:
         """What the completed writes of a requested time did; none where it is older than the active timeline."""
@@ -202,7 +262,17 @@ def open_snapshot(files: FileSystem, location: str) -> HudiSnapshot:
         CorruptFileError: Properties or timeline are damaged.
     """
     config = read_table_config(files, location)
-    instants = list_instants(files, location, config)
+    return snapshot_of_instants(files, location, config, list_instants(files, location, config))
+
+
+def snapshot_of_instants(
+    files: FileSystem, location: str, config: TableConfig, instants: Sequence[Instant]
+) -> HudiSnapshot:
+    """The table at the newest completed write of its timeline.
+
+    Raises:
+        CorruptFileError: The timeline is damaged.
+    """
     view = timeline_view(instants)
     _refuse_equal_instants(view, location)
     return HudiSnapshot(files, location, config, view, tuple(instants))

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from connector_spi.statistics import ColumnStatistics
+from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.metadata_table.records import ColumnStats
 from connectors.hudi.metadata_table.skipping import COLUMN_STATS, FileColumn, column_stats
 from connectors.hudi.metadata_table.stat_values import column_bounds
 from connectors.hudi.metadata_table.table import MetadataTable, metadata_errors
 from connectors.hudi.planning.file_slice_plan import FileSlicePlan
+from connectors.hudi.transaction import MemoKey
 
-__all__ = ["exact_column_statistics"]
+__all__ = ["ColumnStatisticsKey", "exact_column_statistics"]
+
+Named = tuple[tuple[str, ColumnStatistics], ...]
 
 
-def exact_column_statistics(
-    metadata: MetadataTable, plan: FileSlicePlan, schema: pa.Schema
-) -> tuple[tuple[str, ColumnStatistics], ...]:
+@dataclass(frozen=True, slots=True)
+class ColumnStatisticsKey(MemoKey[Named]):
+    """Of what a handle reads."""
+
+    table: HudiTableHandle
+
+
+def exact_column_statistics(metadata: MetadataTable, plan: FileSlicePlan, schema: pa.Schema) -> Named:
     """Share of NULLs, smallest and largest value of the columns for which the index has them of all rows, exactly.
 
     Those are columns with bounds in each file, of a scan of base files alone: what logs do to the rows of a base file,

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from connector_spi.errors import ConnectorError
 from connector_spi.statistics import TableStatistics
 from connectors.hudi.file_group.slices import DataFile, FileSlice, data_files
+from connectors.hudi.handles import HudiTableHandle
 from connectors.hudi.metadata_table.table import MetadataTable
 from connectors.hudi.planning.bootstrap import bootstrap_sources
 from connectors.hudi.planning.file_slice_plan import FileSlicePlan
 from connectors.hudi.planning.row_counts import recorded_rows
 from connectors.hudi.snapshots.snapshot import HudiSnapshot
+from connectors.hudi.transaction import MemoKey
 from connectors.toolkit.parquet.reader import open_parquet, parquet_errors
 
-__all__ = ["scan_statistics"]
+__all__ = ["StatisticsKey", "scan_statistics"]
 
 _FOOTERS = 8
 """So many footers stand for all files whose rows are not recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsKey(MemoKey[TableStatistics]):
+    """Of what a handle reads."""
+
+    table: HudiTableHandle
 
 
 def scan_statistics(snapshot: HudiSnapshot, plan: FileSlicePlan, metadata: MetadataTable | None) -> TableStatistics:

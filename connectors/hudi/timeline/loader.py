@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from connector_spi.errors import CorruptFileError, FileMissingError, NotSupportedError
 from connectors.hudi.error_codes import HUDI_BAD_TIMELINE
 from connectors.hudi.table_config import TableConfig
@@ -9,9 +11,17 @@ from connectors.hudi.timeline.avro_record import container_record
 from connectors.hudi.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
 from connectors.hudi.timeline.instant import KNOWN_ACTIONS, Instant, InstantState, parse_instant
 from connectors.toolkit.avro.errors import AVRO_ERRORS
-from connectors.toolkit.storage.filesystem import FileSystem, join_path
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, join_path
 
-__all__ = ["is_clustering_plan", "list_instants", "read_clean_horizon", "read_commit_metadata", "read_instant"]
+__all__ = [
+    "is_clustering_plan",
+    "list_instants",
+    "list_timeline",
+    "parse_instants",
+    "read_clean_horizon",
+    "read_commit_metadata",
+    "read_instant",
+]
 
 
 def list_instants(files: FileSystem, location: str, config: TableConfig) -> list[Instant]:
@@ -21,15 +31,32 @@ def list_instants(files: FileSystem, location: str, config: TableConfig) -> list
         CorruptFileError: The timeline's folder is not there.
         NotSupportedError: A completed action is of a kind that is not understood: it may have changed data.
     """
+    return parse_instants(list_timeline(files, location, config), location, config)
+
+
+def list_timeline(files: FileSystem, location: str, config: TableConfig) -> list[FileInfo]:
+    """What is in the timeline's folder.
+
+    Raises:
+        CorruptFileError: It is not there.
+    """
     folder = join_path(location, config.timeline_folder)
     try:
-        listing = files.list(folder)
+        return files.list(folder)
     except FileMissingError as error:
         raise CorruptFileError(
             f"the timeline {folder} of {location} is not there (table version {config.version}, timeline layout "
             f"{config.layout}); an upgrade may be running: try again, or restore the folder",
             HUDI_BAD_TIMELINE,
         ) from error
+
+
+def parse_instants(listing: Iterable[FileInfo], location: str, config: TableConfig) -> list[Instant]:
+    """The instants in the listing of a timeline's folder; as of ``list_instants``.
+
+    Raises:
+        NotSupportedError: A completed action is of a kind that is not understood: it may have changed data.
+    """
     parsed = (parse_instant(info.name, config.layout) for info in listing if not info.is_directory)
     instants = sorted((item for item in parsed if item is not None), key=lambda item: (item.requested, item.file_name))
     for instant in instants:

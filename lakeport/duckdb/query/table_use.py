@@ -23,11 +23,13 @@ class TableUse:
         columns: Names in lower case.
         conditions: In Spark's SQL, by the names of the columns alone; rows that do not pass them all are not needed.
         limit: So many rows are enough, whichever; ``None`` for all.
+        times: How often the query reads it.
     """
 
     columns: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
     limit: int | None = None
+    times: int = 1
 
 
 def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
@@ -57,7 +59,7 @@ def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
     return {
         view: TableUse(tuple(found), tuple(conditions[view]), limits.get(view))
         if times[view] == 1
-        else TableUse(tuple(found))
+        else TableUse(tuple(found), times=times[view])
         for view, found in columns.items()
     }
 

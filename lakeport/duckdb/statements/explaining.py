@@ -18,6 +18,8 @@ from lakeport.transactions.statement import Statement
 __all__ = ["explain_query"]
 
 _NATIVE = "READ_PARQUET"
+# No query has it: ``range`` is no function that may be used.
+_RANGE = "RANGE"
 _WRAPPERS = ("RESULT_COLLECTOR", "EXPLAIN_ANALYZE")
 _LEFT_OUT = ("Function", "Estimated Cardinality", "Filename(s)", "Total Files Read")
 
@@ -55,7 +57,7 @@ def explain_query(
 def _native_scan(table: NativeTable, plan: QueryPlan, document: object, run: RunFacts | None) -> ExplainedScan:
     metrics = None
     if run is not None:
-        paths = {file.path.removeprefix("file://").removeprefix("file:") for file in table.files.files}
+        paths = {file.path.removeprefix("file://").removeprefix("file:") for file in table.files.native}
         nodes = [one for one in _all(_root(document)) if _kind(one) == _NATIVE and _files(one) & paths]
         others = [one for one in plan.natives if one is not table]
         metrics = _native_metrics(nodes, document if not others else None)
@@ -122,7 +124,15 @@ def _facts(found: Mapping[str, object]) -> dict[str, object]:
 
 def _children(found: Mapping[str, object]) -> list[dict[str, object]]:
     below = found.get("children")
-    return below if isinstance(below, list) else []
+    return [_without_nothing(one) for one in below] if isinstance(below, list) else []
+
+
+def _without_nothing(found: dict[str, object]) -> dict[str, object]:
+    """The first part of a view of ``sized_view``, whose other part is there for DuckDB's estimates alone."""
+    below = found.get("children")
+    if _kind(found) != "UNION" or not isinstance(below, list) or len(below) != 2:
+        return found
+    return below[0] if any(_kind(one) == _RANGE for one in _all(below[1])) else found
 
 
 def _rows(found: Mapping[str, object]) -> int | None:

@@ -73,7 +73,9 @@ class Listings:
             return pa.table({"col_name": [column.name for column in self._columns(name, lease)]})
         kept = _pattern(asked["pattern"])
         if what == "CATALOGS":
-            return pa.table({"catalog": pa.array([one for one in self._registry.names() if kept(one)], pa.string())})
+            return pa.table(
+                {"catalog": pa.array([one for one in self._registry.shown_names() if kept(one)], pa.string())}
+            )
         if what != "TABLES":
             catalog = name[0] if name else self._current.catalog
             found = self._listed(catalog, lease, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -12,15 +12,17 @@ from sqlglot import exp
 
 from catalog.resolver import ResolvedTable, resolve_column
 from connector_spi.handles import ColumnHandle, NativeFile
+from connector_spi.optional.merged_files import MergedFile, MergedRows, SupportsMergedFiles
 from connector_spi.predicate import Constraint, TupleDomain
 from lakeport.arrow.filters.pushed_conditions import pushed_conditions
 from lakeport.duckdb.kinds import column_type
 from lakeport.duckdb.tables.file_columns import FileColumns, Footers, KnownFile
 from lakeport.duckdb.tables.needed_rows import needed_rows
-from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_native_splits
+from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_native_splits, plan_splits
+from lakeport.plugin_errors import table_words
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["NativeFiles", "native_files", "native_query"]
+__all__ = ["NativeFiles", "NativeQuery", "local_path", "native_files", "native_query", "planned_scan"]
 
 # Each combination of values of partition keys is a part of a UNION ALL.
 _MOST_PARTS = 64
@@ -28,6 +30,8 @@ _MOST_PARTS = 64
 # 1.3 ms each, but their first rows come at once.
 _MOST_FILES = 20_000
 _PATTERN = frozenset("*?[]")
+# What DuckDB calls the number of a file in its list, and that of a row in its file.
+_OF_ROWS = ("file_index", "file_row_number")
 _NAMES = {
     pa.bool_(): ("BOOLEAN",),
     pa.int8(): ("TINYINT",),
@@ -54,14 +58,38 @@ class NativeFiles:
     """The files of a table.
 
     Attributes:
-        files: All that are read.
+        files: All that are read, and how the table's rows differ from theirs.
         plan: The scan.
         splits: What was skipped.
     """
 
-    files: tuple[NativeFile, ...]
+    files: tuple[MergedFile, ...]
     plan: ScanPlan
     splits: PlannedSplits
+
+    @property
+    def native(self) -> tuple[NativeFile, ...]:
+        """What DuckDB reads itself."""
+        return tuple(one.file for one in self.files if one.file is not None)
+
+    @property
+    def merged(self) -> int:
+        """Number of the files some of whose rows are not the table's."""
+        return sum(1 for one in self.files if one.merge is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class NativeQuery:
+    """How DuckDB reads files.
+
+    Attributes:
+        text: The query. Of files that are merged it names two views: ``VIEW_removed`` has the columns ``file`` and
+            ``position``, and ``VIEW_added`` those that are read.
+        numbers: What ``file`` is, by the paths of the files.
+    """
+
+    text: str
+    numbers: Mapping[str, int]
 
 
 def native_files(
@@ -78,23 +106,28 @@ def native_files(
     Raises:
         ConnectorError: The catalog or its storage failed.
     """
-    handles = tuple(table.columns[name] for name in columns)
-    everything = TupleDomain[ColumnHandle].all()
-    plan = ScanPlan(access, table.handle, handles, everything, everything)
-    plan = plan.with_filter(_constraint(table, conditions)).with_columns(handles)
-    splits = plan_native_splits(plan)
-    if splits is None or not splits.splits:
+    plan = planned_scan(access, table, columns, conditions)
+    provider = access.connector.page_source_provider
+    if not isinstance(provider, SupportsMergedFiles):
+        native = plan_native_splits(plan)
+        if native is None or not native.splits:
+            return None
+        return NativeFiles(tuple(MergedFile(split.native_file) for split in native.splits), plan, native)
+    splits = plan_splits(plan)
+    with access.origin.errors(f"merge the files of table {table_words(plan.table)}"):
+        files = provider.merged_files(access.session, splits.splits, plan.table, plan.columns)
+    if files is None or all(one.file is None for one in files):
         return None
-    files = tuple(split.native_file for split in splits.splits if split.native_file is not None)
-    return NativeFiles(files, plan, splits)
+    return NativeFiles(tuple(_guarded(plan, one) for one in files), plan, splits)
 
 
 def native_query(
     connection: duckdb.DuckDBPyConnection,
     footers: Footers,
-    files: Iterable[NativeFile],
+    files: NativeFiles,
     columns: Mapping[str, pa.DataType],
-) -> str | None:
+    view: str,
+) -> NativeQuery | None:
     """The query of DuckDB that reads files; ``None`` where it would read something else than the table's values.
 
     Args:
@@ -102,8 +135,9 @@ def native_query(
         footers: Those that are known.
         files: All of one table.
         columns: What is read, by name; with at least one.
+        view: Begins the names of the views that the query needs.
     """
-    parts = _parts(files, columns)
+    parts = _parts(files.native, columns)
     if not parts or len(parts) > _MOST_PARTS:
         return None
     known = [file for part in parts for file in part.files]
@@ -124,8 +158,43 @@ def native_query(
     has_dates = any(pa.types.is_date(arrow) for arrow in held.values())
     if not all(_are_as_declared(one, wanted) and not (has_dates and one.may_have_old_dates) for one in found):
         return None
+    if files.merged and any(name.lower() in _OF_ROWS for one in found for name, _ in one.fields):
+        return None
     alike = all(_are_the_same(one, wanted) for one in found)
-    return " UNION ALL ".join(_select(part, columns, alike=alike) for part in parts)
+    numbers = {file.path: number for number, file in enumerate(known)}
+    changed = {local_path(one.file) for one in files.files if one.file is not None and one.merge is not None}
+    selects = [_select(part, columns, _left(part, numbers, changed, view), alike=alike) for part in parts]
+    if files.merged:
+        selects.append(f"SELECT {', '.join(map(_quoted, columns))} FROM {view}_added")
+    return NativeQuery(" UNION ALL ".join(selects), numbers)
+
+
+def local_path(file: NativeFile) -> str:
+    """The path of a local file."""
+    return file.path.removeprefix("file://").removeprefix("file:")
+
+
+def planned_scan(
+    access: CatalogAccess, table: ResolvedTable, columns: Sequence[str], conditions: Sequence[str]
+) -> ScanPlan:
+    """The scan of a table; see ``native_files``."""
+    handles = tuple(table.columns[name] for name in columns)
+    everything = TupleDomain[ColumnHandle].all()
+    plan = ScanPlan(access, table.handle, handles, everything, everything)
+    return plan.with_filter(_constraint(table, conditions)).with_columns(handles)
+
+
+def _guarded(plan: ScanPlan, file: MergedFile) -> MergedFile:
+    """The same; errors of the connector that do not say what is wrong name the table."""
+    merge = file.merge
+    if merge is None:
+        return file
+
+    def merged() -> MergedRows:
+        with plan.access.origin.errors(f"merge the files of table {table_words(plan.table)}"):
+            return merge()
+
+    return MergedFile(file.file, merged)
 
 
 def _constraint(table: ResolvedTable, conditions: Sequence[str]) -> Constraint:
@@ -147,8 +216,7 @@ def _parts(files: Iterable[NativeFile], columns: Iterable[str]) -> list[_Part]:
     found: dict[tuple[tuple[str, object], ...], dict[KnownFile, int]] = {}
     for file in files:
         constants = tuple(sorted((name, value) for name, value in file.constants if name in asked))
-        path = file.path.removeprefix("file://").removeprefix("file:")
-        known = KnownFile(path, file.file_size, file.modified_millis)
+        known = KnownFile(local_path(file), file.file_size, file.modified_millis)
         read = found.setdefault(constants, {})
         read[known] = read.get(known, 0) + file.length
         if file.format != "parquet" or len({name for name, _ in constants}) < len(constants):
@@ -185,7 +253,18 @@ def _duckdb_types(arrow: pa.DataType) -> tuple[str, ...]:
     return _NAMES.get(arrow, ())
 
 
-def _select(part: _Part, columns: Mapping[str, pa.DataType], *, alike: bool) -> str:
+def _left(part: _Part, numbers: Mapping[str, int], changed: Collection[str], view: str) -> str:
+    """What leaves out rows of some files."""
+    if not any(file.path in changed for file in part.files):
+        return ""
+    first = numbers[part.files[0].path]
+    return (
+        f" AS f ANTI JOIN {view}_removed AS r"
+        f" ON r.file = CAST(f.file_index AS BIGINT) + {first} AND r.position = f.file_row_number"
+    )
+
+
+def _select(part: _Part, columns: Mapping[str, pa.DataType], left: str, *, alike: bool) -> str:
     """The rows of some files; of files that are alike, DuckDB finds out itself how many rows they have.
 
     It does not with a schema, and joins in a bad order then.
@@ -204,7 +283,7 @@ def _select(part: _Part, columns: Mapping[str, pa.DataType], *, alike: bool) -> 
     )
     schema = f", schema = MAP {{{fields}}}" if held and not alike else ""
     paths = ", ".join(_text(file.path) for file in part.files)
-    return f"SELECT {shown} FROM read_parquet([{paths}], hive_partitioning = false, can_have_nan = true{schema})"
+    return f"SELECT {shown} FROM read_parquet([{paths}], hive_partitioning = false, can_have_nan = true{schema}){left}"
 
 
 def _text(value: str) -> str:

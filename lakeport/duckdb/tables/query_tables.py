@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
-from catalog.resolver import ResolvedSystemTable
+from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import ColumnNotFoundError
 from connector_spi.names import CatalogSchemaTableName, quote_identifier
 from lakeport.arrow.observed_read import described_scan
@@ -19,14 +20,18 @@ from lakeport.duckdb.current_names import CurrentNames
 from lakeport.duckdb.query.named_table import NamedTable
 from lakeport.duckdb.query.queries import Query, TableUse
 from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.tables.arrow_views import estimated_rows
 from lakeport.duckdb.tables.file_columns import Footers
-from lakeport.duckdb.tables.native_read import NativeFiles, native_files, native_query
+from lakeport.duckdb.tables.merged_read import MergedRead
+from lakeport.duckdb.tables.native_read import NativeFiles, native_files, native_query, planned_scan
+from lakeport.frames.open_reader import OpenReader
 from lakeport.frames.table_scan import TableScan
 from lakeport.planning.redirection import resolve
 from lakeport.scan_facts import ScanDescription
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.plain_statement import plain_statement
-from lakeport.transactions.statement import statement_scope
+from lakeport.transactions.statement import CatalogAccess, Statement, statement_scope
+from lakeport.units import count_text
 
 __all__ = ["NativeTable", "Tables"]
 
@@ -38,18 +43,24 @@ class NativeTable:
     Attributes:
         name: Full name.
         query: Of DuckDB; gives the columns that are needed.
+        views: The columns of the views that the query needs besides, by their names, and what reads their rows.
         files: What is read.
         visible: Number of the table's visible columns.
     """
 
     name: CatalogSchemaTableName
     query: str
+    views: Mapping[str, tuple[pa.Schema, OpenReader]]
     files: NativeFiles
     visible: int
 
     def described(self) -> ScanDescription:
         """What is going to be read."""
-        return described_scan(self.name, self.files.plan, self.files.splits, self.visible, None)
+        splits, merged = self.files.splits, self.files.merged
+        if merged:
+            note = f"rows of {count_text(merged, 'split')} are merged here, and DuckDB reads the others of their files"
+            splits = replace(splits, summary=replace(splits.summary, notes=(*splits.summary.notes, note)))
+        return described_scan(self.name, self.files.plan, splits, self.visible, None)
 
 
 class Tables:
@@ -98,27 +109,56 @@ class Tables:
         return {self._current.full(named.parts).catalog for named in query.tables.values()}
 
     def native(
-        self, connection: duckdb.DuckDBPyConnection, named: NamedTable, use: TableUse, lease: ReadLease
+        self, connection: duckdb.DuckDBPyConnection, view: str, named: NamedTable, use: TableUse, lease: ReadLease
     ) -> NativeTable | None:
-        """How DuckDB reads the table's files itself; ``None`` where rows have to come from here."""
+        """How DuckDB reads the table's files itself; ``None`` where rows have to come from here.
+
+        Args:
+            connection: Of the query.
+            view: The table's.
+            named: The table.
+            use: What is needed of it.
+            lease: On the transactions of the query.
+        """
         if named.changes is not None:
             return None
-        full = self._current.full(named.parts)
         with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
-            access = statement.access(full.catalog)
-            if access.tables.view(access.begun, access.session, full.schema_table) is not None:
+            resolution = self._resolved(statement, named)
+            if resolution is None or not resolution[0].engine.native_reader:
                 return None
-            access, resolved = resolve(access, full, named.version)
-            if isinstance(resolved, ResolvedSystemTable) or not access.engine.native_reader:
-                return None
-            names = {name.lower(): name for name in resolved.columns}
-            columns = [names[name] for name in use.columns] or [next(iter(resolved.columns))]
+            access, full, resolved = resolution
+            columns = _columns(resolved, use)
             files = native_files(access, resolved, columns, use.conditions)
         types: dict[str, pa.DataType] = {name: resolved.columns[name].type for name in columns}
-        text = None if files is None else native_query(connection, self._footers, files.files, types)
-        if files is None or text is None:
+        found = None if files is None else native_query(connection, self._footers, files, types, view)
+        if files is None or found is None:
             return None
-        return NativeTable(full, text, files, sum(1 for _ in resolved.table.visible_columns()))
+        views = MergedRead(files.files, found.numbers, pa.schema(types)).views() if files.merged else {}
+        named_views = {f"{view}_{end}": one for end, one in views.items()}
+        return NativeTable(full, found.text, named_views, files, sum(1 for _ in resolved.table.visible_columns()))
+
+    def estimated_rows(self, named: NamedTable, use: TableUse, lease: ReadLease) -> int | None:
+        """About how many rows are read of a table; ``None`` where that is unknown."""
+        if named.changes is not None:
+            return None
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
+            found = self._resolved(statement, named)
+            if found is None:
+                return None
+            access, _, resolved = found
+            plan = planned_scan(access, resolved, _columns(resolved, use), use.conditions)
+            return estimated_rows(plan, sum(1 for _ in resolved.table.visible_columns()))
+
+    def _resolved(
+        self, statement: Statement, named: NamedTable
+    ) -> tuple[CatalogAccess, CatalogSchemaTableName, ResolvedTable] | None:
+        """A table of files, its catalog and its full name; ``None`` for views and system tables."""
+        full = self._current.full(named.parts)
+        access = statement.access(full.catalog)
+        if access.tables.view(access.begun, access.session, full.schema_table) is not None:
+            return None
+        access, resolved = resolve(access, full, named.version)
+        return None if isinstance(resolved, ResolvedSystemTable) else (access, full, resolved)
 
     def _scan(self, named: NamedTable, lease: ReadLease) -> TableScan:
         full = self._current.full(named.parts)
@@ -129,3 +169,9 @@ class Tables:
         if not scan.columns:
             raise refused(name, "the table has no columns, which DuckDB does not know")
         return scan
+
+
+def _columns(table: ResolvedTable, use: TableUse) -> list[str]:
+    """What is read of a table: one column at least."""
+    names = {name.lower(): name for name in table.columns}
+    return [names[name] for name in use.columns] or [next(iter(table.columns))]

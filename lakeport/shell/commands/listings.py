@@ -51,7 +51,7 @@ class RelationPattern:
 def catalog_rows(session: AnySession) -> Description:
     """All catalogs, with the connector and the error of each."""
     rows = []
-    for name in session.catalogs.names():
+    for name in session.catalogs.shown_names():
         try:
             session.catalogs.get(name)
             problem = None
@@ -95,7 +95,7 @@ def relation_rows(
     """
     catalogs = [pattern.catalog]
     if not _WILD.isdisjoint(pattern.catalog):
-        catalogs = _matching(session.catalogs.names(), pattern.catalog)
+        catalogs = _matching(session.catalogs.shown_names(), pattern.catalog)
     statement = plain_statement(session.catalogs)
     found = [
         relation for catalog in catalogs for relation in _relations(statement.access(catalog), pattern)
@@ -122,7 +122,7 @@ def function_rows(session: AnySession, pattern: str) -> Description:
     rows: list[tuple[str | None, ...]] = [
         (usage.name, "function", usage.signature, usage.description) for usage in usages
     ]
-    for catalog in session.catalogs.names():
+    for catalog in session.catalogs.shown_names():
         try:
             procedures = session.catalogs.get(catalog).procedures
         except ConnectorError:

@@ -49,7 +49,7 @@ def connection(shell: ShellSession, rest: str) -> None:
     where = ".".join(part for part in shell.current if part) or "none is selected"
     lines = [
         f"Lakeport {VERSION}",
-        f"Catalogs: {', '.join(session.catalogs.names()) or 'none'}",
+        f"Catalogs: {', '.join(session.catalogs.shown_names()) or 'none'}",
         f"Current schema: {where}",
         f"SQL dialect: {session.dialect}",
     ]

@@ -85,7 +85,7 @@ class NameCache:
 
     def catalogs(self) -> SortedNames:
         """All catalogs."""
-        return SortedNames.of(self._session.catalogs.names())
+        return SortedNames.of(self._session.catalogs.shown_names())
 
     def schemas(self, catalog: str) -> SortedNames:
         """Schemas of a catalog."""
@@ -136,7 +136,7 @@ class NameCache:
 
     def _settings(self) -> SortedNames:
         found = list(self._session.engine.setting_names)
-        for catalog in self._session.catalogs.names():
+        for catalog in self._session.catalogs.shown_names():
             try:
                 connector = self._session.catalogs.get(catalog)
             except Exception:

@@ -19,9 +19,11 @@ __all__ = [
     "hand_over",
     "identity_transform",
     "java_object",
+    "optional",
     "optional_long",
     "plain",
     "reference",
+    "reference_map",
     "spark_type",
     "string_map",
     "string_set",
@@ -76,6 +78,16 @@ def columns(struct_json: str) -> Answer:
 def optional_long(value: float | None) -> Answer:
     """An ``OptionalLong``."""
     return Answer(("long", None if value is None else int(value)))
+
+
+def optional(java_class: str, text: str) -> Answer:
+    """An ``Optional`` of a value that a class of ``java.lang``, or ``Decimal`` of Spark, makes of a text."""
+    return Answer(("optional", java_class, text))
+
+
+def reference_map(items: Mapping[str, Answer]) -> Answer:
+    """A map by the ``NamedReference`` of each name."""
+    return Answer(("reference map", _words(items)))
 
 
 def string_map(items: Iterable[tuple[str, str]]) -> Answer:

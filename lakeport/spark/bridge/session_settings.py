@@ -47,10 +47,12 @@ class FileSettings:
     Attributes:
         packing: How splits become tasks (``FilePartition.maxSplitBytes``).
         case_sensitive: Names of columns are the same in the same case only.
+        column_statistics: The optimizer goes by statistics of columns.
     """
 
     packing: Packing
     case_sensitive: bool
+    column_statistics: bool
 
 
 def read_statement_settings(jvm: Jvm, prefix: str, session: JavaObject | None = None) -> StatementSettings:
@@ -98,13 +100,15 @@ def read_file_settings(jvm: Jvm) -> FileSettings:
     java = _java(jvm)
     if java is not None:
         found = json.loads(java.files())
-        return FileSettings(Packing(found["tasks"], found["most"], found["open"]), found["exact names"])
+        packing = Packing(found["tasks"], found["most"], found["open"])
+        return FileSettings(packing, found["exact names"], found["column statistics"])
     conf = jvm.sql_conf()
     # A default that is no number is refused, so the name is looked for first.
     chosen = next((name for name in _PARALLELISM if conf.contains(name)), None)
     tasks = jvm.context._jsc.sc().defaultParallelism() if chosen is None else conf.getConfString(chosen)
     packing = Packing(int(tasks), int(conf.filesMaxPartitionBytes()), int(conf.filesOpenCostInBytes()))
-    return FileSettings(packing, bool(conf.caseSensitiveAnalysis()))
+    by_cost = bool(conf.cboEnabled()) or bool(conf.planStatsEnabled())
+    return FileSettings(packing, bool(conf.caseSensitiveAnalysis()), by_cost)
 
 
 def _java(jvm: Jvm) -> JavaObject | None:

@@ -36,6 +36,7 @@ from lakeport.spark.catalog.replaced_table import stage_replacement
 from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
+from lakeport.spark.write.bucket_functions import bucket_function
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
 
@@ -263,7 +264,8 @@ class CatalogProxy(Proxy):
         ]
         return self._jvm.array(_IDENTIFIER, made)
 
-    # functions: none, but without this ability Spark does not say that a name is unknown, and shows no functions
+    # functions: none that users call, but without this ability Spark does not say that a name is unknown, and shows no
+    # functions; those of buckets it asks for when it deals rows out to writing tasks
 
     def listFunctions(self, namespace: JavaObject) -> JavaObject:
         """None: all functions are Spark's own."""
@@ -277,7 +279,10 @@ class CatalogProxy(Proxy):
         return False
 
     def loadFunction(self, ident: JavaObject) -> JavaObject:
-        """Spark's error: there is no such function."""
+        """The bucket function of a write; for other names Spark's error: there is no such function."""
+        found = bucket_function(self._jvm, str(ident.name()))
+        if found is not None:
+            return found
         raise no_such_function(self._jvm, ident)
 
     def _load_written(self, ident: JavaObject, write: AskedWrite) -> Proxy:

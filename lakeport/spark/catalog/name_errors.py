@@ -149,8 +149,9 @@ def _look_up_schema(registry: CatalogRegistry, parts: Sequence[str], current: st
         registry.connector_name(rest[0])
         return
     if catalog not in known or closest(rest[0], known):
-        there_are = f"there are the catalogs {', '.join(known)}" if known else "there are no catalogs"
-        near = closest(rest[0], known)
+        shown = registry.shown_names()
+        there_are = f"there are the catalogs {', '.join(shown)}" if shown else "there are no catalogs"
+        near = closest(rest[0], shown)
         raise CatalogNotFoundError(
             f"'{rest[0]}' is neither a catalog nor a schema of catalog '{catalog}'{near}; {there_are}"
         )

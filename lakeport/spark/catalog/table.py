@@ -14,7 +14,6 @@ from connector_spi.optional.streaming import SupportsStreaming
 from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
-from lakeport.arrow.write.inserting import check_outside_of_block
 from lakeport.arrow.write.merging import row_id_columns
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
@@ -28,6 +27,7 @@ from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.streaming.options import stream_options
+from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.merge import MergeTarget
 from lakeport.spark.write.row_level import RowLevelOperationProxy, merge_command
@@ -130,9 +130,9 @@ class TableProxy(Proxy):
     def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
         """Rows to be added, or to replace others."""
         statement = self._table.plan.access.statement
-        check_outside_of_block(statement.shared_lease)
         begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
-        return WriteBuilderProxy(self._jvm, self._resolved, begin, info.schema())
+        layout = insert_layout(self._table.plan.access, self._resolved)
+        return WriteBuilderProxy(self._jvm, self._resolved, begin, info.schema(), layout)
 
     def truncateTable(self, *options: JavaObject) -> bool:
         """``TRUNCATE TABLE``, which has no ``options`` yet; Spark 4.3 and later passes a map."""
@@ -142,9 +142,9 @@ class TableProxy(Proxy):
     def newRowLevelOperationBuilder(self, info: JavaObject) -> RowLevelOperationProxy:
         """Rows to be deleted, updated or merged."""
         access = self._table.plan.access
-        check_outside_of_block(access.statement.shared_lease)
         row_ids = row_id_columns(access, self._resolved)
-        target = MergeTarget(access.statement, self._resolved, row_ids, merge_command(info))
+        layout = insert_layout(access, self._resolved)
+        target = MergeTarget(access.statement, self._resolved, row_ids, merge_command(info), layout)
         # Spark's filter of the groups that are changed (RowLevelOperationRuntimeGroupFiltering) is an IN, which would
         # leave out rows whose partition key is NULL.
         table = replace(self._table, runtime_filters=False)

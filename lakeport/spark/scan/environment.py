@@ -42,6 +42,9 @@ class SparkEnvironment(Protocol):
     def packing(self) -> Packing:
         """How splits become tasks."""
 
+    def uses_column_statistics(self) -> bool:
+        """The optimizer goes by statistics of columns."""
+
     def new_counters(self) -> TaskCounters:
         """What tasks can count into."""
 
@@ -97,6 +100,10 @@ class JvmEnvironment:
     def packing(self) -> Packing:
         """By Spark's settings for files."""
         return self._files.packing
+
+    def uses_column_statistics(self) -> bool:
+        """The session's ``spark.sql.cbo.enabled``, or ``spark.sql.cbo.planStats.enabled``."""
+        return self._files.column_statistics
 
     def new_counters(self) -> TaskCounters:
         """An accumulator."""

@@ -10,7 +10,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle, Split
-from connector_spi.metadata import SupportsStatistics
+from connector_spi.metadata import SupportsColumnStatistics, SupportsStatistics
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.event_listener import TableReadEvent
 from connector_spi.predicate import TupleDomain
@@ -25,7 +25,8 @@ from lakeport.spark.bridge.proxies import digest
 from lakeport.spark.bridge.types import spark_schema_json, task_schema
 from lakeport.spark.scan.environment import SparkEnvironment
 from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead, choose_reader
-from lakeport.spark.scan.statistics import of_columns
+from lakeport.spark.scan.statistics.columns import plausible_columns
+from lakeport.spark.scan.statistics.table import of_columns
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.tasks.counters import TaskCounters, forget_counters
 from lakeport.spark.tasks.task import TableSource, TaskReader, TaskWork
@@ -190,18 +191,28 @@ class Scan:
         return [name for name in self.asked.output.names if table.runtime_filters and name in table.partition_keys]
 
     def statistics(self) -> TableStatistics:
-        """What the connector knows of the columns; where it knows no size, the splits', which are planned anyway."""
-        access = self.asked.plan.access
-        known = TableStatistics()
-        if isinstance(access.metadata, SupportsStatistics) and self.asked.plan.aggregation is None:
-            with access.lock.asking(f"give statistics of table {table_words(self.asked.plan.table)}"):
-                known = access.metadata.get_table_statistics(access.session, self.asked.plan.table)
+        """What the connector knows of the rows and of the columns, where the optimizer goes by these; where it knows no
+        size, the splits', which are planned anyway."""
+        asked = self.asked
+        has_groups = asked.work.aggregation is not None or asked.plan.aggregation is not None
+        wants_columns = not has_groups and self._environment.uses_column_statistics()
+        known = self._known_statistics(wants_columns) if asked.plan.aggregation is None else TableStatistics()
         if known.size_bytes is None:
             known = replace(known, size_bytes=self.planned().splits.size_bytes)
-        if self.asked.work.aggregation is not None or self.asked.plan.aggregation is not None:
+        columns = plausible_columns(known, asked.output) if wants_columns else ()
+        known = replace(known, columns=columns)
+        if has_groups:
             return known
-        every = (column.type for column in self.asked.table.plan.columns)
-        return of_columns(known, self.asked.output.types, every)
+        return of_columns(known, asked.output.types, (column.type for column in asked.table.plan.columns))
+
+    def _known_statistics(self, wants_columns: bool) -> TableStatistics:
+        access, table = self.asked.plan.access, self.asked.plan.table
+        with access.lock.asking(f"give statistics of table {table_words(table)}"):
+            if wants_columns and isinstance(access.metadata, SupportsColumnStatistics):
+                return access.metadata.get_column_statistics(access.session, table)
+            if isinstance(access.metadata, SupportsStatistics):
+                return access.metadata.get_table_statistics(access.session, table)
+        return TableStatistics()
 
     def task_reader(self, work: TaskWork) -> TaskReader:
         """What the tasks run."""

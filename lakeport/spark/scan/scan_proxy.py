@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import ClassVar
 
+import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import NotSupportedError
@@ -20,7 +21,7 @@ from lakeport.spark.scan.native import NativeReader
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.scan.reader_choice import NativeRead, TaskRead
 from lakeport.spark.scan.scan import Scan
-from lakeport.spark.scan.statistics import StatisticsProxy
+from lakeport.spark.scan.statistics.table import StatisticsProxy
 from lakeport.spark.streaming.micro_batch import MicroBatchStreamProxy
 
 __all__ = ["PREDICATE", "PushedPredicates", "ScanProxy"]
@@ -135,7 +136,9 @@ class ScanProxy(Proxy):
 
     def estimateStatistics(self) -> StatisticsProxy:
         """What is known of the scan; nothing of a stream."""
-        return StatisticsProxy(self._jvm, self._scan.statistics() if self._stream is None else TableStatistics())
+        if self._stream is not None:
+            return StatisticsProxy(self._jvm, TableStatistics(), pa.schema([]))
+        return StatisticsProxy(self._jvm, self._scan.statistics(), self._scan.asked.output)
 
     def filterAttributes(self) -> JavaObject:
         """The columns by which a join may prune while the query runs."""

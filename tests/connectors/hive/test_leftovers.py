@@ -16,7 +16,7 @@ from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert
 from connectors.hive.connector import HiveConnector
 from connectors.hive.write.inserts import STAGING
-from connectors.hive.write.publishing import REPLACED
+from connectors.hive.write.publish.publishing import REPLACED
 from tests.connectors.hive.reading import make_session, read_table
 from tests.connectors.hive.table_writer import create_table
 

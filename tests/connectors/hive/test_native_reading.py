@@ -11,6 +11,7 @@ import pytest
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from connectors.hive import native_reading
 from connectors.hive.connector import HiveConnector
+from connectors.hive.schema import footer_facts
 from connectors.toolkit.orc.reader import read_orc_schema
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.reading import make_connector, read_table, scan_table
@@ -78,7 +79,7 @@ def test_files_far_away_are_looked_at_side_by_side(
         threads.add(threading.get_ident())
         return read_orc_schema(files, path)
 
-    monkeypatch.setattr(native_reading, "read_orc_schema", read_schema)
+    monkeypatch.setattr(footer_facts, "read_orc_schema", read_schema)
     monkeypatch.setattr(FileSystem, "is_local", lambda files, uri: False)
     far = scan_table(hive, "s", "t", ["b"]).splits
     assert far == near

@@ -72,9 +72,12 @@ def test_what_is_refused_adds_nothing(
     assert rows(session) == [(1, "a", 0.5)]
 
 
-def test_a_block_of_several_statements_takes_no_rows(session: LocalSession) -> None:
-    with session.transaction(), pytest.raises(NotSupportedError, match="insert outside"):
+def test_rows_of_a_block_are_there_at_its_end(session: LocalSession) -> None:
+    with session.transaction():
         session.sql("INSERT INTO mem.s.t VALUES (2, 'b', 1.5)")
-    with session.statement_block():
-        session.sql("INSERT INTO mem.s.t VALUES (2, 'b', 1.5)")
+        with pytest.raises(NotSupportedError, match="has written to it"):
+            rows(session)
     assert len(rows(session)) == 2
+    with session.statement_block():
+        session.sql("INSERT INTO mem.s.t VALUES (3, 'b', 1.5)")
+    assert len(rows(session)) == 3

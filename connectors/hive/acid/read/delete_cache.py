@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
 from connectors.hive.acid.delete_set import DeleteSet
+from connectors.toolkit.caching.cache_state import CacheState, registered
 
 __all__ = ["DELETE_CACHE", "DeleteCache"]
 
@@ -27,6 +28,7 @@ class DeleteCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._slots: OrderedDict[Hashable, _Slot] = OrderedDict()
+        self._asked = self._misses = self._evictions = 0
 
     def get(self, key: Hashable, memory: int, load: Callable[[], DeleteSet | None]) -> DeleteSet | None:
         """A set of deletes.
@@ -39,9 +41,12 @@ class DeleteCache:
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())
             self._slots.move_to_end(key)
+            self._asked += 1
         with slot.lock:
             # What was too much for less memory may fit now.
             if slot.memory < 0 or (slot.events is None and slot.memory < memory):
+                with self._lock:
+                    self._misses += 1
                 slot.events, slot.memory = load(), memory
             events = slot.events
         self._evict(key, memory)
@@ -58,6 +63,13 @@ class DeleteCache:
         with self._lock:
             return self._total()
 
+    @property
+    def state(self) -> CacheState:
+        """What it holds now."""
+        with self._lock:
+            hits = self._asked - self._misses
+            return CacheState("hive-deletes", len(self._slots), self._total(), hits, self._misses, self._evictions)
+
     def _total(self) -> int:
         return sum(slot.events.nbytes for slot in self._slots.values() if slot.events is not None)
 
@@ -66,8 +78,9 @@ class DeleteCache:
             while len(self._slots) > 1 and (self._total() > memory or len(self._slots) > _MOST_SETS):
                 oldest = next(key for key in self._slots if key != kept)
                 del self._slots[oldest]
+                self._evictions += 1
 
 
 _MOST_SETS = 1000
-DELETE_CACHE = DeleteCache()
+DELETE_CACHE = registered(DeleteCache())
 """The cache of this process."""

@@ -11,9 +11,11 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BiFunction;
@@ -170,12 +172,31 @@ public class KnownAnswers implements InvocationHandler {
       return Expressions.identity((String) given);
     } else if (kind.equals("reference")) {
       return Expressions.column((String) given);
+    } else if (kind.equals("optional")) {
+      return Optional.of(boxed((String) given, (String) words.get(2)));
+    } else if (kind.equals("reference map")) {
+      return referenceMap((Map) given);
     } else if (kind.equals("object")) {
       Map inner = new HashMap();
       inner.put("answers", words.get(2));
       return shown(new Class[] {classOf((String) given)}, new KnownAnswers(null, inner));
     }
     throw new IllegalArgumentException("unknown kind of answer: " + kind);
+  }
+
+  /** Of classes that make a value of a text: Java's own boxes, and Decimal of Spark. */
+  private static Object boxed(String type, String text) throws Exception {
+    String maker = type.startsWith("java.lang.") ? "valueOf" : "apply";
+    return classOf(type).getMethod(maker, new Class[] {String.class}).invoke(null, new Object[] {text});
+  }
+
+  private static Map referenceMap(Map items) throws Exception {
+    Map found = new HashMap();
+    for (Iterator entries = items.entrySet().iterator(); entries.hasNext(); ) {
+      Map.Entry entry = (Map.Entry) entries.next();
+      found.put(Expressions.column((String) entry.getKey()), value((List) entry.getValue()));
+    }
+    return found;
   }
 
   private static Object array(String element, List items) throws Exception {

@@ -13,7 +13,9 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin;
 import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.expressions.Cast;
 import org.apache.spark.sql.connector.expressions.Expression;
+import org.apache.spark.sql.connector.expressions.Extract;
 import org.apache.spark.sql.connector.expressions.Literal;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.SortOrder;
@@ -144,8 +146,18 @@ public class PlanWords {
       return words("field", Arrays.asList((Object[]) ((NamedReference) node).fieldNames()));
     } else if (node instanceof Literal && name(node).equals("LiteralValue")) {
       return words("value", ((Literal) node).dataType().json(), value(((Literal) node).value()));
+    } else if (node instanceof Extract && isNearColumn(((Extract) node).source())) {
+      return words("extract", ((Extract) node).field(), leaf(((Extract) node).source()));
+    } else if (isNearColumn(node)) {
+      return words("cast", ((Cast) node).dataType().json(), leaf(((Cast) node).expression()));
     }
     return words("other", name(node));
+  }
+
+  /** A column or a cast of one: deeper trees are not looked into. */
+  private static boolean isNearColumn(Expression node) {
+    Expression inner = node instanceof Cast ? ((Cast) node).expression() : node;
+    return inner instanceof NamedReference && name(inner).equals("FieldReference");
   }
 
   private static Object value(Object value) {

@@ -75,6 +75,7 @@ public class SessionSettings {
     found.put("most", Long.valueOf(conf.filesMaxPartitionBytes()));
     found.put("open", Long.valueOf(conf.filesOpenCostInBytes()));
     found.put("exact names", Boolean.valueOf(conf.caseSensitiveAnalysis()));
+    found.put("column statistics", Boolean.valueOf(conf.cboEnabled() || conf.planStatsEnabled()));
     return JSON.writeValueAsString(found);
   }
 }

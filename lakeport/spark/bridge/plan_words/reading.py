@@ -17,6 +17,8 @@ from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.plan_words.nodes import (
     AggregateWords,
     AggregationWords,
+    CastNode,
+    ExtractNode,
     FieldNode,
     LiteralNode,
     OrderWords,
@@ -126,6 +128,11 @@ def _made_leaf(node: Sequence[object]) -> PlanNode:
         if isinstance(value, list):
             value = base64.b64decode(value[1])
         return _literal(str(type_json), value)
+    if kind in ("extract", "cast"):
+        name, source = given
+        assert isinstance(source, list)
+        inner = _made_leaf(source)
+        return ExtractNode(str(name), inner) if kind == "extract" else CastNode(str(name), inner)
     return OtherNode(str(given[0]))
 
 
@@ -168,7 +175,17 @@ def _leaf(jvm: Jvm, node: JavaObject) -> PlanNode:
         return FieldNode(tuple(jvm.texts(node.fieldNames())))
     if kind == "LiteralValue":
         return _literal(str(node.dataType().json()), node.value())
+    if kind == "Extract" and _is_near_column(jvm, node.source()):
+        return ExtractNode(str(node.field()), _leaf(jvm, node.source()))
+    if kind == "Cast" and _is_near_column(jvm, node):
+        return CastNode(str(node.dataType().json()), _leaf(jvm, node.expression()))
     return OtherNode(kind)
+
+
+def _is_near_column(jvm: Jvm, node: JavaObject) -> bool:
+    """A column or a cast of one: deeper trees are not looked into."""
+    inner = node.expression() if jvm.class_name(node) == "Cast" else node
+    return jvm.class_name(inner) == "FieldReference"
 
 
 def _aggregate(jvm: Jvm, node: JavaObject) -> AggregateWords:

@@ -62,21 +62,21 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield made
 
 
-def from_metadata(snapshot: HudiSnapshot, pool: ThreadPoolExecutor) -> dict[str, list[FileInfo]]:
-    metadata = open_metadata_table(snapshot, pool)
+def from_metadata(snapshot: HudiSnapshot) -> dict[str, list[FileInfo]]:
+    metadata = open_metadata_table(snapshot)
     return list_files(metadata, snapshot.location, list_partitions(metadata))
 
 
 def from_storage(snapshot: HudiSnapshot, pool: ThreadPoolExecutor) -> dict[str, list[FileInfo]]:
     paths = PartitionPaths((), tells_values=False, hive_style=False, url_encoded=False)
-    return dict(PartitionWalk(FILES, snapshot.location, paths, {}, pool).partitions())
+    return dict(PartitionWalk(snapshot, paths, {}, pool).partitions())
 
 
 @pytest.mark.skipif(not with_metadata_table(), reason=f"no tables in {CORPUS} and {TABLES}")
 @pytest.mark.parametrize("archive", with_metadata_table(), ids=lambda path: path.stem)
 def test_slices_are_those_on_storage(archive: Path, tmp_path: Path, pool: ThreadPoolExecutor) -> None:
     snapshot = snapshot_of(unpacked(archive, tmp_path))
-    indexed = from_metadata(snapshot, pool)
+    indexed = from_metadata(snapshot)
     listed = from_storage(snapshot, pool)
     for path in indexed.keys() | listed.keys():
         for read_optimized in (False, True):
@@ -87,12 +87,12 @@ def test_slices_are_those_on_storage(archive: Path, tmp_path: Path, pool: Thread
             ]
 
 
-def test_a_table_without_one_is_listed_from_storage(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
+def test_a_table_without_one_is_listed_from_storage(tmp_path: Path) -> None:
     archive = CORPUS / "hudi" / "v8_nomdt_cow.zip"
     if not archive.exists():
         pytest.skip(f"no tables in {CORPUS}")
     with pytest.raises(UnusableMetadataTableError, match="it is off"):
-        open_metadata_table(snapshot_of(unpacked(archive, tmp_path)), pool)
+        open_metadata_table(snapshot_of(unpacked(archive, tmp_path)))
 
 
 def _known(file_slice: FileSlice) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ import pytest
 from connector_spi.errors import CorruptFileError
 from connector_spi.scan_counters import ScanCounts, counting
 from connectors.hudi.read import key_stretches
-from connectors.hudi.read.log_cache import LOG_CACHE
+from connectors.hudi.read.log_cache import APPLIED_CACHE, LOG_CACHE
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.merge.writer import Delete, SliceWriter, Upsert
 
@@ -25,10 +25,12 @@ UNTOUCHED = "rows of base files that no log is about"
 def catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HudiCatalog]:
     monkeypatch.setattr(key_stretches, "LEAST_ROWS", 10)
     LOG_CACHE.clear()
+    APPLIED_CACHE.clear()
     made = make_catalog(tmp_path)
     yield made
     made.connector.shutdown()
     LOG_CACHE.clear()
+    APPLIED_CACHE.clear()
 
 
 def row(number: int, v: str = "old", ts: int = 1) -> dict[str, object]:

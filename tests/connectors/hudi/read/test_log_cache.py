@@ -18,7 +18,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.scan_counters import ScanCounts, counting
 from connectors.hudi.handles import HudiSplit
-from connectors.hudi.read.log_cache import LOG_CACHE, LogCache
+from connectors.hudi.read.log_cache import APPLIED_CACHE, LOG_CACHE, KeptLog, LogCache
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.merge.writer import Delete, SliceWriter, Upsert
 
@@ -30,10 +30,12 @@ KEPT = "file slices whose merged logs were kept"
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[HudiCatalog]:
     LOG_CACHE.clear()
+    APPLIED_CACHE.clear()
     made = make_catalog(tmp_path)
     yield made
     made.connector.shutdown()
     LOG_CACHE.clear()
+    APPLIED_CACHE.clear()
 
 
 def row(key: str, v: str, ts: int = 1) -> dict[str, object]:
@@ -158,6 +160,7 @@ def test_logs_that_go_through_disk_are_not_kept(catalog: HudiCatalog, tmp_path: 
 
 def test_the_cache_names_no_secret(tmp_path: Path) -> None:
     LOG_CACHE.clear()
+    APPLIED_CACHE.clear()
     catalog = make_catalog(tmp_path, s3_aws__access__key="me", s3_aws__secret__key="hidden")
     catalog.register(write(tmp_path / "t", "new").folder)
     values(catalog)
@@ -169,6 +172,7 @@ def test_the_cache_names_no_secret(tmp_path: Path) -> None:
     for one in (catalog, other):
         one.connector.shutdown()
     LOG_CACHE.clear()
+    APPLIED_CACHE.clear()
 
 
 def test_threads_share_it(catalog: HudiCatalog, tmp_path: Path) -> None:
@@ -202,7 +206,8 @@ def test_threads_that_come_together_decode_logs_once(catalog: HudiCatalog, tmp_p
 
 
 def test_who_waits_for_logs_goes_on_when_their_merge_fails() -> None:
-    cache, begun = LogCache(), threading.Event()
+    cache: LogCache[KeptLog] = LogCache("of this test")
+    begun = threading.Event()
 
     def merge() -> None:
         with cache.merging(b"slice"):

@@ -108,6 +108,9 @@ class FakeSpark:
     def packing(self) -> Packing:
         return Packing(parallelism=2, max_bytes=1000, open_cost=1)
 
+    def uses_column_statistics(self) -> bool:
+        return False
+
     def new_counters(self) -> TaskCounters:
         raise AssertionError("no one wants metrics")
 

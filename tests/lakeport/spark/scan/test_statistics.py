@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from connector_spi.statistics import TableStatistics
 from lakeport.spark.bridge.types import spark_type_json
-from lakeport.spark.scan.statistics import of_columns
+from lakeport.spark.scan.statistics.table import of_columns
 from tests.lakeport.spark.tables.warehouse import Warehouse
 
 TYPES = (

@@ -14,6 +14,7 @@ from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.scan.statistics.columns import column_answers
 
 __all__ = ["StatisticsProxy", "of_columns"]
 
@@ -23,14 +24,21 @@ _LONGEST_SHORT_DECIMAL = 18
 
 
 class StatisticsProxy(Proxy):
-    """What is known of a scan; Spark gets nothing for what is unknown."""
+    """What is known of a scan; Spark gets nothing for what is unknown.
+
+    Args:
+        jvm: The door to the JVM.
+        statistics: What is known.
+        schema: The columns of the scan.
+    """
 
     class Java:
         implements: ClassVar[list[str]] = [READ + "Statistics"]
 
-    def __init__(self, jvm: Jvm, statistics: TableStatistics) -> None:
+    def __init__(self, jvm: Jvm, statistics: TableStatistics, schema: pa.Schema) -> None:
         super().__init__(jvm)
         self._statistics = statistics
+        self._schema = schema
 
     def sizeInBytes(self) -> JavaObject:
         """Bytes of the scan."""
@@ -41,14 +49,14 @@ class StatisticsProxy(Proxy):
         return self._optional(self._statistics.row_count)
 
     def columnStats(self) -> JavaObject:
-        """None yet: Spark uses them for join orders only."""
+        """None here: values of Java's smaller types are made in Java alone, where the known answers are."""
         return self._jvm.cls("java.util.Collections").emptyMap()
 
     def _known(self) -> KnownAnswers:
         found = {
             "sizeInBytes": answers.optional_long(self._statistics.size_bytes),
             "numRows": answers.optional_long(self._statistics.row_count),
-            "columnStats": answers.string_map([]),
+            "columnStats": column_answers(self._statistics, self._schema),
         }
         return KnownAnswers({**self._named(), **found})
 

@@ -1,0 +1,1 @@
+"""Built-in access controls and group providers, and how they are configured."""

@@ -1,0 +1,45 @@
+"""Who asks in a session, and what controls it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from catalog.access_control.built_in import AllowAllAccessControl
+from catalog.access_control.group_file import NoGroups
+from catalog.metastore.process_user import process_user
+from connector_spi.security import GroupProvider, Identity, SystemAccessControl
+
+__all__ = ["Security"]
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """The security of a session or server.
+
+    Attributes:
+        access_control: Of all catalogs.
+        groups: Knows the groups of users.
+        own: Who asks where no client does; ``None`` is the user of the process.
+    """
+
+    access_control: SystemAccessControl = field(default_factory=AllowAllAccessControl)
+    groups: GroupProvider = field(default_factory=NoGroups)
+    own: Identity | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everyone may do everything."""
+        return type(self.access_control) is AllowAllAccessControl
+
+    @property
+    def own_user(self) -> str:
+        """Name of who asks where no client does."""
+        return process_user() if self.own is None else self.own.user
+
+    def identity(self, user: str) -> Identity:
+        """A user with the groups that are known of it."""
+        groups = self.groups.get_groups(user)
+        if self.own is not None and user == self.own.user:
+            own = self.own
+            return Identity(user, own.groups | groups, own.roles, own.extra_credentials)
+        return Identity(user, groups)

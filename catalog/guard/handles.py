@@ -1,0 +1,67 @@
+"""Handles and splits of guarded tables: what may be seen travels in them. Both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from catalog.guard.policy import TablePolicy
+from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
+from connector_spi.names import SchemaTableName
+
+__all__ = ["GuardedSplit", "GuardedTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedTable(TableHandle):
+    """A connector's handle with what an identity may see of the table.
+
+    Attributes:
+        name: The table.
+        table: The connector's own handle.
+        hidden: Names of the columns that are not shown.
+        unreadable: Names of the columns that are shown and may not be read; what Spark caches of a table of another
+            user must not be taken for this one.
+        policy: Row filters and column masks; ``None`` where there are none.
+        aggregated: The columns below an aggregation that the connector took over; ``None`` for rows of the table.
+        prunes: The row filters were offered to the connector, to skip what they leave out.
+    """
+
+    name: SchemaTableName
+    table: TableHandle
+    hidden: frozenset[str] = frozenset()
+    unreadable: frozenset[str] = frozenset()
+    policy: TablePolicy | None = None
+    aggregated: tuple[str, ...] | None = None
+    prunes: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """All rows, columns and values of the table are shown."""
+        return self.policy is None and not self.hidden
+
+    def of(self, table: TableHandle) -> GuardedTable:
+        """The same with another handle of the connector."""
+        return replace(self, table=table)
+
+    def read_columns(self, asked: tuple[ColumnHandle, ...]) -> tuple[ColumnHandle, ...]:
+        """What the connector has to read to show some columns."""
+        return asked if self.policy is None else self.policy.read_columns(asked)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedSplit(Split):
+    """A split whose rows are filtered or masked: no one but the guard may read its file."""
+
+    split: Split
+
+    @property
+    def size_bytes(self) -> int:
+        return self.split.size_bytes
+
+    def cut(self, most_bytes: int) -> Sequence[Split]:
+        return tuple(GuardedSplit(part) for part in self.split.cut(most_bytes))
+
+    @property
+    def native_file(self) -> NativeFile | None:
+        return None

@@ -1,0 +1,67 @@
+"""Splits and page sources of guarded tables: columns are checked, rows filtered and values masked here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from catalog.guard.checks import Checks
+from catalog.guard.handles import GuardedSplit
+from catalog.guard.metadata import guarded_table
+from catalog.guard.page_sources import GuardedPageSourceProvider
+from connector_spi.connector_transaction import ConnectorTransaction
+from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.predicate import TupleDomain
+from connector_spi.session import ConnectorSession
+from connector_spi.splits import ScanSummary, SplitManager, SplitSource
+
+__all__ = ["GuardedPageSourceProvider", "GuardedSplitManager"]
+
+_NOTE = "row filters or column masks hold: what was skipped is not shown"
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedSplitManager(SplitManager[TableHandle, Split]):
+    """Makes the splits of what an identity may read.
+
+    Attributes:
+        manager: The connector's own.
+        checks: Of the catalog.
+    """
+
+    manager: SplitManager
+    checks: Checks
+
+    def get_splits(
+        self,
+        transaction: ConnectorTransaction,
+        session: ConnectorSession,
+        table: TableHandle,
+        columns: tuple[ColumnHandle, ...],
+        dynamic_filter: TupleDomain[ColumnHandle],
+    ) -> SplitSource[Split]:
+        guarded = guarded_table(table)
+        names = [column.name for column in columns] if guarded.aggregated is None else list(guarded.aggregated)
+        self.checks.select(session.identity, guarded.name, names)
+        policy = guarded.policy
+        if policy is not None:
+            # A join knows masked values, which files do not have.
+            dynamic_filter = dynamic_filter.keep(lambda column: column.name not in policy.masked)
+        read = guarded.read_columns(columns)
+        source = self.manager.get_splits(transaction, session, guarded.table, read, dynamic_filter)
+        return source if policy is None else _GuardedSplits(source)
+
+
+class _GuardedSplits(SplitSource[Split]):
+    def __init__(self, source: SplitSource) -> None:
+        self._source = source
+
+    def __iter__(self) -> Iterator[Sequence[Split]]:
+        for batch in self._source:
+            yield [GuardedSplit(split) for split in batch]
+
+    def summary(self) -> ScanSummary:
+        return ScanSummary(self._source.summary().snapshot, notes=(_NOTE,))
+
+    def close(self) -> None:
+        self._source.close()

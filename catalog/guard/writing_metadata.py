@@ -1,0 +1,202 @@
+"""Metadata that does what an identity may: definitions, rows and statistics that are written. Driver side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from catalog.guard.metadata import GuardedMetadata, guarded_table
+from connector_spi.errors import AccessDeniedError, NotSupportedError
+from connector_spi.handles import TableHandle
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.definitions import (
+    PartitionDefinition,
+    SupportsPartitionDefinition,
+    SupportsSchemaDefinition,
+    SupportsTableDefinition,
+    TableDefinition,
+)
+from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
+from connector_spi.optional.statistics_collection import (
+    CollectedStatistics,
+    StatisticsCollection,
+    SupportsStatisticsCollection,
+)
+from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.session import ConnectorSession
+
+__all__ = ["WRITING"]
+
+
+class _SchemaDefinition(GuardedMetadata):
+    def create_schema(self, session: ConnectorSession, schema: str, properties: Mapping[str, str]) -> None:
+        checks = self.checks
+        checks.check(lambda control: control.check_can_create_schema(session.identity, checks.catalog, schema))
+        self._schemas.create_schema(session, schema, properties)
+
+    def set_schema_properties(self, session: ConnectorSession, schema: str, changes: Mapping[str, str | None]) -> None:
+        checks = self.checks
+        checks.check(lambda control: control.check_can_set_schema_properties(session.identity, checks.catalog, schema))
+        self._schemas.set_schema_properties(session, schema, changes)
+
+    def drop_schema(self, session: ConnectorSession, schema: str, cascade: bool) -> None:
+        checks = self.checks
+        checks.check(lambda control: control.check_can_drop_schema(session.identity, checks.catalog, schema))
+        for name in self.metadata.list_tables(session, schema) if cascade else ():
+            self.check_table_drop(session, name)
+        self._schemas.drop_schema(session, schema, cascade)
+
+    def check_table_drop(self, session: ConnectorSession, name: SchemaTableName) -> None:
+        """Checks that a table may be dropped."""
+        self.checks.check(lambda control: control.check_can_drop_table(session.identity, self.checks.full(name)))
+
+    @property
+    def _schemas(self) -> SupportsSchemaDefinition:
+        return cast(SupportsSchemaDefinition, self.metadata)
+
+
+class _TableDefinition(GuardedMetadata):
+    def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
+        name = self.checks.full(definition.name)
+        self.checks.check(lambda control: control.check_can_create_table(session.identity, name))
+        self._tables.create_table(session, definition)
+
+    def drop_table(self, session: ConnectorSession, name: SchemaTableName, purge: bool) -> None:
+        self.checks.check(lambda control: control.check_can_drop_table(session.identity, self.checks.full(name)))
+        self._tables.drop_table(session, name, purge)
+
+    def rename_table(self, session: ConnectorSession, name: SchemaTableName, new_name: SchemaTableName) -> None:
+        old, new = self.checks.full(name), self.checks.full(new_name)
+        self.checks.check(lambda control: control.check_can_rename_table(session.identity, old, new))
+        self._tables.rename_table(session, name, new_name)
+
+    def set_table_properties(
+        self, session: ConnectorSession, name: SchemaTableName, changes: Mapping[str, str | None]
+    ) -> None:
+        full = self.checks.full(name)
+        self.checks.check(lambda control: control.check_can_set_table_properties(session.identity, full))
+        self._tables.set_table_properties(session, name, changes)
+
+    def set_column_comment(
+        self, session: ConnectorSession, name: SchemaTableName, column: str, comment: str | None
+    ) -> None:
+        full = self.checks.full(name)
+        self.checks.check(lambda control: control.check_can_set_column_comment(session.identity, full))
+        self._tables.set_column_comment(session, name, column, comment)
+
+    @property
+    def _tables(self) -> SupportsTableDefinition:
+        return cast(SupportsTableDefinition, self.metadata)
+
+
+class _PartitionDefinition(GuardedMetadata):
+    def add_partitions(
+        self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[PartitionDefinition]
+    ) -> None:
+        full = self.checks.full(name)
+        self.checks.check(lambda control: control.check_can_insert_into_table(session.identity, full))
+        self._refuse_part_of(session, name)
+        cast(SupportsPartitionDefinition, self.metadata).add_partitions(session, name, partitions)
+
+    def drop_partitions(
+        self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[tuple[object, ...]]
+    ) -> None:
+        full = self.checks.full(name)
+        self.checks.check(lambda control: control.check_can_delete_from_table(session.identity, full))
+        self._refuse_part_of(session, name)
+        cast(SupportsPartitionDefinition, self.metadata).drop_partitions(session, name, partitions)
+
+    def _refuse_part_of(self, session: ConnectorSession, name: SchemaTableName) -> None:
+        table = self.guarded(session, name, self.metadata.get_table_handle(session, name))
+        if table is not None:
+            self.refuse_part(session, table, "change partitions of")
+
+
+class _Insert(GuardedMetadata):
+    def begin_insert(self, session: ConnectorSession, table: TableHandle) -> InsertHandle:
+        guarded = guarded_table(table)
+        full = self.checks.full(guarded.name)
+        self.checks.check(lambda control: control.check_can_insert_into_table(session.identity, full))
+        self.refuse_part(session, guarded, "insert into")
+        return cast(SupportsInsert, self.metadata).begin_insert(session, guarded.table)
+
+    def finish_insert(self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment]) -> None:
+        cast(SupportsInsert, self.metadata).finish_insert(session, insert, fragments)
+
+    def abort_insert(self, session: ConnectorSession, insert: InsertHandle) -> None:
+        cast(SupportsInsert, self.metadata).abort_insert(session, insert)
+
+
+class _Overwrite(GuardedMetadata):
+    def begin_overwrite(self, session: ConnectorSession, table: TableHandle, overwrite: Overwrite) -> InsertHandle:
+        guarded = guarded_table(table)
+        full = self.checks.full(guarded.name)
+        self.checks.check(lambda control: control.check_can_insert_into_table(session.identity, full))
+        self.checks.check(lambda control: control.check_can_delete_from_table(session.identity, full))
+        self.refuse_part(session, guarded, "overwrite")
+        seen = None if overwrite.seen is None else guarded_table(overwrite.seen).table
+        metadata = cast(SupportsOverwrite, self.metadata)
+        return metadata.begin_overwrite(session, guarded.table, replace(overwrite, seen=seen))
+
+
+class _Merge(GuardedMetadata):
+    def get_merge_row_id_columns(self, session: ConnectorSession, table: TableHandle) -> Sequence[str]:
+        guarded = guarded_table(table)
+        if not guarded.is_whole:
+            # The engine asks for any table whether its rows can be changed.
+            raise NotSupportedError(
+                f"Access Denied: Cannot change rows of table {self.checks.full(guarded.name)}: user {session.user} "
+                "does not see all of its rows, columns and values",
+                AccessDeniedError.default_code,
+            )
+        return cast(SupportsMerge, self.metadata).get_merge_row_id_columns(session, guarded.table)
+
+    def begin_merge(self, session: ConnectorSession, table: TableHandle, command: MergeCommand) -> MergeHandle:
+        guarded = guarded_table(table)
+        identity, full, check = session.identity, self.checks.full(guarded.name), self.checks.check
+        # What a MERGE does is not known here: it may do all three.
+        if command is not MergeCommand.UPDATE:
+            check(lambda control: control.check_can_delete_from_table(identity, full))
+        if command is not MergeCommand.DELETE:
+            check(lambda control: control.check_can_update_table_columns(identity, full))
+        if command is MergeCommand.MERGE:
+            check(lambda control: control.check_can_insert_into_table(identity, full))
+        self.refuse_part(session, guarded, "change rows of")
+        return cast(SupportsMerge, self.metadata).begin_merge(session, guarded.table, command)
+
+    def finish_merge(self, session: ConnectorSession, merge: MergeHandle, fragments: Sequence[Fragment]) -> None:
+        cast(SupportsMerge, self.metadata).finish_merge(session, merge, fragments)
+
+    def abort_merge(self, session: ConnectorSession, merge: MergeHandle) -> None:
+        cast(SupportsMerge, self.metadata).abort_merge(session, merge)
+
+
+class _StatisticsCollection(GuardedMetadata):
+    def get_statistics_collection(self, session: ConnectorSession, table: TableHandle) -> StatisticsCollection:
+        guarded = guarded_table(table)
+        full = self.checks.full(guarded.name)
+        self.checks.check(lambda control: control.check_can_insert_into_table(session.identity, full))
+        self.refuse_part(session, guarded, "analyze")
+        metadata = cast(SupportsStatisticsCollection, self.metadata)
+        return metadata.get_statistics_collection(session, guarded.table)
+
+    def finish_statistics_collection(
+        self, session: ConnectorSession, table: TableHandle, collected: Sequence[CollectedStatistics]
+    ) -> None:
+        guarded = guarded_table(table)
+        self.refuse_part(session, guarded, "analyze")
+        metadata = cast(SupportsStatisticsCollection, self.metadata)
+        metadata.finish_statistics_collection(session, guarded.table, collected)
+
+
+WRITING: tuple[tuple[type, type[GuardedMetadata]], ...] = (
+    (SupportsSchemaDefinition, _SchemaDefinition),
+    (SupportsTableDefinition, _TableDefinition),
+    (SupportsPartitionDefinition, _PartitionDefinition),
+    (SupportsInsert, _Insert),
+    (SupportsOverwrite, _Overwrite),
+    (SupportsMerge, _Merge),
+    (SupportsStatisticsCollection, _StatisticsCollection),
+)
+"""What metadata may offer beside reading, and the class that guards it."""

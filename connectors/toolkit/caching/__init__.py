@@ -1,0 +1,1 @@
+"""What a process keeps between queries, and what it says of that."""

@@ -1,0 +1,1 @@
+"""What Spark's optimizer gets to know of scans."""
