@@ -21,6 +21,7 @@ from lakeport.spark.catalog import definitions
 from lakeport.spark.catalog.loading import scanned_table
 from lakeport.spark.catalog.staged_table import StagedTableProxy, query_columns
 from lakeport.spark.scan.scan import ScannedTable
+from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.truncate import truncate
 from lakeport.spark.write.write_builder import WriteBuilderProxy
@@ -55,7 +56,8 @@ class _SameTableProxy(StagedTableProxy):
         statement = self._table.plan.access.statement
         insert = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
         self.written = True
-        return WriteBuilderProxy(self._jvm, self._resolved, lambda _: insert(Overwrite()), info.schema())
+        layout = insert_layout(self._table.plan.access, self._resolved)
+        return WriteBuilderProxy(self._jvm, self._resolved, lambda _: insert(Overwrite()), info.schema(), layout)
 
     def commitStagedChanges(self) -> None:
         """Takes the rows away where no query has replaced them."""
