@@ -89,6 +89,7 @@ from connector_spi.optional.page_sink import (
 )
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
@@ -97,7 +98,16 @@ from connector_spi.optional.statistics_collection import (
 )
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.optional.writing import (
+    BucketFunction,
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
+)
 from connector_spi.page_source import (
     MAX_BATCH_ROWS,
     GeneratorPageSource,
@@ -175,6 +185,7 @@ __all__ = [
     "Aggregation",
     "AggregationApplication",
     "AllOrNoneValueSet",
+    "BucketFunction",
     "Call",
     "CatalogNotFoundError",
     "CatalogSchemaTableName",
@@ -219,6 +230,7 @@ __all__ = [
     "GroupProvider",
     "Identity",
     "InsertHandle",
+    "InsertLayout",
     "InternalError",
     "InvalidArgumentError",
     "InvalidPropertyError",
@@ -268,6 +280,7 @@ __all__ = [
     "SupportsChanges",
     "SupportsColumnStatistics",
     "SupportsInsert",
+    "SupportsInsertLayout",
     "SupportsLimit",
     "SupportsMerge",
     "SupportsOverwrite",
@@ -281,6 +294,7 @@ __all__ = [
     "SupportsTableDefinition",
     "SupportsTableListing",
     "SupportsTableRedirection",
+    "SupportsTableReplacement",
     "SupportsTimeTravel",
     "SupportsTopN",
     "SupportsViews",

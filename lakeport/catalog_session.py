@@ -136,6 +136,9 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
         were made in it keep seeing what they saw. What the block defines (``CREATE``, ``ALTER``, ``DROP``, ``CALL``)
         it sees from then on. A block inside of a block belongs to the outer one.
 
+        What they write is committed together at the end of the block, in one transaction of each catalog, or rolled
+        back where the block fails. The block itself cannot read what it has written.
+
         Example:
             >>> with session.transaction():
             ...     labels = session.arrow("hive.sales.labels").read_all()
@@ -163,6 +166,7 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
             stack.enter_context(lease.block())
             stack.callback(_blocks.reset, _blocks.set((*_blocks.get(), (self, lease))))
             stack.enter_context(self._engine.block(lease))
+            stack.enter_context(lease.ending_writes())
             yield
 
     def arrow(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from connector_spi.optional.definitions import TableDefinition
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.write.creating import create_table_as
-from lakeport.arrow.write.inserting import check_outside_of_block, insert_rows, resolve_target, rows_of
+from lakeport.arrow.write.inserting import check_outside_of_block, insert_rows, note_written, resolve_target, rows_of
 from lakeport.arrow.write.overwriting import PartitionsWhere, overwrite_of
 from lakeport.planning.names import full_table_name
 from lakeport.transactions.lease import ReadLease
@@ -35,6 +35,8 @@ class CatalogWrites(ABC):
     def insert(self, name: str, data: object) -> int:
         """Adds rows to a table with no Spark; others see all of them at once when the call returns, or none.
 
+        In a ``transaction()`` they see them when the block has ended.
+
         Columns are found by name, and those that the rows lack become NULL. Numbers are made wider or, where every
         value fits, narrower; other types have to be the table's.
 
@@ -47,7 +49,7 @@ class CatalogWrites(ABC):
             How many rows were added.
 
         Raises:
-            NotSupportedError: The catalog or the table takes no rows, or this is in a ``transaction()``.
+            NotSupportedError: The catalog or the table takes no rows, or none with others in a ``transaction()``.
             InvalidArgumentError: A column or a value does not fit; nothing was added.
             ConnectorError: The table is not there, or the catalog or its storage failed; nothing was added.
 
@@ -55,11 +57,12 @@ class CatalogWrites(ABC):
             >>> session.insert("memory.default.numbers", pa.table({"n": [1, 2]}))  # doctest: +SKIP
             2
         """
-        check_outside_of_block(self.read_lease)
-        statement = self._reads.statement(None)
+        full, block = full_table_name(name), self.read_lease
+        statement = self._reads.statement(block).writing()
         with statement_scope(statement):
-            count = insert_rows(resolve_target(statement, full_table_name(name)), rows_of(data))
+            count = insert_rows(resolve_target(statement, full), rows_of(data))
         statement.commit()
+        note_written(block, full)
         return count
 
     def overwrite(self, name: str, data: object, *, where: PartitionsWhere | None = None, dynamic: bool = False) -> int:
@@ -76,8 +79,8 @@ class CatalogWrites(ABC):
             How many rows there are instead.
 
         Raises:
-            NotSupportedError: The rows cannot be replaced, or those of ``where`` are not whole partitions, or this is
-                in a ``transaction()``.
+            NotSupportedError: The rows cannot be replaced, or those of ``where`` are not whole partitions, or not with
+                others in a ``transaction()``.
             InvalidArgumentError: A condition, a column or a value does not fit; nothing was changed.
             ConnectorError: The table is not there, or the catalog or its storage failed; nothing was changed.
 
@@ -85,12 +88,13 @@ class CatalogWrites(ABC):
             >>> session.overwrite("hive.sales.orders", rows, where="ds = '2024-01-01'")  # doctest: +SKIP
             2
         """
-        check_outside_of_block(self.read_lease)
-        statement = self._reads.statement(None)
+        full, block = full_table_name(name), self.read_lease
+        statement = self._reads.statement(block).writing()
         with statement_scope(statement):
-            target = resolve_target(statement, full_table_name(name))
+            target = resolve_target(statement, full)
             count = insert_rows(target, rows_of(data), overwrite_of(target.table, where, dynamic=dynamic))
         statement.commit()
+        note_written(block, full)
         return count
 
     def create_table_as(

@@ -214,7 +214,7 @@ class FileAccessControl(SystemAccessControl):
     def _has_access(self, identity: Identity, catalog: str, least: str) -> bool:
         rules = self._section("catalogs")
         if rules is None:
-            return True
+            return least in _IMPLIED["all"]
         found = next((rule for rule in rules if rule.matches(identity, catalog=catalog)), None)
         if found is None:
             # Trino leaves its own catalog open, so that a server can be looked after.
@@ -225,7 +225,9 @@ class FileAccessControl(SystemAccessControl):
         """Whether anything in a catalog, or in a schema of it, could be seen."""
         if not self._has_access(identity, names["catalog"], "read-only"):
             return False
-        if names.get("schema") == _INFORMATION_SCHEMA or self._has_access(identity, names["catalog"], "owner"):
+        if "schema" not in names and self._has_access(identity, names["catalog"], "owner"):
+            return True
+        if names.get("schema") == _INFORMATION_SCHEMA:
             return True
         sections = ["schemas", "tables", "procedures"]
         if "schema" not in names:

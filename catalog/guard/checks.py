@@ -67,6 +67,18 @@ class Checks:
         """Checks that columns of a table may be read."""
         self.check(lambda control: control.check_can_select_from_columns(identity, self.full(name), columns))
 
+    def unreadable(self, identity: Identity, name: SchemaTableName, columns: Collection[str]) -> frozenset[str]:
+        """Those of some columns of a table that may not be read."""
+
+        def is_denied(asked: Collection[str]) -> bool:
+            try:
+                self.select(identity, name, asked)
+            except AccessDeniedError:
+                return True
+            return False
+
+        return frozenset(one for one in columns if is_denied([one])) if is_denied(columns) else frozenset()
+
     def visible(self, identity: Identity, name: SchemaTableName) -> None:
         """Checks that it may be known whether there is a table of this name.
 

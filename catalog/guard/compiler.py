@@ -57,9 +57,9 @@ def compile_filter(text: str, columns: Sequence[ColumnMetadata], user: str) -> E
     Raises:
         NotSupportedError: It is not understood, or is no condition.
     """
-    found = _compiled(text, columns, user, "row filter")
-    if not pa.types.is_boolean(found.type):
-        raise _refusal("row filter", text, f"it is {found.type}, expected a condition")
+    found = as_type(_compiled(text, columns, user, "row filter"), _BOOLEAN)
+    if found is None:
+        raise _refusal("row filter", text, "expected a condition")
     return found
 
 
@@ -127,7 +127,7 @@ class _Compiler:
             "Is": (("this", "expression"), self._is),
             "In": (("this", "expressions"), self._in),
             "Between": (("this", "low", "high"), self._between),
-            "Like": (("this", "expression"), self._like),
+            "Like": (("this", "expression", "negate"), self._like),
             "If": (("this", "true", "false"), self._if),
             "Case": (("this", "ifs", "default"), self._case),
             "Coalesce": (("this", "expressions"), self._coalesce),
@@ -245,7 +245,8 @@ class _Compiler:
         assert isinstance(pattern, ConstantValue)
         if "\\" in str(pattern.value):
             raise UnclearError("a pattern with a backslash is not understood")
-        return FunctionCall("like", (self._text(node.this), pattern), _BOOLEAN)
+        found = FunctionCall("like", (self._text(node.this), pattern), _BOOLEAN)
+        return FunctionCall("not", (found,), _BOOLEAN) if node.args.get("negate") else found
 
     def _if(self, node: Expr) -> Expression:
         otherwise = node.args.get("false")
@@ -300,7 +301,8 @@ class _Compiler:
         pattern, made = (self._constant(node.args[key], str) for key in ("expression", "replacement"))
         assert isinstance(pattern, ConstantValue)
         assert isinstance(made, ConstantValue)
-        if not _SAFE_PATTERN.fullmatch(str(pattern.value)) or set(str(made.value)) & {"$", "\\"}:
+        text = str(pattern.value)
+        if "(?" in text or not _SAFE_PATTERN.fullmatch(text) or set(str(made.value)) & {"$", "\\"}:
             raise UnclearError("of regular expressions simple ones are understood: characters, classes and + * ? |")
         return FunctionCall("regexp_replace", (self._text(node.this), pattern, made), _TEXT)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from weakref import WeakValueDictionary
 
 import pyarrow as pa
 
@@ -53,14 +54,20 @@ class GuardedConnector(Connector):
     def __init__(self, connector: Connector, checks: Checks) -> None:
         self.guarded = connector
         self._checks = checks
+        self._metadata: WeakValueDictionary[int, GuardedMetadata] = WeakValueDictionary()
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         return self.guarded.begin_transaction(session)
 
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
         metadata = self.guarded.get_metadata(transaction)
-        classes = tuple(made for kind, made in (*READING, *WRITING) if isinstance(metadata, kind))
-        return _metadata_class(classes)(metadata, self._checks)
+        # The same object each time; it keeps the connector's own alive, and so its number its own.
+        found = self._metadata.get(id(metadata))
+        if found is None:
+            classes = tuple(made for kind, made in (*READING, *WRITING) if isinstance(metadata, kind))
+            found = _metadata_class(classes)(metadata, self._checks)
+            self._metadata[id(metadata)] = found
+        return found
 
     @property
     def split_manager(self) -> SplitManager:

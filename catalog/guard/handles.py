@@ -20,6 +20,8 @@ class GuardedTable(TableHandle):
         name: The table.
         table: The connector's own handle.
         hidden: Names of the columns that are not shown.
+        unreadable: Names of the columns that are shown and may not be read; what Spark caches of a table of another
+            user must not be taken for this one.
         policy: Row filters and column masks; ``None`` where there are none.
         aggregated: The columns below an aggregation that the connector took over; ``None`` for rows of the table.
         prunes: The row filters were offered to the connector, to skip what they leave out.
@@ -28,6 +30,7 @@ class GuardedTable(TableHandle):
     name: SchemaTableName
     table: TableHandle
     hidden: frozenset[str] = frozenset()
+    unreadable: frozenset[str] = frozenset()
     policy: TablePolicy | None = None
     aggregated: tuple[str, ...] | None = None
     prunes: bool = False

@@ -99,7 +99,7 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
         base = self.guarded(session, name.base, self.metadata.get_table_handle(session, name.base))
         if base is not None:
             columns = self.metadata.get_column_handles(session, base.table)
-            self.checks.select(session.identity, name.base, list(columns))
+            self.checks.select(session.identity, name.base, [one for one in columns if one not in base.hidden])
             if not base.is_whole:
                 table = self.checks.full(SchemaTableName(name.base.schema, f"{name.base.table}${name.kind}"))
                 raise AccessDeniedError(
@@ -154,7 +154,8 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
             shown -= {column.name for column in columns if column.hidden}
         if not shown:
             self.checks.select(identity, name, list(handles))
-        return GuardedTable(name, handle, frozenset(handles) - shown, policy)
+        unreadable = self.checks.unreadable(identity, name, shown)
+        return GuardedTable(name, handle, frozenset(handles) - shown, unreadable, policy)
 
     def _pruned(self, session: ConnectorSession, guarded: GuardedTable) -> GuardedTable:
         """The table without what its row filters leave out for sure; the rows are filtered in any case."""

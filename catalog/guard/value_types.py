@@ -96,7 +96,8 @@ def as_type(value: Expression, target: pa.DataType) -> Expression | None:
         if _family(value.type) not in ("exact", "floating") or _family(target) not in ("exact", "floating"):
             return None
         try:
-            made = pc.cast(pa.scalar(value.value, value.type), target, safe=True)
+            exact = value.value if pa.types.is_floating(value.type) else Decimal(str(value.value))
+            made = pc.cast(pa.scalar(exact), target, safe=True)
         except pa.ArrowInvalid:
             return None
         return ConstantValue(made.as_py(), target)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from connector_spi.optional.definitions import ViewDefinition
     from connector_spi.session import ConnectorSession
 
-__all__ = ["MetastoreDefinitions", "check_table_properties", "is_managed", "location_uri"]
+__all__ = ["MetastoreDefinitions", "check_table_properties", "is_managed", "is_translated", "location_uri"]
 
 _COMMENT = "comment"
 _LOCATION = "location"
@@ -122,7 +122,7 @@ class MetastoreDefinitions:
     def drop_table(self, session: ConnectorSession, name: SchemaTableName, purge: bool) -> None:
         """See ``SupportsTableDefinition``."""
         table = self._table(session, name)
-        managed = is_managed(table) or _is_translated(table)
+        managed = is_managed(table) or is_translated(table)
         metastore_deletes = managed and self._writes(session).deletes_files
         self._writes(session).drop_table(name.schema, name.table, delete_data=metastore_deletes, purge=purge)
         if managed and not metastore_deletes and table.storage.location:
@@ -194,7 +194,7 @@ def is_managed(table: Table) -> bool:
     return table.table_type == "MANAGED_TABLE" and table.parameters.get("EXTERNAL", "").upper() != "TRUE"
 
 
-def _is_translated(table: Table) -> bool:
+def is_translated(table: Table) -> bool:
     """Whether the metastore of Hive 4 has made a managed table an external one (``HiveMetastoreDefaultTransformer``).
 
     Its files go with it, as Hive drops it.

@@ -47,6 +47,7 @@ from connector_spi.optional.page_sink import (
 )
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
@@ -55,7 +56,16 @@ from connector_spi.optional.statistics_collection import (
 )
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.optional.writing import (
+    BucketFunction,
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
+)
 
 __all__ = [
     "CHANGE_TYPE",
@@ -68,6 +78,7 @@ __all__ = [
     "AggregateKind",
     "Aggregation",
     "AggregationApplication",
+    "BucketFunction",
     "ChangeRange",
     "ChangeType",
     "CollectedColumn",
@@ -75,6 +86,7 @@ __all__ = [
     "EventListener",
     "Fragment",
     "InsertHandle",
+    "InsertLayout",
     "MergeCommand",
     "MergeHandle",
     "MergeSink",
@@ -93,6 +105,7 @@ __all__ = [
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsInsert",
+    "SupportsInsertLayout",
     "SupportsMerge",
     "SupportsOverwrite",
     "SupportsPartitionDefinition",
@@ -102,6 +115,7 @@ __all__ = [
     "SupportsStreaming",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTableReplacement",
     "SupportsTopN",
     "SupportsViews",
     "TableChanges",

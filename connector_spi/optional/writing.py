@@ -12,7 +12,16 @@ from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 
-__all__ = ["MergeCommand", "Overwrite", "SupportsInsert", "SupportsMerge", "SupportsOverwrite"]
+__all__ = [
+    "BucketFunction",
+    "InsertLayout",
+    "MergeCommand",
+    "Overwrite",
+    "SupportsInsert",
+    "SupportsInsertLayout",
+    "SupportsMerge",
+    "SupportsOverwrite",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,55 @@ class Overwrite:
     rows: TupleDomain[str] = field(default_factory=TupleDomain[str].all)
     dynamic: bool = False
     seen: TableHandle | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BucketFunction:
+    """What tells the bucket of a row by some of its columns.
+
+    Attributes:
+        name: Which function, for engines that know it: ``hive 1`` and ``hive 2`` are Hive's of that version.
+        columns: Its arguments, by their names.
+        kinds: For each of them ``char`` or ``varchar`` where the table declares one, else empty.
+        count: Number of buckets.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    kinds: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class InsertLayout:
+    """How the rows of an insert are best dealt out to its tasks (``ConnectorTableLayout``).
+
+    It spares files, and work when they are read. Sinks take rows that were dealt out in another way, too.
+
+    Attributes:
+        partitioned_by: Rows that are equal in these columns go to one task, or to few where they are many.
+        bucketed_by: Rows of one bucket, and equal in ``partitioned_by``, go to one task; ``None`` where the table has
+            no buckets.
+    """
+
+    partitioned_by: tuple[str, ...]
+    bucketed_by: BucketFunction | None = None
+
+
+@runtime_checkable
+class SupportsInsertLayout(Protocol):
+    """Metadata that says how the rows of an insert, or of changes, are best dealt out to tasks."""
+
+    def get_insert_layout(self, session: ConnectorSession, table: TableHandle) -> InsertLayout | None:
+        """The layout of a table.
+
+        Args:
+            session: The statement.
+            table: A handle of ``get_table_handle``.
+
+        Returns:
+            The layout; ``None`` where any will do.
+        """
 
 
 @runtime_checkable

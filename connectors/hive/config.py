@@ -18,7 +18,12 @@ from connector_spi.properties import (
     string_list_property,
 )
 from connectors.hive.acid.delete_set import MAX_DELETE_MEMORY
-from connectors.hive.buckets.layout import BUCKET_EXECUTION, VALIDATE_BUCKETING
+from connectors.hive.buckets.layout import (
+    BUCKET_EXECUTION,
+    EMPTY_BUCKET_FILES,
+    PREFERRED_PARTITIONING,
+    VALIDATE_BUCKETING,
+)
 from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.listing.cache import LISTING_PROPERTIES
 from connectors.hive.write.codec_setting import COMPRESSION_CODEC
@@ -164,6 +169,8 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     COMPRESSION_CODEC,
     ASSUME_COMMITTED_WRITE_IDS,
     BUCKET_EXECUTION,
+    EMPTY_BUCKET_FILES,
+    PREFERRED_PARTITIONING,
     VALIDATE_BUCKETING,
     *LISTING_PROPERTIES,
     *STORAGE_PROPERTIES,

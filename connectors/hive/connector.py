@@ -41,6 +41,7 @@ from connectors.hive.transaction import HiveTransaction, hive_transaction
 from connectors.hive.transactions.heartbeats import Heartbeats
 from connectors.hive.transactions.snapshots import SnapshotPolicy, StatementSnapshots
 from connectors.hive.transactions.writes import WriteTransaction
+from connectors.hive.write.loading import load_procedure
 from connectors.hive.write.sink.page_sink import HivePageSinkProvider
 from connectors.toolkit.caching.cache_state import cache_states
 from connectors.toolkit.storage.filesystem import FileSystem
@@ -109,7 +110,7 @@ class HiveConnector(Connector):
     @property
     def procedures(self) -> Sequence[Procedure]:
         own = self._shared.per_user(lambda metastore: HiveProcedures(metastore, self._files).procedures())
-        return (*own, *self._shared.procedures(self._split_manager.listings.flush))
+        return (*own, load_procedure(self, self._files), *self._shared.procedures(self._split_manager.listings.flush))
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:

@@ -19,6 +19,7 @@ from connector_spi.predicate import Value
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
 from connectors.hive.definitions.storage_classes import storage_of
+from connectors.hive.leftovers import orphan_files_procedure
 from connectors.hive.partitions.definitions import PartitionDefinitions
 from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.registration.discovery import DiscoveredTable, discover_table
@@ -119,6 +120,7 @@ class HiveProcedures:
                 function=self._sync,
             ),
             compact_procedure(self._metastore),
+            orphan_files_procedure(self._metastore, self._files),
         )
 
     def register_table(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 
 from catalog.metastore.definitions import MetastoreDefinitions, location_uri
 from catalog.metastore.factory import Metastore
@@ -20,13 +22,15 @@ from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connectors.hive import error_codes
 from connectors.hive.definitions.columns import make_handle
-from connectors.hive.definitions.table_formats import is_transactional
+from connectors.hive.definitions.table_formats import is_transactional, table_location
 from connectors.hive.partitions.definitions import PartitionDefinitions
 from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.partitions.selection import prune_partitions
 from connectors.hive.procedures import HiveProcedures
 from connectors.hive.registration.creation import TABLE_EXISTS, external_table, managed_table
+from connectors.hive.registration.replacement import has_definition, is_swapped, swap
 from connectors.hive.registration.trino_properties import with_trino_properties
+from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["HiveDefinitions"]
@@ -67,6 +71,33 @@ class HiveDefinitions(MetastoreDefinitions):
         if self.metastore.as_user(session.user).reads.get_database(name.schema) is None:
             raise SchemaNotFoundError(f"the metastore has no database {name.schema}")
         HiveProcedures(self.metastore, self._files).register_table(session, name, location_uri(definition.location))
+
+    def begin_replace_table(self, session: ConnectorSession, definition: TableDefinition) -> SchemaTableName | None:
+        """See ``SupportsTableReplacement``."""
+        name, definition = definition.name, with_trino_properties(definition)
+        old = self._table(session, name)
+        make_handle(old, self._files)
+        if definition.location is not None:
+            raise NotSupportedError(f"{name} cannot be replaced by a table at a LOCATION; leave it out, or drop {name}")
+        new = managed_table(definition, self._files, session, table_location(old))
+        if not is_swapped(old, new):
+            if has_definition(old, new):
+                return None
+            raise NotSupportedError(
+                f"{name} cannot be replaced by a table of another definition: only managed tables that have no "
+                "partitions and are not transactional can, in one step; drop it and create it, or INSERT OVERWRITE it"
+            )
+        made = SchemaTableName(name.schema, f"{name.table}__new_{uuid.uuid4().hex[:12]}")
+        self._create_managed(session, replace(definition, name=made))
+        return made
+
+    def finish_replace_table(
+        self, session: ConnectorSession, name: SchemaTableName, replacement: SchemaTableName
+    ) -> None:
+        """See ``SupportsTableReplacement``."""
+        metastore = self.metastore.as_user(session.user)
+        drop_stale_statistics(metastore, self._table(session, name), ())
+        swap(metastore, self._files, name, replacement)
 
     def _create_managed(self, session: ConnectorSession, definition: TableDefinition) -> None:
         name, metastore = definition.name, self.metastore.as_user(session.user)

@@ -15,9 +15,11 @@ from sqlglot import exp
 from catalog.registry import CatalogRegistry
 from connector_spi.names import parse_name
 from lakeport.arrow.reads import ArrowReads
-from lakeport.arrow.write.inserting import check_outside_of_block, resolve_target
+from lakeport.arrow.write.creating import create_table_as
+from lakeport.arrow.write.inserting import check_outside_of_block, note_written, resolve_target
 from lakeport.duckdb.current_names import CurrentNames
-from lakeport.duckdb.macros import create_macros
+from lakeport.duckdb.functions import UsedMacros
+from lakeport.duckdb.functions.spelling import rows_as_queries
 from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.planning import QueryPlan, plan_query
 from lakeport.duckdb.query.parameters import parsed_with
@@ -26,6 +28,7 @@ from lakeport.duckdb.result import LocalResult
 from lakeport.duckdb.rules import FUNCTIONS
 from lakeport.duckdb.settings import SETTING_NAMES, Settings
 from lakeport.duckdb.statements.calls import call
+from lakeport.duckdb.statements.creating import CreateTableAs
 from lakeport.duckdb.statements.explaining import explain_query
 from lakeport.duckdb.statements.inserts import Insert
 from lakeport.duckdb.statements.listings import Listings
@@ -44,7 +47,7 @@ __all__ = ["DuckDbEngine"]
 
 _HEAD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?P<word>[A-Za-z]+|\()", re.DOTALL)
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "(")
-_RUN = "USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, CALL, INSERT INTO and queries are run"
+_RUN = "USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, CALL, INSERT, CREATE TABLE AS and queries are run"
 _NAME = r"(?P<name>(?:[^\s`;']|`[^`]*`)+)"
 _MOVE = re.compile(rf"(?:USE|SET\s+CATALOG|USE\s+CATALOG|USE\s+SCHEMA)\s+{_NAME}", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:TABLE\s+)?{_NAME}", re.IGNORECASE)
@@ -79,7 +82,7 @@ class DuckDbEngine(Engine[LocalResult]):
         self._current = CurrentNames(properties=self._settings.of_catalog)
         self._listings = Listings(registry, self._current)
         self._tables = Tables(registry, self._reads, self._current)
-        create_macros(self._database)
+        self._macros = UsedMacros(self._database)
 
     @property
     def is_started(self) -> bool:
@@ -143,8 +146,11 @@ class DuckDbEngine(Engine[LocalResult]):
         if word == "INSERT":
             self._insert(text, lease, args)
             return LocalResult.of(pa.table({}))
+        if word == "CREATE":
+            self._create(text, lease, args)
+            return LocalResult.of(pa.table({}))
         planned = self._query_plan(text, lease or ReadLease(self._registry), self._tables, args).planned
-        return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt)
+        return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt, lambda: planned.rows_read)
 
     def table(self, name: str, lease: ReadLease | None = None) -> LocalResult:
         raise only_spark("table(), which gives a DataFrame; scan() gives a table for other libraries")
@@ -178,15 +184,29 @@ class DuckDbEngine(Engine[LocalResult]):
         written = parsed_with(text, args)
         if not isinstance(written, exp.Insert):
             raise refused(written, _RUN)
-        check_outside_of_block(lease)
         insert = Insert.of(written)
         try:
-            with statement_scope(self._reads.statement(None)) as statement:
+            with statement_scope(self._reads.statement(lease).writing()) as statement:
                 target = resolve_target(statement, self._current.full(insert.table))
-                insert.run(target, lambda query: self._rows(query).reader())
+                insert.run(target, lambda query: self._rows(query, lease).reader())
                 statement.commit()
+            note_written(lease, target.name)
         except BaseException as error:
             # Whoever keeps the error would keep DuckDB's connection, and DuckDB complains of it when Python ends.
+            traceback.clear_frames(error.__traceback__)
+            raise
+
+    def _create(self, text: str, lease: ReadLease | None, args: Parameters) -> None:
+        written = parsed_with(text, args)
+        if not isinstance(written, exp.Create):
+            raise refused(written, _RUN)
+        check_outside_of_block(lease)
+        made = CreateTableAs.of(written)
+        name = self._current.full(made.table)
+        try:
+            with self._rows(made.query, lease).reader() as rows:
+                create_table_as(self._reads.statement(None), name, made.definition(name), rows)
+        except BaseException as error:
             traceback.clear_frames(error.__traceback__)
             raise
 
@@ -194,11 +214,13 @@ class DuckDbEngine(Engine[LocalResult]):
         head = _HEAD.match(text)
         if head is None or head["word"].upper() not in _QUERIES:
             raise refused(text.strip(), _RUN)
-        statement = parsed_with(text, args)
+        statement = rows_as_queries(parsed_with(text, args))
         if not isinstance(statement, exp.Query):
             raise refused(statement, _RUN)
-        return plan_query(self._database, tables, statement, lease)
+        return plan_query(self._database, self._macros, tables, statement, lease)
 
-    def _rows(self, statement: exp.Query) -> PlannedQuery:
+    def _rows(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
         """A query whose rows are added to a table."""
-        return plan_query(self._database, self._tables, statement, ReadLease(self._registry)).planned
+        return plan_query(
+            self._database, self._macros, self._tables, statement, lease or ReadLease(self._registry)
+        ).planned

@@ -239,6 +239,7 @@ def _widened(asked: TupleDomain[ColumnHandle], offered: TupleDomain[ColumnHandle
 @contextmanager
 def _split_source(plan: ScanPlan, dynamic_filter: TupleDomain[ColumnHandle]) -> Iterator[SplitSource]:
     access = plan.access
+    access.statement.lease.check_unwritten(access.catalog, table_words(plan.table))
     access.statement.about_to_read()
     with access.origin.errors(f"plan the splits of table {table_words(plan.table)}"):
         manager = access.connector.split_manager

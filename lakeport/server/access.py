@@ -49,6 +49,7 @@ class Access:
         connect_token: What clients of Spark Connect have in common; they name their users themselves.
         user_tokens: Users of Spark Connect by their tokens; without these and a common one, who asks is let in.
         key_store: The Thrift port speaks TLS with it; ``None`` is no TLS.
+        jdbc_only: Spark Connect is not served.
 
     Raises:
         NotSupportedError: One of the two ways in has authentication, the other not; or there are tokens of both kinds.
@@ -59,6 +60,7 @@ class Access:
     connect_token: str | None = field(default=None, repr=False)
     key_store: KeyStore | None = None
     user_tokens: Mapping[str, str] | None = field(default=None, repr=False)
+    jdbc_only: bool = False
 
     def __post_init__(self) -> None:
         if self.connect_token is not None and self.user_tokens is not None:
@@ -67,7 +69,7 @@ class Access:
                 f"{CONNECT_TOKEN}) and --connect-user-tokens",
                 SERVER_WITHOUT_AUTHENTICATION,
             )
-        if (self.passwords is None) == self.has_authentication:
+        if not self.jdbc_only and (self.passwords is None) == self.has_authentication:
             met, missing = "JDBC has passwords", "--connect-token-file or --connect-user-tokens for Spark Connect"
             if self.passwords is None:
                 met, missing = "Spark Connect has a token", "--password-file for JDBC"

@@ -17,6 +17,7 @@ from lakeport.server.queries.history import QueryHistory
 from lakeport.server.queries.notifier import QueryNotifier
 from lakeport.server.queries.operations import QueryOperations
 from lakeport.server.queries.system_catalog import CATALOG, SystemConnector
+from lakeport.server.restriction import RESTRICTED_SETTINGS, restrict
 from lakeport.server.served_session import served_session
 from lakeport.server.thrift_server import ThriftServer
 from lakeport.session import Session
@@ -46,6 +47,8 @@ class ServerOptions:
         access: What clients have to show.
         listeners: Are notified of queries; shut down with the server.
         metrics_port: The port of health and metrics, on loopback; 0 is any free one, ``None`` is none.
+        restricted: Statements reach the catalogs' tables only, and run no code of clients; without Spark Connect,
+            which runs Python of its clients.
     """
 
     host: str = LOOPBACK
@@ -55,6 +58,7 @@ class ServerOptions:
     access: Access = field(default_factory=Access)
     listeners: Sequence[EventListener] = ()
     metrics_port: int | None = None
+    restricted: bool = False
 
 
 class Server:
@@ -86,6 +90,8 @@ class Server:
             check_environment()
             check_settings(spark.settings)
             ours = {**connect_settings(connect_host, options.connect_port), **_SETTINGS}
+            if options.restricted:
+                ours |= RESTRICTED_SETTINGS
             session = Session(catalogs, options=replace(spark, settings={**spark.settings, **ours}))
             stack.callback(session.close)
             jvm = jvm_of(session.spark)
@@ -94,10 +100,16 @@ class Server:
             thrift = ThriftServer(jvm, self._served, host, options.thrift_port, access)
             stack.callback(thrift.stop)
             self._queries.serve(thrift.java)
-            connect = ConnectServer(jvm, self._served, connect_host, access)
-            stack.callback(connect.stop)
-            self._servers = (thrift, connect)
-            self.addresses = {"JDBC": thrift.address, "Spark Connect": connect.address, **self.addresses}
+            self._servers: tuple[ThriftServer | ConnectServer, ...] = (thrift,)
+            addresses = {"JDBC": thrift.address}
+            if options.restricted:
+                restrict(self._served)
+            else:
+                connect = ConnectServer(jvm, self._served, connect_host, access)
+                stack.callback(connect.stop)
+                self._servers = (thrift, connect)
+                addresses["Spark Connect"] = connect.address
+            self.addresses = {**addresses, **self.addresses}
             self._stack = stack.pop_all()
 
     def refuse_statements(self) -> None:
@@ -130,7 +142,7 @@ class Server:
         operations = QueryOperations(jvm, history)
         observe_scans(jvm, notifier.note_read)
         if CATALOG not in catalogs.names():
-            catalogs.register_connector(CATALOG, SystemConnector(history, operations))
+            catalogs.register_connector(CATALOG, SystemConnector(history, operations, catalogs.security.access_control))
         if options.metrics_port is not None:
             web = MetricsServer(LOOPBACK, options.metrics_port, metrics[0], lambda: self._is_stopping)
             stack.callback(web.stop)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from contextlib import ExitStack
 
 from catalog.registry import CatalogRegistry
+from catalog.resolver import ResolvedTable
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
 from connector_spi.errors import UserError
@@ -29,10 +30,12 @@ class CatalogTransactions:
 
     Args:
         registry: The catalogs.
+        of_writes: Rows are written in them: where no one ends them, they are rolled back.
     """
 
-    def __init__(self, registry: CatalogRegistry) -> None:
+    def __init__(self, registry: CatalogRegistry, *, of_writes: bool = False) -> None:
         self.registry = registry
+        self._of_writes = of_writes
         self._guard = threading.RLock()
         self._begun: list[BegunTransaction] = []
         self._current: dict[TransactionKey, BegunTransaction] = {}
@@ -65,6 +68,12 @@ class CatalogTransactions:
                 self._begun.append(found)
                 _open.add(self)
             return found
+
+    def resolved_tables(self) -> list[ResolvedTable]:
+        """The tables that were resolved, and are no system tables."""
+        with self._guard:
+            kept = list(self._tables.values())
+        return [table for tables in kept for table in tables.resolved()]
 
     def redefined(self, catalog: str, schema: str | None = None, table: str | None = None) -> None:
         """A definition or a procedure has changed a catalog: what is asked from now on is asked in a new transaction.
@@ -116,6 +125,13 @@ class CatalogTransactions:
     def rollback(self) -> None:
         """Rolls back what is open."""
         self._end(ConnectorTransaction.rollback)
+
+    def abandon(self) -> None:
+        """Ends what no one will end any more."""
+        if self._of_writes:
+            self.rollback()
+        else:
+            self.commit()
 
     @property
     def _is_inherited(self) -> bool:

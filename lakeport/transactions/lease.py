@@ -11,7 +11,9 @@ from functools import partial
 from typing import ParamSpec
 
 from catalog.registry import CatalogRegistry
+from catalog.resolver import check_not_hidden
 from connector_spi.connector import Connector
+from connector_spi.errors import NotSupportedError
 from connector_spi.session import ConnectorSession
 from lakeport.scan_facts import ScanFacts
 from lakeport.transactions.catalog_transactions import CatalogTransactions, TransactionKey, open_transactions
@@ -43,17 +45,20 @@ class ReadLease:
     Args:
         registry: The catalogs.
         of_one_statement: It lasts for one statement, which may add rows in a transaction of its own.
+        of_writes: Rows are written in its transactions: where no one ends them, they are rolled back.
     """
 
-    def __init__(self, registry: CatalogRegistry, *, of_one_statement: bool = False) -> None:
+    def __init__(self, registry: CatalogRegistry, *, of_one_statement: bool = False, of_writes: bool = False) -> None:
         CLEANUP.start()
         self.of_one_statement = of_one_statement
-        self._transactions = CatalogTransactions(registry)
+        self._transactions = CatalogTransactions(registry, of_writes=of_writes)
+        self._writes: ReadLease | None = None
+        self._written: set[tuple[str, str]] = set()
         self._guard = threading.RLock()
         self._holders = 0
         self._readers: set[Hashable] = set()
         self._scans: dict[int, ScanFacts] = {}
-        ended = weakref.finalize(self, CLEANUP.later, self._transactions.commit)
+        ended = weakref.finalize(self, CLEANUP.later, self._transactions.abandon)
         # At the end of the process the transactions themselves are asked, since the thread may be gone before.
         ended.atexit = False
         _leases.add(weakref.ref(self, _leases.discard))
@@ -90,6 +95,15 @@ class ReadLease:
         """The transaction of a catalog; as of ``CatalogTransactions.begin``."""
         return self._transactions.begin(key, connector, session)
 
+    def check_not_hidden(self, column: str) -> None:
+        """Refuses a column that no table has for who asks, and that one has for others.
+
+        Raises:
+            AccessDeniedError: One of the tables that were resolved has it.
+        """
+        for table in self._transactions.resolved_tables():
+            check_not_hidden(table, column)
+
     def redefined(self, catalog: str, schema: str | None = None, table: str | None = None) -> None:
         """A definition or a procedure has changed a catalog; as of ``CatalogTransactions.redefined``."""
         self._transactions.redefined(catalog, schema, table)
@@ -109,6 +123,52 @@ class ReadLease:
                 # Spark never says that some have ended, such as a DataFrame that is read as an RDD.
                 self._readers.clear()
                 self._release_if_idle(failed=failed, despite_holders=True)
+
+    def writes(self) -> ReadLease:
+        """The transactions that the statements of a block write in, apart from those that they read in."""
+        with self._guard:
+            if self._writes is None:
+                self._writes = ReadLease(self.registry, of_writes=True)
+            return self._writes
+
+    @contextmanager
+    def ending_writes(self) -> Iterator[None]:
+        """At the end of the block all that its statements have written becomes visible, or nothing if it fails.
+
+        Raises:
+            ConnectorError: A catalog has refused to commit, such as for a conflict; nothing of it is visible there.
+        """
+        try:
+            yield
+        except BaseException:
+            self._end_writes(ReadLease.rollback)
+            raise
+        self._end_writes(ReadLease.commit)
+
+    def note_written(self, catalog: str, table: str) -> None:
+        """A statement of a block has written to a table."""
+        with self._guard:
+            self._written.add((catalog, table))
+
+    def check_unwritten(self, catalog: str, table: str) -> None:
+        """Refuses to read a table in a block that has written to it, since the rows would be those of before.
+
+        Raises:
+            NotSupportedError: It has.
+        """
+        with self._guard:
+            if (catalog, table) in self._written:
+                raise NotSupportedError(
+                    f"{catalog}.{table} cannot be read in a session.transaction() that has written to it: its new rows "
+                    "are visible when the block has ended; read it before, or after the block"
+                )
+
+    def _end_writes(self, how: Callable[[ReadLease], None]) -> None:
+        with self._guard:
+            writes, self._writes = self._writes, None
+            self._written.clear()
+        if writes is not None:
+            how(writes)
 
     def acquire_while_alive(self, frame: object) -> None:
         """Has locks stay for as long as an object lives that may be read any time."""
@@ -191,7 +251,7 @@ def commit_all(registry: CatalogRegistry | None = None) -> None:
         stack.callback(CLEANUP.wait)
         for transactions in open_transactions():
             if registry is None or transactions.registry is registry:
-                stack.callback(transactions.commit)
+                stack.callback(transactions.abandon)
 
 
 def _unless_gone(

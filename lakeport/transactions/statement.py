@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from catalog.registry import CatalogRegistry
-from catalog.resolver import check_not_hidden
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InvalidPropertyError
@@ -32,6 +31,7 @@ __all__ = [
     "CatalogAccess",
     "PropertySource",
     "Statement",
+    "new_query_id",
     "statement_scope",
 ]
 
@@ -122,6 +122,7 @@ class Statement:
         properties: Gives the session properties that are set for a catalog.
         lease: Of other statements, to read in their transactions; ``None`` for one of its own.
         on_read: Called before splits of a table are planned.
+        query_id: One of ``new_query_id``; ``None`` for another one.
     """
 
     def __init__(
@@ -132,8 +133,9 @@ class Statement:
         properties: PropertySource,
         lease: ReadLease | None = None,
         on_read: Callable[[ReadLease], None] | None = None,
+        query_id: str | None = None,
     ) -> None:
-        self.query_id = f"{os.getpid()}_{next(_counter)}"
+        self.query_id = new_query_id() if query_id is None else query_id
         self._registry = registry
         self._user = user
         self._identity = registry.security.identity(user)
@@ -178,6 +180,16 @@ class Statement:
         """A statement of the same user and settings that has transactions of its own."""
         return Statement(self._registry, self._user, self._time_zone, self._properties)
 
+    def writing(self) -> Statement:
+        """The statement to write rows in: its transactions are not those that are read in, which may go on.
+
+        In a block of several statements all of them write in the same ones, which end with the block.
+        """
+        block = self.shared_lease
+        if block is None or block.of_one_statement:
+            return self.apart()
+        return Statement(self._registry, self._user, self._time_zone, self._properties, block.writes())
+
     @property
     def shared_lease(self) -> ReadLease | None:
         """The lease that others read in, too; ``None`` where the statement has one of its own."""
@@ -188,16 +200,6 @@ class Statement:
         with self._lock:
             met = list(self._met.items())
         return [self._access_of(key, one) for key, one in met]
-
-    def check_not_hidden(self, column: str) -> None:
-        """Refuses a column that no table has for who asks, and that one has for others.
-
-        Raises:
-            AccessDeniedError: A table that the statement has met has it.
-        """
-        for access in self.accesses():
-            for table in access.tables.resolved():
-                check_not_hidden(table, column)
 
     def about_to_read(self) -> None:
         """To be called before splits of a table are planned."""
@@ -273,6 +275,11 @@ class Statement:
             roles=self._identity.roles,
         )
         return session, engine
+
+
+def new_query_id() -> str:
+    """What tells a statement from all others of this machine."""
+    return f"{os.getpid()}_{next(_counter)}"
 
 
 @contextmanager

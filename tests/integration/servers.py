@@ -22,6 +22,7 @@ __all__ = [
     "Release",
     "fetch",
     "running_release",
+    "schema",
     "why_no_release",
     "why_no_servers",
 ]
@@ -160,7 +161,7 @@ def running_release(
     conf.mkdir(parents=True)
     (conf / "metastore-site.xml").write_text(_site({**_settings(folder, port), **(settings or {})}))
     (conf / "core-site.xml").write_text(_site(hadoop or {}))
-    shutil.copytree(_schema(release, jars), folder / "metastore_db")
+    shutil.copytree(schema(release, jars), folder / "metastore_db")
     classes = _class_path(release, jars, conf, with_engine=settings is not None)
     options = [*java_command(folder)[1:], *java_options, "-Dlog4j2.disable.jmx=true"]
     java = [str(_java_of(release)), *options, "-cp", classes]
@@ -204,7 +205,7 @@ def _artifact(folder: Path, group: str, name: str, version: str) -> Path:
     return jar
 
 
-def _schema(release: Release, jars: Path) -> Path:
+def schema(release: Release, jars: Path) -> Path:
     """A Derby database with the tables of the release, made once."""
     folder = jars / _SCHEMAS / release.version
     database = folder / "metastore_db"
@@ -215,7 +216,7 @@ def _schema(release: Release, jars: Path) -> Path:
         (folder / "conf" / "metastore-site.xml").write_text(_site(_settings(folder, 0)))
         if release.schema_of:
             [earlier] = [one for one in RELEASES if one.version == release.schema_of]
-            shutil.copytree(_schema(earlier, jars), database)
+            shutil.copytree(schema(earlier, jars), database)
         _make_schema(release, jars, folder)
     return database
 

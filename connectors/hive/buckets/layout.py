@@ -19,13 +19,34 @@ from connector_spi.properties import boolean_property
 from connector_spi.serializable import Serializable
 from connectors.hive.buckets.hashes import bucket_numbers, has_bucket_hash, hash_column, join_hashes
 
-__all__ = ["BUCKET_EXECUTION", "VALIDATE_BUCKETING", "BucketCheck", "Bucketing", "file_buckets", "wanted_buckets"]
+__all__ = [
+    "BUCKET_EXECUTION",
+    "EMPTY_BUCKET_FILES",
+    "PREFERRED_PARTITIONING",
+    "VALIDATE_BUCKETING",
+    "BucketCheck",
+    "Bucketing",
+    "file_buckets",
+    "wanted_buckets",
+]
 
 BUCKET_EXECUTION = boolean_property(
     "hive.bucket-execution",
     "Whether filters on the bucketing columns of tables choose files.",
     True,
     session="bucket_execution",
+)
+EMPTY_BUCKET_FILES = boolean_property(
+    "hive.create-empty-bucket-files",
+    "Whether an insert into a plain bucketed table also makes files for buckets without rows.",
+    False,
+    session="create_empty_bucket_files",
+)
+PREFERRED_PARTITIONING = boolean_property(
+    "hive.preferred-write-partitioning",
+    "Whether rows of one partition go to one task, or few, of an insert, which makes fewer files; buckets always do.",
+    True,
+    session="preferred_write_partitioning",
 )
 VALIDATE_BUCKETING = boolean_property(
     "hive.validate-bucketing",

@@ -10,10 +10,19 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.serializable import Serializable
 from connectors.hive.acid.layout import BUCKETS, base_name, delete_delta_name, delta_name
+from connectors.hive.buckets.layout import Bucketing
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.schema.text_types import TextRule
 
-__all__ = ["AcidWrite", "HiveDeleteFragment", "HiveFragment", "HiveInsertHandle", "HiveMergeHandle"]
+__all__ = [
+    "AcidWrite",
+    "HiveDeleteFragment",
+    "HiveFragment",
+    "HiveInsertHandle",
+    "HiveMergeHandle",
+    "SortedBy",
+    "WrittenBuckets",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,34 @@ class AcidWrite(Serializable):
 
 
 @dataclass(frozen=True, slots=True)
+class SortedBy(Serializable):
+    """One column of ``SORTED BY``.
+
+    Attributes:
+        column: Its name.
+        ascending: NULL comes first; else last.
+    """
+
+    column: str
+    ascending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenBuckets(Serializable):
+    """How rows are dealt out to files.
+
+    Attributes:
+        bucketing: The bucket of each row.
+        sorted_by: The order of the rows in a file; none where it does not matter.
+        filled: Buckets of a plain table that have no rows get files, too.
+    """
+
+    bucketing: Bucketing
+    sorted_by: tuple[SortedBy, ...] = ()
+    filled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class HiveInsertHandle(InsertHandle):
     """Rows to come.
 
@@ -73,6 +110,7 @@ class HiveInsertHandle(InsertHandle):
         partition_keys: Partition keys, in order; they come behind the other columns.
         text_rules: Columns with ``char`` or ``varchar`` in them, by name.
         acid: Of a transactional table; ``None`` for a plain one.
+        buckets: Of a bucketed table; ``None`` for one that is not.
     """
 
     name: SchemaTableName
@@ -82,6 +120,7 @@ class HiveInsertHandle(InsertHandle):
     partition_keys: tuple[ColumnHandle, ...]
     text_rules: tuple[tuple[str, TextRule], ...]
     acid: AcidWrite | None = None
+    buckets: WrittenBuckets | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +129,13 @@ class HiveFragment(Fragment):
 
     Attributes:
         path: The file.
-        name: What it will be below the partition's directory.
+        name: What it will be below the partition's directory; of buckets of plain tables that is not known yet.
         partition: Texts of the partition's key values, in the order of the keys; empty where there are none.
         rows: Its rows.
         size: Its bytes.
         deletes: They are events of deleted rows, whose partition is there.
+        bucket: The bucket of all rows; ``None`` where the table is not bucketed, and for events of deleted rows.
+        original: It is another writer's, without row ids.
     """
 
     path: str
@@ -103,6 +144,8 @@ class HiveFragment(Fragment):
     rows: int
     size: int
     deletes: bool = False
+    bucket: int | None = None
+    original: bool = False
 
 
 @dataclass(frozen=True, slots=True)

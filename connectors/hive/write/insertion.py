@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from catalog.metastore.factory import Metastore
 from connector_spi.errors import InternalError
 from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
-from connector_spi.optional.writing import MergeCommand, Overwrite
+from connector_spi.optional.writing import BucketFunction, InsertLayout, MergeCommand, Overwrite
 from connector_spi.session import ConnectorSession
+from connectors.hive.buckets.layout import PREFERRED_PARTITIONING
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transaction import HiveTransaction
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle, HiveMergeHandle
@@ -32,6 +33,17 @@ class HiveInsertion:
         self._transaction = transaction
         self._files = files
         self._inserts = HiveInserts(metastore, files, transaction.writes)
+
+    def get_insert_layout(self, session: ConnectorSession, table: HiveTableHandle) -> InsertLayout | None:
+        """Hive's buckets; partitions alone only where the session wants their rows together."""
+        bucketing = table.bucketing
+        keys = tuple(key.name for key in table.partition_keys)
+        if bucketing is not None and bucketing.has_hashes:
+            names = tuple(column.name for column in bucketing.columns)
+            function = BucketFunction(f"hive {bucketing.version}", names, bucketing.texts, bucketing.count)
+            return InsertLayout(keys, function)
+        preferred: bool = session.get(PREFERRED_PARTITIONING)
+        return InsertLayout(keys) if keys and preferred else None
 
     def begin_insert(self, session: ConnectorSession, table: HiveTableHandle) -> InsertHandle:
         return self._begin(session, table, None)

@@ -13,21 +13,22 @@ from connector_spi.names import SchemaTableName
 from connector_spi.optional.writing import MergeCommand, Overwrite
 from connector_spi.session import ConnectorSession
 from connectors.hive.acid.valid_ids import AcidSnapshot
+from connectors.hive.buckets.layout import EMPTY_BUCKET_FILES
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transactions.writes import WriteTransaction
-from connectors.hive.write.acid_publishing import AcidInsert
 from connectors.hive.write.codec_setting import with_codec
 from connectors.hive.write.file_checks import with_avro_schema
 from connectors.hive.write.handles import AcidWrite, HiveFragment, HiveInsertHandle
 from connectors.hive.write.merges import LOCK_OPERATIONS
-from connectors.hive.write.publishing import HiveInsert
-from connectors.hive.write.replaced_partitions import ReplacedPartitions
-from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable
+from connectors.hive.write.publish.acid_publishing import AcidInsert
+from connectors.hive.write.publish.publishing import HiveInsert
+from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable, written_buckets
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
-__all__ = ["HiveInserts"]
+__all__ = ["STAGING", "HiveInserts"]
 
-_STAGING = ".lakeport_insert_"
+STAGING = ".lakeport_insert_"
 """Begins with a dot, so that Hive, Spark, Trino and we pass over it."""
 _STATEMENTS = 64
 """Numbers of statements that one insert into a transactional table may use: one for each 4,096 tasks."""
@@ -76,14 +77,16 @@ class HiveInserts:
         storage = with_codec(session, table.storage)
         check_writable(replace(table, storage=storage), entry, self._files)
         replaced = ReplacedPartitions.of(table, change) if isinstance(change, Overwrite) else None
+        self._check_together(table)
         handle = HiveInsertHandle(
             table.name,
             with_avro_schema(storage, self._files, f"rows cannot be added to {table.name}"),
-            join_path(table.location, f"{_STAGING}{uuid.uuid4().hex}"),
+            join_path(table.location, f"{STAGING}{uuid.uuid4().hex}"),
             table.data_columns,
             table.partition_keys,
             table.text_rules,
             self._acid(table, change),
+            written_buckets(table, entry, filled=session.get(EMPTY_BUCKET_FILES)),
         )
         self._files.create_folder(handle.staging)
         made = int(session.start.timestamp())
@@ -136,6 +139,15 @@ class HiveInserts:
             self._finished.clear()
         finally:
             self._transaction.abort()
+
+    def _check_together(self, table: HiveTableHandle) -> None:
+        """Files of a plain table are visible one by one, with no way back once those of another one fail."""
+        others = [*self._begun.values(), *self._finished]
+        if others and (table.snapshot is None or any(isinstance(one, HiveInsert) for one in others)):
+            raise NotSupportedError(
+                f"{table.name} is written in one transaction with other tables, and not all of them are transactional: "
+                "they would not become visible together; use a transaction for each"
+            )
 
     def _acid(self, table: HiveTableHandle, change: MergeCommand | Overwrite | None) -> AcidWrite | None:
         if table.snapshot is None:

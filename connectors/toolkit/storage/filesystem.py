@@ -7,6 +7,7 @@ A ``%`` in a path is a ``%`` in the file's name, as in the partition folder ``p=
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -171,7 +172,24 @@ class FileSystem(Serializable):
             raise StorageError(f"cannot move {uri} to {target}: expected a free path of the same storage")
         with storage_errors(target, "write"):
             storage.create_dir(target_path.rpartition("/")[0], recursive=True)
-            storage.move(path, target_path)
+            if self.is_local(uri) and _linked(path, target_path):
+                os.unlink(path)
+            else:
+                storage.move(path, target_path)
+
+    def copy(self, uri: str, target: str) -> None:
+        """Makes another file of the same bytes; on local disks a link, where there can be one: nothing changes files.
+
+        Raises:
+            FileMissingError: There is no such file.
+            StorageError: Something is at ``target``, or storage refused.
+        """
+        storage, path = self._resolve(uri)
+        other, target_path = self._resolve(target)
+        with storage_errors(target, "write"):
+            other.create_dir(target_path.rpartition("/")[0], recursive=True)
+            if not (self.is_local(uri) and self.is_local(target) and _linked(path, target_path)):
+                pafs.copy_files(path, target_path, source_filesystem=storage, destination_filesystem=other)
 
     def delete_file(self, uri: str) -> None:
         """Deletes a file; one that is not there is no error.
@@ -202,6 +220,17 @@ class FileSystem(Serializable):
             return _local(), path
         with storage_errors(uri):
             return open_storage(scheme, authority, self.options), storage_path(scheme, authority, path)
+
+
+def _linked(path: str, target: str) -> bool:
+    """Links a file on a local disk unless something is at ``target``, in one step, where the disk has hard links."""
+    try:
+        os.link(path, target)
+    except (FileExistsError, FileNotFoundError):
+        raise
+    except OSError:
+        return False
+    return True
 
 
 def is_hidden(name: str) -> bool:

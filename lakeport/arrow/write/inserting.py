@@ -21,7 +21,15 @@ from lakeport.planning.redirection import resolve
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.statement import CatalogAccess, Statement
 
-__all__ = ["BegunInsert", "InsertTarget", "check_outside_of_block", "insert_rows", "resolve_target", "rows_of"]
+__all__ = [
+    "BegunInsert",
+    "InsertTarget",
+    "check_outside_of_block",
+    "insert_rows",
+    "note_written",
+    "resolve_target",
+    "rows_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,7 @@ class InsertTarget:
 
 
 def check_outside_of_block(lease: ReadLease | None) -> None:
-    """Refuses what would not be undone at the end of a block.
+    """Refuses to make a table of rows in a block, whose end would not undo it.
 
     Args:
         lease: Of the block that the thread is in; ``None`` outside of one.
@@ -57,8 +65,19 @@ def check_outside_of_block(lease: ReadLease | None) -> None:
     """
     if lease is not None and not lease.of_one_statement:
         raise NotSupportedError(
-            "rows cannot be added inside of session.transaction(), whose end does not undo them; insert outside"
+            "a table cannot be made of rows inside of session.transaction(), whose end does not undo it; make it before"
         )
+
+
+def note_written(reader: ReadLease | None, name: CatalogSchemaTableName) -> None:
+    """Rows were written to a table, in a block maybe, which from now on cannot read it.
+
+    Args:
+        reader: Of the statement that wrote them; ``None`` outside of a block.
+        name: The table.
+    """
+    if reader is not None and not reader.of_one_statement:
+        reader.note_written(name.catalog, str(name.schema_table))
 
 
 def insert_rows(target: InsertTarget, rows: pa.RecordBatchReader, overwrite: Overwrite | None = None) -> int:

@@ -16,11 +16,13 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.security import SystemAccessControl
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
 from lakeport.server.queries.history import KILLED, QueryHistory
 from lakeport.server.queries.operations import QueryOperations
+from lakeport.server.queries.query import ServedQuery
 
 __all__ = ["CATALOG", "SystemConnector"]
 
@@ -48,11 +50,13 @@ class SystemConnector(Connector):
     Args:
         history: The queries.
         operations: Ends them.
+        control: Says whose queries are shown and ended.
     """
 
-    def __init__(self, history: QueryHistory, operations: QueryOperations) -> None:
+    def __init__(self, history: QueryHistory, operations: QueryOperations, control: SystemAccessControl) -> None:
         self._history = history
         self._operations = operations
+        self._control = control
 
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
         return _NoTables()
@@ -67,7 +71,7 @@ class SystemConnector(Connector):
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:
-        return (_QueriesTable(self._history, self._operations),)
+        return (_QueriesTable(self._history, self._operations, self._control),)
 
     @property
     def procedures(self) -> Sequence[Procedure]:
@@ -84,6 +88,7 @@ class SystemConnector(Connector):
                 arguments=arguments,
                 result=result,
                 function=self._kill,
+                checks_access=True,
             ),
         )
 
@@ -91,10 +96,12 @@ class SystemConnector(Connector):
         query_id, message = str(arguments["query_id"]), str(arguments["message"] or "")
         self._operations.settle()
         query = self._history.get(query_id)
-        if query is None:
+        if query is None or not _is_shown(self._control, session, query):
             raise InvalidArgumentError(f"no query '{query_id}'; SELECT * FROM system.runtime.queries lists them")
         if query.state.is_done:
             raise InvalidArgumentError(f"the query '{query_id}' does not run: it is {query.state.value}")
+        if query.user != session.user:
+            self._control.check_can_kill_query_owned_by(session.identity, query.user)
         said = f": {message}" if message else ""
         self._operations.kill(query, f"[{KILLED}] the query was killed by user '{session.user}'{said}")
         self._operations.settle()
@@ -119,9 +126,14 @@ class _NoTables(ConnectorMetadata):
 class _QueriesTable(SystemTable):
     """The queries that run, and the last that ended, oldest first."""
 
-    def __init__(self, history: QueryHistory, operations: QueryOperations) -> None:
+    def __init__(self, history: QueryHistory, operations: QueryOperations, control: SystemAccessControl) -> None:
         self._history = history
         self._operations = operations
+        self._control = control
+
+    @property
+    def checks_access(self) -> bool:
+        return True
 
     @property
     def metadata(self) -> TableMetadata:
@@ -154,5 +166,10 @@ class _QueriesTable(SystemTable):
                 "output_rows": query.rows,
             }
             for query in self._history.queries()
+            if _is_shown(self._control, session, query)
         ]
         yield pa.RecordBatch.from_pylist(rows, pa.schema(_COLUMNS.items()))
+
+
+def _is_shown(control: SystemAccessControl, session: ConnectorSession, query: ServedQuery) -> bool:
+    return query.user == session.user or control.can_view_query_owned_by(session.identity, query.user)

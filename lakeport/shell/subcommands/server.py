@@ -55,6 +55,11 @@ def add_server_command(commands: Commands) -> None:
         help="how long a stop waits for statements that run (default: 30); a second signal ends the wait",
     )
     _add_access_options(command)
+    command.add_argument(
+        "--restricted",
+        action="store_true",
+        help="statements reach the tables of the catalogs only, and run no code of clients; without Spark Connect",
+    )
     command.add_argument("--query-log", metavar="FILE", help="append a line of JSON for each query that has ended")
     command.add_argument(
         "--metrics-port", metavar="PORT", type=int, help="port for /health and /metrics on 127.0.0.1; 0 is a free one"
@@ -100,7 +105,8 @@ def _access(arguments: argparse.Namespace) -> Access:
         store = KeyStore(Path(arguments.keystore), password)
     passwords = None if arguments.password_file is None else PasswordFile(Path(arguments.password_file))
     tokens = None if arguments.connect_user_tokens is None else user_tokens(Path(arguments.connect_user_tokens))
-    return Access(passwords, secret(arguments.connect_token_file, CONNECT_TOKEN), store, tokens)
+    token = secret(arguments.connect_token_file, CONNECT_TOKEN)
+    return Access(passwords, token, store, tokens, jdbc_only=arguments.restricted)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -126,6 +132,7 @@ def _run(arguments: argparse.Namespace) -> int:
             access=access,
             listeners=(*installed_listeners(), *([] if log is None else [log])),
             metrics_port=arguments.metrics_port,
+            restricted=arguments.restricted,
         )
         print("starting Spark", flush=True)
         server = Server(catalogs, spark, options)

@@ -41,17 +41,10 @@ def merge_writer_factory(jvm: Jvm, writer: TaskWriter, ids: JavaObject, columns:
 
 
 def _constructor(jvm: Jvm) -> JavaObject:
-    """The class's constructor; executors get the class with the jar."""
-    key = ("constructor", _NAME)
-    if key not in jvm.shared:
-        try:
-            jar = java_classes.class_jar(jvm, "merge", java_classes.source(_NAME))
-            jvm.context._jsc.sc().addJar(str(jar))
-            loaded = java_classes.load_class(jvm, jar, _NAME)
-        except (Py4JError, OSError) as error:
-            raise NotSupportedError(
-                f"rows cannot be changed in this Spark, since {java_classes.PACKAGE}{_NAME} cannot be loaded: "
-                f"{java_classes.first_line(error)}"
-            ) from error
-        jvm.shared[key] = jvm.items(loaded.getConstructors())[0]
-    return jvm.shared[key]
+    try:
+        return java_classes.shared_constructor(jvm, _NAME)
+    except (Py4JError, OSError) as error:
+        raise NotSupportedError(
+            f"rows cannot be changed in this Spark, since {java_classes.PACKAGE}{_NAME} cannot be loaded: "
+            f"{java_classes.first_line(error)}"
+        ) from error

@@ -91,15 +91,20 @@ def create_table(
         arguments: Spark's definition: a ``TableInfo``, or columns (or a ``StructType``), transforms and properties.
     """
     able = _tables(access, "CREATE TABLE")
+    definition = read_definition(jvm, name, arguments)
+    with access.redefining(name.schema, name.table):
+        able.create_table(access.session, definition)
+    return definition
+
+
+def read_definition(jvm: Jvm, name: CatalogSchemaTableName, arguments: Sequence[JavaObject]) -> TableDefinition:
+    """What ``CREATE TABLE`` says; arguments as of ``create_table``."""
     if len(arguments) == 1:
         info = arguments[0]
         columns, transforms, properties = info.columns(), info.partitions(), info.properties()
     else:
         columns, transforms, properties = arguments
-    definition = _definition(jvm, name, columns, transforms, java_map(properties))
-    with access.redefining(name.schema, name.table):
-        able.create_table(access.session, definition)
-    return definition
+    return _definition(jvm, name, columns, transforms, java_map(properties))
 
 
 def alter_table(jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, changes: JavaObject) -> None:

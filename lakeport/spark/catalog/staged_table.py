@@ -7,10 +7,12 @@ from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
+from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.optional.definitions import SupportsTableDefinition
+from connector_spi.optional.definitions import SupportsTableDefinition, TableDefinition
 from connector_spi.optional.writing import SupportsInsert
+from connector_spi.schema import ColumnMetadata
 from lakeport.arrow.write.inserting import check_outside_of_block, resolve_target
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.catalog import definitions
@@ -19,7 +21,7 @@ from lakeport.spark.catalog.table import TableProxy
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["StagedTableProxy", "stage_table"]
+__all__ = ["StagedTableProxy", "query_columns", "stage_table"]
 
 
 class StagedTableProxy(TableProxy):
@@ -62,7 +64,13 @@ def stage_table(
     except NotSupportedError:
         definitions.drop_table(access, name, purge=True)
         raise
-    # Spark writes by position, in the order of the query; Hive has partition keys behind the other columns.
+    return StagedTableProxy(jvm, scanned_table(access, table, query_columns(table, said)), table.table, table)
+
+
+def query_columns(table: ResolvedTable, definition: TableDefinition) -> list[ColumnMetadata]:
+    """The columns of a new table in the order of its query.
+
+    Spark writes by position, and Hive has partition keys behind the other columns.
+    """
     columns = {column.name: column for column in table.table.visible_columns()}
-    shown = [columns[column.name.lower()] for column in said.columns]
-    return StagedTableProxy(jvm, scanned_table(access, table, shown), table.table, table)
+    return [columns[column.name.lower()] for column in definition.columns]

@@ -22,6 +22,7 @@ from connector_spi.predicate import (
 )
 from lakeport.spark.bridge.plan_words.nodes import FieldNode, LiteralNode, PlanNode, PredicateNode, PredicateWords
 from lakeport.spark.bridge.types import spark_type_json
+from lakeport.spark.scan.date_parts import date_part_domain
 from lakeport.spark.scan.expressions import column_call, operand_call, reference
 from lakeport.spark.scan.predicate_values import NO_LITERAL, column_domain, python_literal, row_predicate
 from lakeport.spark.tasks.row_predicate import FieldTest, Junction, Negation, RowPredicate, Truth
@@ -152,6 +153,10 @@ class _Translator:
 
     def _other_leaf(self, name: str, children: Sequence[PlanNode], negated: bool) -> _Found:
         """A condition on a field of structs, or something else than one column and values."""
+        part = date_part_domain(name, children, self._columns) if not negated else None
+        if part is not None:
+            self.kept_from_files = True
+            return _Found(TupleDomain.with_column_domains({part[0]: part[1]}), False, None)
         is_for_files = False
         expression = self._expression(name, children)
         rows = None

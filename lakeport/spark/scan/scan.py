@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
 
+from connector_spi.errors import AccessDeniedError
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.metadata import SupportsColumnStatistics, SupportsStatistics
 from connector_spi.names import CatalogSchemaTableName
@@ -24,7 +26,7 @@ from lakeport.scan_facts import PushdownFacts, ScanDescription, ScanFacts, ScanM
 from lakeport.spark.bridge.proxies import digest
 from lakeport.spark.bridge.types import spark_schema_json, task_schema
 from lakeport.spark.scan.environment import SparkEnvironment
-from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead, choose_reader
+from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead, choose_reader, may_be_native
 from lakeport.spark.scan.statistics.columns import plausible_columns
 from lakeport.spark.scan.statistics.table import of_columns
 from lakeport.spark.streaming.micro_batch import StreamedTable
@@ -92,7 +94,9 @@ class Scan:
         self.asked = asked
         self._environment = environment
         self._planned = planned
-        self._reader = None if planned is None else planned.reader
+        self._reader: NativeRead | TaskRead | None = None if planned is None else planned.reader
+        if planned is None and not may_be_native(asked.plan, asked.work):
+            self._reader = TaskRead(asked.work)
         self._tasks: list[tuple[Split, ...]] | None = None
         self._runtime_filter = TupleDomain[ColumnHandle].all()
         self._counters: TaskCounters | None = None
@@ -127,6 +131,11 @@ class Scan:
     def chosen_reader(self) -> NativeRead | TaskRead | None:
         """Who reads, where that is known by now; plans nothing."""
         return self._reader
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the splits are known by now."""
+        return self._planned is not None
 
     @cached_property
     def rows_reason(self) -> str | None:
@@ -209,7 +218,9 @@ class Scan:
         access, table = self.asked.plan.access, self.asked.plan.table
         with access.lock.asking(f"give statistics of table {table_words(table)}"):
             if wants_columns and isinstance(access.metadata, SupportsColumnStatistics):
-                return access.metadata.get_column_statistics(access.session, table)
+                # Who may not see all columns plans without statistics of any.
+                with suppress(AccessDeniedError):
+                    return access.metadata.get_column_statistics(access.session, table)
             if isinstance(access.metadata, SupportsStatistics):
                 return access.metadata.get_table_statistics(access.session, table)
         return TableStatistics()

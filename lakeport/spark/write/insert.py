@@ -10,7 +10,7 @@ from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.optional.writing import Overwrite
 from connector_spi.schema import ColumnMetadata
-from lakeport.arrow.write.inserting import BegunInsert, resolve_target
+from lakeport.arrow.write.inserting import BegunInsert, note_written, resolve_target
 from lakeport.arrow.write.sinks import WrittenRows
 from lakeport.spark.tasks.writing import TaskWriter
 from lakeport.transactions.statement import Statement, statement_scope
@@ -40,9 +40,11 @@ class SparkInsert:
         columns: Sequence[ColumnMetadata],
         overwrite: Overwrite | None = None,
     ) -> None:
-        self._statement = reader.apart()
+        self._reader = reader.shared_lease
+        self._statement = reader.writing()
         with statement_scope(self._statement):
             target = resolve_target(self._statement, table.name)
+            self._name = target.name
             if tuple(target.columns) != tuple(columns):
                 raise InvalidArgumentError(
                     f"the columns of {table.name} have changed meanwhile; run the statement again"
@@ -67,6 +69,7 @@ class SparkInsert:
                 begun.abort()
                 raise
             self._statement.commit()
+        note_written(self._reader, self._name)
 
     def abort(self) -> None:
         """Gives the insert up; after a commit that failed there is nothing left to do."""

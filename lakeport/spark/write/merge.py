@@ -8,9 +8,9 @@ from itertools import chain
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError
-from connector_spi.optional.writing import MergeCommand
+from connector_spi.optional.writing import InsertLayout, MergeCommand
 from connector_spi.schema import ColumnMetadata
-from lakeport.arrow.write.inserting import resolve_target
+from lakeport.arrow.write.inserting import note_written, resolve_target
 from lakeport.arrow.write.merging import BegunMerge
 from lakeport.arrow.write.sinks import WrittenRows
 from lakeport.spark.tasks.writing import TaskWriter
@@ -28,12 +28,14 @@ class MergeTarget:
         table: The table as it reads it.
         row_ids: The columns that name its rows.
         command: The statement's kind.
+        layout: How its rows are dealt out to tasks; ``None`` where it does not matter.
     """
 
     reader: Statement
     table: ResolvedTable
     row_ids: tuple[ColumnMetadata, ...]
     command: MergeCommand
+    layout: InsertLayout | None = None
 
 
 class SparkMerge:
@@ -49,7 +51,9 @@ class SparkMerge:
     """
 
     def __init__(self, target: MergeTarget) -> None:
-        self._statement = target.reader.apart()
+        self._reader = target.reader.shared_lease
+        self._statement = target.reader.writing()
+        self._name = target.table.name
         name, columns = target.table.name, tuple(target.table.table.visible_columns())
         with statement_scope(self._statement):
             found = resolve_target(self._statement, name)
@@ -76,6 +80,7 @@ class SparkMerge:
                 begun.abort()
                 raise
             self._statement.commit()
+        note_written(self._reader, self._name)
 
     def abort(self) -> None:
         """Gives the changes up; after a commit that failed there is nothing left to do."""

@@ -14,6 +14,7 @@ from lakeport.spark.bridge.merge_writers import merge_writer_factory
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.queries import query_writes
 from lakeport.spark.tasks.writing import written_rows
+from lakeport.spark.write.distribution import DistributedWrite
 from lakeport.spark.write.merge import MergeTarget, SparkMerge
 
 __all__ = ["RowLevelOperationProxy", "merge_command"]
@@ -93,14 +94,21 @@ class RowLevelOperationProxy(Proxy):
         return True
 
 
-class DeltaWriteProxy(Proxy):
+class DeltaWriteProxy(DistributedWrite):
     """Changes to be written. It is its own builder."""
 
     class Java:
-        implements: ClassVar[list[str]] = [WRITE + "DeltaWriteBuilder", WRITE + "DeltaWrite"]
+        implements: ClassVar[list[str]] = [
+            WRITE + "DeltaWriteBuilder",
+            WRITE + "DeltaWrite",
+            WRITE + "RequiresDistributionAndOrdering",
+        ]
 
     def __init__(self, jvm: Jvm, target: MergeTarget, info: JavaObject) -> None:
-        super().__init__(jvm)
+        buckets = None if target.layout is None or target.layout.bucketed_by is None else target.layout
+        # Rows that are only deleted have no columns; and without buckets, the driver joins what little there is.
+        layout = None if target.command is MergeCommand.DELETE else buckets
+        super().__init__(jvm, layout, target.row_ids)
         self._target = target
         self._info = info
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from catalog.resolver import ResolvedTable
 from connector_spi.optional.writing import Overwrite, SupportsOverwrite
 from connector_spi.predicate import TupleDomain
-from lakeport.arrow.write.inserting import check_outside_of_block
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
@@ -22,10 +21,9 @@ def truncate(access: CatalogAccess, table: ResolvedTable, rows: TupleDomain[str]
         rows: Whole partitions, by their keys.
 
     Raises:
-        NotSupportedError: Its connector does not write, or not to this table, or this is in a block.
+        NotSupportedError: Its connector does not write, or not to this table, or not with others in a block.
         ConnectorError: The catalog or its storage failed; nothing is gone.
     """
     if not isinstance(access.metadata, SupportsOverwrite):
         raise rows_are_not_written(access.catalog, "TRUNCATE TABLE")
-    check_outside_of_block(access.statement.shared_lease)
     SparkInsert(access.statement, table, table.table.visible_columns(), Overwrite(rows)).commit(())

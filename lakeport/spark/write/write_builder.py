@@ -9,7 +9,7 @@ from typing import ClassVar
 from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable
-from connector_spi.optional.writing import Overwrite
+from connector_spi.optional.writing import InsertLayout, Overwrite
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow.write.overwriting import check_whole_partitions
 from lakeport.spark.bridge.jvm import WRITE, Jvm
@@ -19,6 +19,7 @@ from lakeport.spark.bridge.python_tasks import row_writer_factory
 from lakeport.spark.queries import query_writes
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.tasks.writing import written_rows
+from lakeport.spark.write.distribution import DistributedWrite
 from lakeport.spark.write.insert import SparkInsert
 
 __all__ = ["WriteBuilderProxy"]
@@ -26,7 +27,7 @@ __all__ = ["WriteBuilderProxy"]
 _METRIC = "org.apache.spark.sql.connector.metric."
 
 
-class WriteBuilderProxy(Proxy):
+class WriteBuilderProxy(DistributedWrite):
     """Rows to be added to a table, or to replace others. It is its own write: Spark has nothing to choose.
 
     Args:
@@ -34,19 +35,25 @@ class WriteBuilderProxy(Proxy):
         table: The table.
         begin: Begins the insert, with what it replaces.
         schema: Spark's struct of the rows.
+        layout: How the rows are dealt out to tasks; ``None`` where it does not matter.
     """
 
     class Java:
         implements: ClassVar[list[str]] = [
             WRITE + "SupportsOverwriteV2",
             WRITE + "SupportsDynamicOverwrite",
-            WRITE + "Write",
+            WRITE + "RequiresDistributionAndOrdering",
         ]
 
     def __init__(
-        self, jvm: Jvm, table: ResolvedTable, begin: Callable[[Overwrite | None], SparkInsert], schema: JavaObject
+        self,
+        jvm: Jvm,
+        table: ResolvedTable,
+        begin: Callable[[Overwrite | None], SparkInsert],
+        schema: JavaObject,
+        layout: InsertLayout | None = None,
     ) -> None:
-        super().__init__(jvm)
+        super().__init__(jvm, layout)
         self._table = table
         self._begin = begin
         self._schema = schema

@@ -56,7 +56,9 @@ def test_rows_of_a_query_go_by_their_order(session: LocalSession) -> None:
             InvalidArgumentError,
             "'id' of mem.s.t is int64, the rows have string",
         ),
-        ("INSERT OVERWRITE mem.s.t SELECT 1, 'a', 1.0D", NotSupportedError, "INSERT INTO table"),
+        ("INSERT INTO mem.s.t BY NAME SELECT 1 AS id", NotSupportedError, "INSERT INTO or OVERWRITE table"),
+        ("INSERT INTO mem.s.t PARTITION (s = 'a') SELECT 1, 0.5D", InvalidArgumentError, "no partition key of mem.s.t"),
+        ("INSERT OVERWRITE mem.s.t SELECT 1", InvalidArgumentError, "the query has 1 columns"),
         ("INSERT INTO mem.s.u VALUES (1)", ConnectorError, "no table"),
         ("INSERT INTO mem.s.`t$snapshots` VALUES (1)", NotSupportedError, "is a system table"),
         ("INSERT INTO mem.s.t SELECT id / 0, s, d FROM mem.s.t", ConnectorError, "division by zero"),
@@ -70,9 +72,12 @@ def test_what_is_refused_adds_nothing(
     assert rows(session) == [(1, "a", 0.5)]
 
 
-def test_a_block_of_several_statements_takes_no_rows(session: LocalSession) -> None:
-    with session.transaction(), pytest.raises(NotSupportedError, match="insert outside"):
+def test_rows_of_a_block_are_there_at_its_end(session: LocalSession) -> None:
+    with session.transaction():
         session.sql("INSERT INTO mem.s.t VALUES (2, 'b', 1.5)")
-    with session.statement_block():
-        session.sql("INSERT INTO mem.s.t VALUES (2, 'b', 1.5)")
+        with pytest.raises(NotSupportedError, match="has written to it"):
+            rows(session)
     assert len(rows(session)) == 2
+    with session.statement_block():
+        session.sql("INSERT INTO mem.s.t VALUES (3, 'b', 1.5)")
+    assert len(rows(session)) == 3

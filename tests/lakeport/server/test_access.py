@@ -94,3 +94,8 @@ def test_the_command_refuses_half_of_it(passwords: Path, capsys: pytest.CaptureF
     given = ["--password-file", str(passwords), "--connect-token-file", str(token)]
     assert main(["server", *given, "--host", "0.0.0.0"]) == 1
     assert "has no authentication with TLS" in capsys.readouterr().err
+
+
+def test_a_server_without_spark_connect_needs_no_tokens(passwords: Path) -> None:
+    access = Access(PasswordFile(passwords), jdbc_only=True)
+    assert not access.has_authentication

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from connectors.hive.formats.file_storage import FileStorage
-from connectors.hive.write.handles import HiveInsertHandle
+from connectors.hive.write.handles import AcidWrite, HiveInsertHandle
 from connectors.hive.write.sink.acid_file import AcidFileWriter
 from connectors.hive.write.sink.avro.file import AvroFileWriter
 from connectors.hive.write.sink.compression import compression, file_extension
@@ -45,34 +45,40 @@ class TaskFiles:
     insert: HiveInsertHandle
     task: int
 
-    def open(self, sink: pa.NativeFile, path: str) -> FileWriter:
+    def open(self, sink: pa.NativeFile, path: str, bucket: int | None = None) -> FileWriter:
         """Begins a file.
 
         Args:
             sink: Where it goes.
             path: The file, for messages.
+            bucket: The bucket of its rows, where the table has buckets.
 
         Raises:
             NotSupportedError: The task's number does not fit into row ids.
         """
         insert = self.insert
         if insert.acid is not None and insert.acid.row_ids:
-            acid, bucket = insert.acid.of_task(self.task)
-            return AcidFileWriter(sink, path, acid, bucket, compression(insert.storage))
+            acid, number = self._numbered(insert.acid, bucket)
+            return AcidFileWriter(sink, path, acid, number, compression(insert.storage))
         schema = pa.schema([(column.name, column.type) for column in insert.data_columns])
         return WRITTEN_FORMATS[insert.storage.format](insert.storage, sink, schema)
 
-    def target(self, name: str) -> str:
+    def target(self, name: str, bucket: int | None = None) -> str:
         """The path of a file below its partition's directory.
 
         Args:
             name: A name that no other file has; the files of transactional tables have the names that Hive gives.
+            bucket: As for ``open``.
         """
         extension = file_extension(self.insert.storage)
         if self.insert.acid is None:
-            return f"{name}{extension}"
-        acid, bucket = self.insert.acid.of_task(self.task)
-        return f"{acid.directory}/" + (f"bucket_{bucket:05d}" if acid.row_ids else f"{bucket:06d}_0{extension}")
+            return f"{name}{extension}" if bucket is None else f"{bucket:06d}_0{extension}"
+        acid, number = self._numbered(self.insert.acid, bucket)
+        return f"{acid.directory}/" + (f"bucket_{number:05d}" if acid.row_ids else f"{number:06d}_0{extension}")
+
+    def _numbered(self, acid: AcidWrite, bucket: int | None) -> tuple[AcidWrite, int]:
+        """A task is a bucket where the table has none. Else the driver looks that no two files are of one."""
+        return acid.of_task(self.task) if bucket is None else (acid, bucket)
 
 
 class _OrcWriter:

@@ -8,11 +8,13 @@ from typing import IO
 
 import pyarrow as pa
 
+from connectors.hive.write.sink.bucket_rows import FileKey
+
 __all__ = ["SpilledRows"]
 
 
 class SpilledRows:
-    """Rows of many partitions in one temporary file, which no one else sees and the end of the process removes.
+    """Rows of many files in one temporary file, which no one else sees and the end of the process removes.
 
     Args:
         schema: Of the rows.
@@ -24,30 +26,30 @@ class SpilledRows:
         self._writer: pa.RecordBatchFileWriter | None = None
         self._reader: pa.RecordBatchFileReader | None = None
         self._count = 0
-        self._places: dict[tuple[str, ...], list[int]] = {}
+        self._places: dict[FileKey, list[int]] = {}
 
-    def put(self, partition: tuple[str, ...], rows: pa.Table) -> None:
-        """Writes rows of a partition behind those that it has here."""
+    def put(self, key: FileKey, rows: pa.Table) -> None:
+        """Writes rows of a file behind those that it has here."""
         if self._writer is None:
             self._file = tempfile.TemporaryFile(prefix="lakeport-insert-")  # noqa: SIM115
             self._writer = pa.ipc.new_file(pa.PythonFile(self._file, "w"), self._schema)
-        places = self._places.setdefault(partition, [])
+        places = self._places.setdefault(key, [])
         for batch in rows.combine_chunks().to_batches():
             self._writer.write_batch(batch)
             places.append(self._count)
             self._count += 1
 
     @property
-    def partitions(self) -> tuple[tuple[str, ...], ...]:
-        """The partitions that have rows here."""
+    def keys(self) -> tuple[FileKey, ...]:
+        """The files that have rows here."""
         return tuple(self._places)
 
-    def take(self, partition: tuple[str, ...]) -> Iterator[pa.Table]:
-        """The rows of a partition, in order; nothing is put after the first call."""
+    def take(self, key: FileKey) -> Iterator[pa.Table]:
+        """The rows of a file, in order; nothing is put after the first call."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-        for place in self._places.pop(partition, ()):
+        for place in self._places.pop(key, ()):
             if self._reader is None:
                 self._reader = pa.ipc.open_file(pa.PythonFile(self._file, "r"))
             yield pa.Table.from_batches([self._reader.get_batch(place)])

@@ -9,11 +9,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin;
 import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.expressions.Cast;
 import org.apache.spark.sql.connector.expressions.Expression;
+import org.apache.spark.sql.connector.expressions.Extract;
 import org.apache.spark.sql.connector.expressions.Literal;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.SortOrder;
@@ -29,9 +32,28 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate;
  * <p>Janino compiles this file at run time, so it keeps to what Janino has: no type arguments, no lambdas. See
  * docs/adr/0013-planning-answers-in-java.md.
  */
-public class PlanWords {
+public class PlanWords implements BiFunction {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Object[] NOTHING = new Object[0];
+
+  /** One of the methods below by its name, for other classes of ours. */
+  public Object apply(Object kind, Object given) {
+    Object[] values = (Object[]) given;
+    try {
+      if (kind.equals("predicates")) {
+        return predicates(values[0], ((Integer) values[1]).intValue());
+      } else if (kind.equals("aggregation")) {
+        return aggregation(values[0]);
+      } else if (kind.equals("orders")) {
+        return orders(values[0]);
+      } else if (kind.equals("table")) {
+        return table(values[0], values[1], values[2], (String) values[3]);
+      }
+      return chosen(values[0], (String) values[1]);
+    } catch (Exception e) {
+      throw new IllegalStateException("what Spark plans cannot be put into words: " + e, e);
+    }
+  }
 
   /**
    * @param given Predicates.
@@ -144,8 +166,18 @@ public class PlanWords {
       return words("field", Arrays.asList((Object[]) ((NamedReference) node).fieldNames()));
     } else if (node instanceof Literal && name(node).equals("LiteralValue")) {
       return words("value", ((Literal) node).dataType().json(), value(((Literal) node).value()));
+    } else if (node instanceof Extract && isNearColumn(((Extract) node).source())) {
+      return words("extract", ((Extract) node).field(), leaf(((Extract) node).source()));
+    } else if (isNearColumn(node)) {
+      return words("cast", ((Cast) node).dataType().json(), leaf(((Cast) node).expression()));
     }
     return words("other", name(node));
+  }
+
+  /** A column or a cast of one: deeper trees are not looked into. */
+  private static boolean isNearColumn(Expression node) {
+    Expression inner = node instanceof Cast ? ((Cast) node).expression() : node;
+    return inner instanceof NamedReference && name(inner).equals("FieldReference");
   }
 
   private static Object value(Object value) {

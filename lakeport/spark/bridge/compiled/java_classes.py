@@ -17,7 +17,7 @@ from py4j.protocol import Py4JError
 from lakeport.spark.bridge.compiled.java_cache import cache_directory, compiled_jar
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["PACKAGE", "class_jar", "findable", "first_line", "function", "load_class", "source"]
+__all__ = ["PACKAGE", "class_jar", "findable", "first_line", "function", "load_class", "shared_constructor", "source"]
 
 PACKAGE = "lakeport.spark."
 
@@ -52,6 +52,20 @@ def load_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
         urls = jvm.array("java.net.URL", [jvm.cls("java.io.File")(str(jar)).toURI().toURL()])
         loaders[jar] = jvm.cls("java.net.URLClassLoader")(urls, _parent(jvm))
     return loaders[jar].loadClass(PACKAGE + name)
+
+
+def shared_constructor(jvm: Jvm, name: str) -> JavaObject:
+    """The one constructor of a class; executors get the class with its jar.
+
+    Raises:
+        Py4JError, OSError: It cannot be had in this Spark.
+    """
+    key = ("constructor", name)
+    if key not in jvm.shared:
+        jar = class_jar(jvm, name.lower(), source(name))
+        jvm.context._jsc.sc().addJar(str(jar))
+        jvm.shared[key] = jvm.items(load_class(jvm, jar, name).getConstructors())[0]
+    return jvm.shared[key]
 
 
 @contextmanager

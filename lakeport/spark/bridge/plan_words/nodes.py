@@ -7,6 +7,8 @@ from dataclasses import dataclass
 __all__ = [
     "AggregateWords",
     "AggregationWords",
+    "CastNode",
+    "ExtractNode",
     "FieldNode",
     "LiteralNode",
     "OrderWords",
@@ -42,6 +44,32 @@ class LiteralNode:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtractNode:
+    """A part of a date or time.
+
+    Attributes:
+        field: Spark's name of the part, such as ``YEAR``.
+        source: What it is of.
+    """
+
+    field: str
+    source: PlanNode
+
+
+@dataclass(frozen=True, slots=True)
+class CastNode:
+    """A cast.
+
+    Attributes:
+        type_json: Spark's type of the result.
+        source: What is cast.
+    """
+
+    type_json: str
+    source: PlanNode
+
+
+@dataclass(frozen=True, slots=True)
 class OtherNode:
     """An expression that is not looked into.
 
@@ -65,7 +93,7 @@ class PredicateNode:
     children: tuple[PlanNode, ...]
 
 
-PlanNode = FieldNode | LiteralNode | OtherNode | PredicateNode
+PlanNode = FieldNode | LiteralNode | ExtractNode | CastNode | OtherNode | PredicateNode
 
 
 @dataclass(frozen=True, slots=True)

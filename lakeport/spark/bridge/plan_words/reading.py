@@ -17,6 +17,8 @@ from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.plan_words.nodes import (
     AggregateWords,
     AggregationWords,
+    CastNode,
+    ExtractNode,
     FieldNode,
     LiteralNode,
     OrderWords,
@@ -26,9 +28,19 @@ from lakeport.spark.bridge.plan_words.nodes import (
     PredicateWords,
 )
 
-__all__ = ["chosen", "plan_words", "read_aggregation", "read_orders", "read_predicates"]
+__all__ = [
+    "MOST_NODES",
+    "aggregation_of_words",
+    "chosen",
+    "orders_of_words",
+    "plan_words",
+    "predicates_of_words",
+    "read_aggregation",
+    "read_orders",
+    "read_predicates",
+]
 
-_MOST_NODES = 2000
+MOST_NODES = 2000
 """Predicates in a predicate; one of more is not looked into."""
 _PREDICATE = "org.apache.spark.sql.connector.expressions.filter.Predicate"
 
@@ -47,8 +59,12 @@ def read_predicates(jvm: Jvm, predicates: JavaObject) -> list[PredicateWords]:
     words = plan_words(jvm)
     if words is None:
         return [_predicate(jvm, one) for one in jvm.items(predicates)]
-    found = json.loads(words.predicates(predicates, _MOST_NODES))
-    return [PredicateWords(text, None if nodes is None else _tree(nodes)) for text, nodes in found]
+    return predicates_of_words(words.predicates(predicates, MOST_NODES))
+
+
+def predicates_of_words(text: str) -> list[PredicateWords]:
+    """A ``Predicate[]`` in what ``PlanWords.java`` tells."""
+    return [PredicateWords(sql, None if nodes is None else _tree(nodes)) for sql, nodes in json.loads(text)]
 
 
 def read_aggregation(jvm: Jvm, aggregation: JavaObject) -> AggregationWords:
@@ -58,7 +74,12 @@ def read_aggregation(jvm: Jvm, aggregation: JavaObject) -> AggregationWords:
         keys = [_leaf(jvm, node) for node in jvm.items(aggregation.groupByExpressions())]
         functions = [_aggregate(jvm, node) for node in jvm.items(aggregation.aggregateExpressions())]
         return AggregationWords(tuple(keys), tuple(functions))
-    named, computed = json.loads(words.aggregation(aggregation))
+    return aggregation_of_words(words.aggregation(aggregation))
+
+
+def aggregation_of_words(text: str) -> AggregationWords:
+    """An ``Aggregation`` in what ``PlanWords.java`` tells."""
+    named, computed = json.loads(text)
     return AggregationWords(
         tuple(_made_leaf(node) for node in named),
         tuple(AggregateWords(name, column and _made_leaf(column), distinct) for name, column, distinct in computed),
@@ -75,9 +96,12 @@ def read_orders(jvm: Jvm, orders: JavaObject) -> list[OrderWords]:
             )
             for one in jvm.items(orders)
         ]
-    return [
-        OrderWords(_made_leaf(node), direction, nulls) for node, direction, nulls in json.loads(words.orders(orders))
-    ]
+    return orders_of_words(words.orders(orders))
+
+
+def orders_of_words(text: str) -> list[OrderWords]:
+    """A ``SortOrder[]`` in what ``PlanWords.java`` tells."""
+    return [OrderWords(_made_leaf(node), direction, nulls) for node, direction, nulls in json.loads(text)]
 
 
 def chosen(jvm: Jvm, items: JavaObject | None, element_class: str, taken: Sequence[bool]) -> JavaObject:
@@ -126,6 +150,11 @@ def _made_leaf(node: Sequence[object]) -> PlanNode:
         if isinstance(value, list):
             value = base64.b64decode(value[1])
         return _literal(str(type_json), value)
+    if kind in ("extract", "cast"):
+        name, source = given
+        assert isinstance(source, list)
+        inner = _made_leaf(source)
+        return ExtractNode(str(name), inner) if kind == "extract" else CastNode(str(name), inner)
     return OtherNode(str(given[0]))
 
 
@@ -143,7 +172,7 @@ class _TooLarge(Exception):  # noqa: N818 - a signal
 
 def _predicate(jvm: Jvm, predicate: JavaObject) -> PredicateWords:
     text = str(predicate.toString())
-    left = _MOST_NODES
+    left = MOST_NODES
 
     def read(node: JavaObject) -> PredicateNode:
         nonlocal left
@@ -168,7 +197,17 @@ def _leaf(jvm: Jvm, node: JavaObject) -> PlanNode:
         return FieldNode(tuple(jvm.texts(node.fieldNames())))
     if kind == "LiteralValue":
         return _literal(str(node.dataType().json()), node.value())
+    if kind == "Extract" and _is_near_column(jvm, node.source()):
+        return ExtractNode(str(node.field()), _leaf(jvm, node.source()))
+    if kind == "Cast" and _is_near_column(jvm, node):
+        return CastNode(str(node.dataType().json()), _leaf(jvm, node.expression()))
     return OtherNode(kind)
+
+
+def _is_near_column(jvm: Jvm, node: JavaObject) -> bool:
+    """A column or a cast of one: deeper trees are not looked into."""
+    inner = node.expression() if jvm.class_name(node) == "Cast" else node
+    return jvm.class_name(inner) == "FieldReference"
 
 
 def _aggregate(jvm: Jvm, node: JavaObject) -> AggregateWords:

@@ -86,6 +86,6 @@ def test_what_takes_no_rows_says_so(memory: lakeport.Session) -> None:
         memory.insert(T, [{"id": 1}])
     with pytest.raises(ConnectorError, match=r"no table memory\.default\.u"):
         memory.insert("memory.default.u", _ROWS)
-    with memory.transaction(), pytest.raises(NotSupportedError, match="insert outside"):
-        memory.insert(T, _ROWS)
+    with memory.transaction(), pytest.raises(NotSupportedError, match="make it before"):
+        memory.create_table_as("memory.default.u", _ROWS)
     assert rows(memory) == _ROWS.to_pylist()

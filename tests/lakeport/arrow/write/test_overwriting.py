@@ -99,6 +99,11 @@ def test_a_value_that_does_not_fit_leaves_the_rows(memory: lakeport.Session) -> 
     assert ids(memory) == [1, 2, 3, 4]
 
 
-def test_in_a_block_it_is_refused(memory: lakeport.Session) -> None:
-    with memory.transaction(), pytest.raises(NotSupportedError, match="insert outside"):
+def test_in_a_block_they_are_replaced_at_its_end(memory: lakeport.Session) -> None:
+    before = ids(memory)
+    with memory.transaction():
+        assert ids(memory) == before
         memory.overwrite(T, _NEW)
+        with pytest.raises(NotSupportedError, match="has written to it"):
+            ids(memory)
+    assert ids(memory) != before

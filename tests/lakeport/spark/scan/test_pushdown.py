@@ -40,12 +40,25 @@ def comparisons() -> st.SearchStrategy[str]:
             st.sampled_from([f"{column} IS NULL", f"{column} IS NOT NULL", f"{column} <=> NULL"]),
         )
 
+    year = st.sampled_from(["2023", "2024", "2025", "1", "0", "-5", "99999"])
+    date_parts = st.one_of(
+        *(
+            st.builds(lambda p, o, v: f"{p} {o} {v}", st.sampled_from(parts), st.sampled_from(operators), values)
+            for parts, values in (
+                (["year(day)", "year(at)", "year(wall)"], st.one_of(year, st.just("NULL"))),
+                (["cast(at AS date)", "cast(wall AS date)"], st.sampled_from([*LITERALS["day"], "DATE'2024-03-10'"])),
+            )
+            for operators in (["=", "<>", "<", "<=", ">", ">=", "<=>"],)
+        ),
+        st.builds(lambda v: f"year(at) IN (2023, {v}, NULL)", year),
+        st.builds(lambda v: f"{v} >= year(day)", year),
+    )
     text = st.builds(
         lambda c, p: f"{c} LIKE '{p}'",
         st.sampled_from(["name", "part"]),
         st.sampled_from(["a%", "ż%", "%1", "%b%", "\U0001f422%", "nor%", "%"]),
     )
-    return st.one_of(st.sampled_from(sorted(LITERALS)).flatmap(of), text)
+    return st.one_of(st.sampled_from(sorted(LITERALS)).flatmap(of), text, date_parts)
 
 
 def filters() -> st.SearchStrategy[str]:

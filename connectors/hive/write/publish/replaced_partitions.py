@@ -13,7 +13,7 @@ from connector_spi.optional.writing import Overwrite
 from connector_spi.predicate import TupleDomain
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.partitions.selection import get_partitions, prune_partitions
-from connectors.hive.write.target_partitions import PartitionKey
+from connectors.hive.write.publish.target_partitions import PartitionKey
 
 __all__ = ["ReplacedPartitions"]
 

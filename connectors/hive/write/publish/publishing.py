@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from catalog.metastore.factory import Metastore
@@ -12,12 +12,13 @@ from connector_spi.errors import UserError
 from connectors.hive.definitions.table_formats import table_location
 from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
-from connectors.hive.write.moved_files import MovedFiles
-from connectors.hive.write.replaced_files import ReplacedFiles
-from connectors.hive.write.replaced_partitions import ReplacedPartitions
-from connectors.hive.write.row_counts import with_counts
-from connectors.hive.write.stale_statistics import drop_stale_statistics
-from connectors.hive.write.target_partitions import PartitionKey, TargetPartitions
+from connectors.hive.write.publish.bucket_files import empty_buckets, move_fragments
+from connectors.hive.write.publish.moved_files import MovedFiles
+from connectors.hive.write.publish.replaced_files import ReplacedFiles
+from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.publish.row_counts import with_counts
+from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden, join_path
 
 __all__ = ["REPLACED", "HiveInsert"]
@@ -88,22 +89,35 @@ class HiveInsert:
         by_partition: dict[PartitionKey, list[HiveFragment]] = {}
         for fragment in self._fragments:
             by_partition.setdefault(fragment.partition, []).append(fragment)
-        new = {values: fragments for values, fragments in by_partition.items() if values and values not in known}
-        self._check_free(table, new)
         replaced = {} if self._replaced is None else self._replaced.find(self._metastore, by_partition)
-        there = {values: one for values, one in replaced.items() if one is not None}
+        there = {**known, **{values: one for values, one in replaced.items() if one is not None}}
         locations = [self._targets.location(table, there, values) for values in replaced]
+        self._fill_buckets(table, there, by_partition, replaced)
+        new = {values: fragments for values, fragments in by_partition.items() if values and values not in there}
+        self._check_free(table, new)
         before = ReplacedFiles.of(self._files, self._handle.name, locations, table_location(table))
         # Before the files: Hive answers count(*) from counts that are said to be exact.
-        self._set_statistics(table, {**known, **there}, by_partition, replaced)
+        self._set_statistics(table, there, by_partition, replaced)
         aside = join_path(table_location(table), f"{REPLACED}{uuid.uuid4().hex}")
         with MovedFiles(self._files, aside) as moved:
             for values, fragments in by_partition.items():
-                location = self._targets.location(table, known, values)
-                for fragment in fragments:
-                    moved.move(fragment.path, join_path(location, fragment.name))
+                move_fragments(moved, self._files, self._targets.location(table, there, values), fragments)
             self._add_partitions(table, new)
             before.replace(moved)
+
+    def _fill_buckets(
+        self,
+        table: Table,
+        there: Mapping[PartitionKey, Partition],
+        by_partition: dict[PartitionKey, list[HiveFragment]],
+        replaced: Collection[PartitionKey],
+    ) -> None:
+        """Adds files for buckets without rows, where the session wants them."""
+        for values in dict.fromkeys((*by_partition, *replaced)):
+            kept = None if values in replaced else self._targets.location(table, there, values)
+            empty = empty_buckets(self._files, self._handle, values, by_partition.get(values, ()), kept)
+            if empty:
+                by_partition[values] = [*by_partition.get(values, ()), *empty]
 
     def _set_statistics(
         self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from connector_spi.errors import FileMissingError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive.transactions.conflicts import write_conflict
-from connectors.hive.write.moved_files import MovedFiles
+from connectors.hive.write.publish.moved_files import MovedFiles
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden
 
 __all__ = ["ReplacedFiles"]

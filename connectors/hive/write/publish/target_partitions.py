@@ -9,6 +9,7 @@ from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Partition, Table
 from catalog.metastore.partitions.names import make_partition_name
 from connector_spi.errors import MetastoreError, NotSupportedError, TableNotFoundError
+from connectors.hive.definitions.columns import bucketed_alike
 from connectors.hive.definitions.table_formats import table_location
 from connectors.hive.partitions.definitions import write_in_batches
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
@@ -61,6 +62,11 @@ class TargetPartitions:
                     f"rows cannot be added to partition {self.name(partition.values)} of {self._handle.name}: its "
                     f"SerDe is {partition.storage.serde.serialization_lib}, the table's "
                     f"{table.storage.serde.serialization_lib}"
+                )
+            if self._handle.buckets is not None and not bucketed_alike(partition, table):
+                raise NotSupportedError(
+                    f"rows cannot be added to partition {self.name(partition.values)} of {self._handle.name}: it has "
+                    "other buckets than the table, which ALTER TABLE has changed; write the partition anew in Hive"
                 )
         return {partition.values: partition for partition in found}
 

@@ -11,10 +11,11 @@ from connectors.hive.acid.layout import parse_directory
 from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
-from connectors.hive.write.moved_files import MovedFiles
-from connectors.hive.write.replaced_partitions import ReplacedPartitions
-from connectors.hive.write.stale_statistics import drop_stale_statistics
-from connectors.hive.write.target_partitions import PartitionKey, TargetPartitions
+from connectors.hive.write.publish.bucket_files import one_file_per_bucket
+from connectors.hive.write.publish.moved_files import MovedFiles
+from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["AcidInsert"]
@@ -57,7 +58,7 @@ class AcidInsert:
             NotSupportedError: A partition is written in another way than the table.
         """
         self.transaction.check()
-        self.fragments = tuple(fragments)
+        self.fragments = tuple(one_file_per_bucket(self.files, self.handle, fragments))
         targets = TargetPartitions(self.metastore, self.handle)
         self._check_there(targets, targets.known(targets.table(), fragments))
 
@@ -131,7 +132,7 @@ class AcidInsert:
                     name = f"{acid.delta}/{name.rpartition('/')[2]}"
                 target = join_path(locations[fragment.partition], name)
                 moved.move(fragment.path, target)
-                if acid.row_ids:
+                if acid.row_ids and not fragment.original:
                     marked.add(target.rpartition("/")[0])
             written = {fragment.partition for fragment in self.fragments}
             # By it readers that list files alone find a directory that has no others.

@@ -1,0 +1,83 @@
+"""``system.remove_orphan_files``: deletes what killed writes have left in a table's directory. Driver side."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from catalog.metastore.factory import Metastore
+from connector_spi.errors import InvalidArgumentError, TableNotFoundError
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.procedures import Procedure, ProcedureArgument
+from connector_spi.predicate import Value
+from connector_spi.properties import duration_property
+from connector_spi.session import ConnectorSession
+from connectors.hive.definitions.columns import make_handle
+from connectors.hive.definitions.table_formats import table_location
+from connectors.hive.write.inserts import STAGING
+from connectors.hive.write.publish.publishing import REPLACED
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
+
+__all__ = ["orphan_files_procedure"]
+
+_FOLDER = re.compile(rf"(?:{re.escape(STAGING)}|{re.escape(REPLACED)})[0-9a-f]{{32}}\Z")
+_THRESHOLD = duration_property(
+    "retention_threshold", "How long nothing in a folder has changed; younger ones may be in use.", 86_400.0, minimum=0
+)
+_ARGUMENTS = (
+    ProcedureArgument("schema_name", pa.string(), "Schema of the table."),
+    ProcedureArgument("table_name", pa.string(), "Name of the table."),
+    ProcedureArgument(_THRESHOLD.name, pa.string(), _THRESHOLD.description, required=False, default="1d"),
+)
+_RESULT = pa.schema([("folder", pa.string()), ("files", pa.int64()), ("bytes", pa.int64())])
+
+
+def orphan_files_procedure(metastore: Metastore, files: FileSystem) -> Procedure:
+    """``CALL hive.system.remove_orphan_files('s', 't', ...)``; its rows are the folders that are gone.
+
+    Only hidden folders that Lakeport itself makes are touched: no reader looks into them. Where an overwrite was killed
+    all of its new files are in their place before the first old one is moved there, so no row is lost.
+    """
+
+    def remove(session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
+        name = SchemaTableName(str(arguments["schema_name"]).lower(), str(arguments["table_name"]).lower())
+        seconds = _seconds(arguments[_THRESHOLD.name])
+        seen = metastore.as_user(session.user)
+        seen.writes.check_allowed(f"delete files that writes to {name} have left")
+        table = seen.reads.get_table(name.schema, name.table)
+        if table is None:
+            raise TableNotFoundError(f"the metastore has no table {name}")
+        make_handle(table, files)
+        rows = []
+        for folder, inside in _leftovers(files, table_location(table), time.time() - seconds):
+            files.delete_folder(folder)
+            rows.append({"folder": folder, "files": len(inside), "bytes": sum(one.size for one in inside)})
+        return pa.Table.from_pylist(rows, _RESULT)
+
+    return Procedure(
+        "system",
+        "remove_orphan_files",
+        "Deletes hidden folders that killed writes have left in a table's directory.",
+        arguments=_ARGUMENTS,
+        result=_RESULT,
+        function=remove,
+    )
+
+
+def _seconds(text: Value | None) -> float:
+    try:
+        return float(_THRESHOLD.parse(str(text)) or 0)
+    except ValueError as error:
+        raise InvalidArgumentError(f"retention_threshold is '{text}': {error}; expected {_THRESHOLD.kind}") from error
+
+
+def _leftovers(files: FileSystem, location: str, before: float) -> Iterator[tuple[str, list[FileInfo]]]:
+    """Folders in which nothing has changed since a time, with their files."""
+    found = files.list(location) if files.exists(location) else ()
+    for folder in [one for one in found if one.is_directory and _FOLDER.match(one.name)]:
+        inside = list(files.list(folder.path, recursive=True))
+        if max(one.modified_millis for one in (folder, *inside)) < before * 1000:
+            yield folder.path, [one for one in inside if not one.is_directory]

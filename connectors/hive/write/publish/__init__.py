@@ -1,0 +1,1 @@
+"""Makes files visible: moves them to where readers look, and says so in the metastore. Driver side."""

@@ -1,0 +1,1 @@
+"""Hive itself, which reads, changes and compacts what Lakeport writes."""
