@@ -170,11 +170,11 @@ def running_engine(fetched: Path, metastores: Path, folder: Path) -> Iterator[Hi
             stderr=log,
             text=True,
         )
-    try:
-        yield HiveEngine(process, port, folder / "warehouse")
-    finally:
-        process.kill()
-        process.wait()
+    with process:
+        try:
+            yield HiveEngine(process, port, folder / "warehouse")
+        finally:
+            process.kill()
 
 
 def _jars(folder: Path) -> str:
