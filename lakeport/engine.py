@@ -99,6 +99,10 @@ class LazyResult(ABC):
     def cancel(self) -> None:
         """Ends what runs of it alone, if the engine can; whoever reads it gets an error."""
 
+    def counts(self) -> JobCounts:
+        """How far its runs are, as far as the result knows it."""
+        return JobCounts()
+
 
 class Work:
     """What a thread has an engine do from now on, for other threads."""
@@ -117,7 +121,7 @@ class Work:
 
     def counts(self) -> JobCounts:
         """How far it is."""
-        return JobCounts()
+        return JobCounts() if self._result is None else self._result.counts()
 
     def last_counts(self) -> JobCounts:
         """How far it came; may wait a moment."""

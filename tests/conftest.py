@@ -29,9 +29,13 @@ def spark() -> Iterator[SparkSession]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession  # a run without Spark tests starts faster without it
 
+    from lakeport.spark.session_factory import ARROW_OPTIONS
+
     session = (
         SparkSession.builder.master("local[2]")
         .appName("lakeport tests")
+        # As in the sessions that Lakeport starts.
+        .config("spark.driver.defaultJavaOptions", ARROW_OPTIONS)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")

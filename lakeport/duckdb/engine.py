@@ -18,7 +18,8 @@ from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.write.creating import create_table_as
 from lakeport.arrow.write.inserting import check_outside_of_block, note_written, resolve_target
 from lakeport.duckdb.current_names import CurrentNames
-from lakeport.duckdb.macros import create_macros
+from lakeport.duckdb.functions import UsedMacros
+from lakeport.duckdb.functions.spelling import rows_as_queries
 from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.planning import QueryPlan, plan_query
 from lakeport.duckdb.query.parameters import parsed_with
@@ -81,7 +82,7 @@ class DuckDbEngine(Engine[LocalResult]):
         self._current = CurrentNames(properties=self._settings.of_catalog)
         self._listings = Listings(registry, self._current)
         self._tables = Tables(registry, self._reads, self._current)
-        create_macros(self._database)
+        self._macros = UsedMacros(self._database)
 
     @property
     def is_started(self) -> bool:
@@ -149,7 +150,7 @@ class DuckDbEngine(Engine[LocalResult]):
             self._create(text, lease, args)
             return LocalResult.of(pa.table({}))
         planned = self._query_plan(text, lease or ReadLease(self._registry), self._tables, args).planned
-        return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt)
+        return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt, lambda: planned.rows_read)
 
     def table(self, name: str, lease: ReadLease | None = None) -> LocalResult:
         raise only_spark("table(), which gives a DataFrame; scan() gives a table for other libraries")
@@ -203,7 +204,7 @@ class DuckDbEngine(Engine[LocalResult]):
         made = CreateTableAs.of(written)
         name = self._current.full(made.table)
         try:
-            with self._rows(made.query, lease).reader() as rows:
+            with self._rows(made.query, None).reader() as rows:
                 create_table_as(self._reads.statement(None), name, made.definition(name), rows)
         except BaseException as error:
             traceback.clear_frames(error.__traceback__)
@@ -213,11 +214,13 @@ class DuckDbEngine(Engine[LocalResult]):
         head = _HEAD.match(text)
         if head is None or head["word"].upper() not in _QUERIES:
             raise refused(text.strip(), _RUN)
-        statement = parsed_with(text, args)
+        statement = rows_as_queries(parsed_with(text, args))
         if not isinstance(statement, exp.Query):
             raise refused(statement, _RUN)
-        return plan_query(self._database, tables, statement, lease)
+        return plan_query(self._database, self._macros, tables, statement, lease)
 
     def _rows(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
         """A query whose rows are added to a table."""
-        return plan_query(self._database, self._tables, statement, lease or ReadLease(self._registry)).planned
+        return plan_query(
+            self._database, self._macros, self._tables, statement, lease or ReadLease(self._registry)
+        ).planned

@@ -11,6 +11,7 @@ from sqlglot.expressions import Expr
 
 __all__ = [
     "EXACT",
+    "KEEPS_SCALE",
     "MOST_DIGITS",
     "NUMBERS",
     "Kind",
@@ -18,13 +19,17 @@ __all__ = [
     "column_type",
     "decimal_type",
     "digits_of",
+    "is_nested",
     "kind_of",
+    "kind_of_type",
     "whole_digits",
     "wider_whole",
 ]
 
 MOST_DIGITS = 38
 """Digits of the largest decimal in both engines."""
+KEEPS_SCALE = "lakeport_keeps_scale"
+"""Marks arithmetic of views whose decimals keep their scale, as those of Trino do."""
 EXACT = "lakeport_exact"
 """Marks numbers with a point, whose type was written out."""
 
@@ -98,6 +103,18 @@ def kind_of(node: Expr) -> Kind:
     if isinstance(node, exp.Null):
         return Kind.NULL
     return _BY_NAME.get(_name(node), Kind.OTHER)
+
+
+def kind_of_type(found: exp.DataType) -> Kind:
+    """The kind of a type."""
+    held = exp.Placeholder()
+    held.type = found
+    return kind_of(held)
+
+
+def is_nested(found: object, kind: exp.DType) -> bool:
+    """Whether something is a nested type of a kind, whose parts are known."""
+    return isinstance(found, exp.DataType) and found.this is kind and bool(found.expressions)
 
 
 def digits_of(node: Expr) -> tuple[int, int] | None:

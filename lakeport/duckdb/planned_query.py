@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -29,6 +30,9 @@ class PlannedQuery:
         text: The query.
         names: Of its results; DuckDB gives those that are there twice others.
         lease: On the transactions in which its tables are read.
+
+    Attributes:
+        cursor: Of its own.
     """
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection, text: str, names: Sequence[str], lease: ReadLease) -> None:
@@ -36,8 +40,13 @@ class PlannedQuery:
         self._lease = lease
         self._text = text
         self._names = names
-        self._failures: list[ConnectorError] = []
+        self._reads = _Reads()
         cursor.execute("SET TimeZone = 'UTC'")
+
+    @property
+    def rows_read(self) -> int:
+        """Rows of tables that DuckDB got from here, of all runs."""
+        return self._reads.rows
 
     def define(self, view: str, query: str) -> None:
         """Has the query read what another one gives under the name of a view."""
@@ -70,11 +79,11 @@ class PlannedQuery:
             rows = enough if needed is None else both(enough, needed)
             return scan.reader_of(columns, rows, min(limits, default=None))
 
-        self.cursor.register(view, ScanDataset(scan.schema, self._noting(opened), may_filter=most is None))
+        self.cursor.register(view, ScanDataset(scan.schema, self._reads.noting(opened), may_filter=most is None))
 
     def register_rows(self, view: str, schema: pa.Schema, open_reader: OpenReader) -> None:
         """Has the query read rows of a schema under the name of a view."""
-        self.cursor.register(view, ScanDataset(schema, self._noting(open_reader), may_filter=True))
+        self.cursor.register(view, ScanDataset(schema, self._reads.noting(open_reader), may_filter=True))
 
     def explained(self, *, run: bool) -> str:
         """DuckDB's plan as JSON, after a run with all its counts."""
@@ -124,7 +133,28 @@ class PlannedQuery:
                 return
             yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
 
-    def _noting(self, open_reader: OpenReader) -> OpenReader:
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (duckdb.Error, OSError, pa.ArrowException) as error:
+            if self._reads.failures:
+                raise self._reads.failures[0] from error
+            if isinstance(error, duckdb.InterruptException):
+                raise UserError("the statement was cancelled") from error
+            way_out = "; the engine spark may have more digits" if isinstance(error, duckdb.OutOfRangeException) else ""
+            raise UserError(f"DuckDB failed: {str(error).strip()}{way_out}") from error
+
+
+class _Reads:
+    """What DuckDB reads of tables. It keeps this alive, so this must not keep DuckDB's connection."""
+
+    def __init__(self) -> None:
+        self.failures: list[ConnectorError] = []
+        self.rows = 0
+        self._guard = threading.Lock()
+
+    def noting(self, open_reader: OpenReader) -> OpenReader:
         """Keeps the errors of reads, of which DuckDB gives the text alone."""
 
         def opened(
@@ -143,6 +173,8 @@ class PlannedQuery:
                     batch = next(reader, None)
                 if batch is None:
                     return
+                with self._guard:
+                    self.rows += batch.num_rows
                 yield batch
 
     @contextmanager
@@ -150,16 +182,5 @@ class PlannedQuery:
         try:
             yield
         except ConnectorError as error:
-            self._failures.append(error)
+            self.failures.append(error)
             raise
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (duckdb.Error, OSError, pa.ArrowException) as error:
-            if self._failures:
-                raise self._failures[0] from error
-            if isinstance(error, duckdb.InterruptException):
-                raise UserError("the statement was cancelled") from error
-            raise UserError(f"DuckDB failed: {str(error).strip()}") from error

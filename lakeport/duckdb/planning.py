@@ -11,8 +11,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from connector_spi.errors import ColumnNotFoundError
+from lakeport.duckdb.functions import UsedMacros
 from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.query.queries import Query
+from lakeport.duckdb.query.views import expand_views
 from lakeport.duckdb.tables.arrow_views import sized_view
 from lakeport.duckdb.tables.needed_rows import needed_rows
 from lakeport.duckdb.tables.query_tables import NativeTable, Tables
@@ -39,12 +41,13 @@ class QueryPlan:
 
 
 def plan_query(
-    database: duckdb.DuckDBPyConnection, tables: Tables, statement: exp.Query, lease: ReadLease
+    database: duckdb.DuckDBPyConnection, macros: UsedMacros, tables: Tables, statement: exp.Query, lease: ReadLease
 ) -> QueryPlan:
     """Finds the tables of a query, and has DuckDB read them.
 
     Args:
         database: Gets a cursor for the query.
+        macros: Of the database.
         tables: Finds them.
         statement: In Spark's SQL; changed.
         lease: On the transactions of all of them.
@@ -52,9 +55,10 @@ def plan_query(
     Raises:
         ConnectorError: A table is not there, its catalog refused, or only Spark runs such a query.
     """
-    query = Query.of(statement)
+    query = Query.of(expand_views(statement, lambda parts: tables.view(parts, lease)))
     scans = tables.scans(query, lease)
     translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
+    macros.provide(translated.text)
     planned = PlannedQuery(database.cursor(), translated.text, translated.names, lease)
     natives, shows = [], []
     for view, scan in scans.items():

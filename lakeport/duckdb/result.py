@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from lakeport.engine import LazyResult, ResultRows
+from lakeport.scan_facts import JobCounts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,14 +27,20 @@ class LocalResult(LazyResult):
         schema: Names and types of the columns.
         open_reader: Runs the statement.
         interrupt: Ends what runs of it.
+        rows_read: How many rows of tables came from here so far.
     """
 
     def __init__(
-        self, schema: pa.Schema, open_reader: Callable[[], pa.RecordBatchReader], interrupt: Callable[[], object]
+        self,
+        schema: pa.Schema,
+        open_reader: Callable[[], pa.RecordBatchReader],
+        interrupt: Callable[[], object],
+        rows_read: Callable[[], int] = lambda: 0,
     ) -> None:
         self._schema = schema
         self._open_reader = open_reader
         self._interrupt = interrupt
+        self._rows_read = rows_read
 
     @classmethod
     def of(cls, table: pa.Table) -> LocalResult:
@@ -107,6 +114,10 @@ class LocalResult(LazyResult):
     def cancel(self) -> None:
         """Ends what runs of it; whoever reads it gets an error."""
         self._interrupt()
+
+    def counts(self) -> JobCounts:
+        """How many rows of tables it has read; those of files that DuckDB reads itself are not known."""
+        return JobCounts(rows=self._rows_read())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_reader().__arrow_c_stream__(requested_schema)

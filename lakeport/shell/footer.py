@@ -46,8 +46,9 @@ def progress_text(state: RunState, tick: int) -> str:
     """
     parts = [f"{_SPINNER[tick % len(_SPINNER)]} {_PHASES[state.phase].format(state.engine)} {state.seconds:.0f} s"]
     counts = state.counts
-    if state.phase in ("reading", "writing") and counts.tasks:
-        parts.append(f"{counts.tasks_done} of {counts.tasks} tasks")
+    if state.phase in ("reading", "writing"):
+        if counts.tasks:
+            parts.append(f"{counts.tasks_done} of {counts.tasks} tasks")
         if counts.rows:
             parts.append(f"{amount(counts.rows)} rows, {amount(counts.rows / max(state.seconds, 0.1))} rows/s")
         if counts.size_bytes:

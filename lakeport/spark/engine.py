@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
@@ -21,7 +21,7 @@ from lakeport.spark.explain.query import explain_query, planned_query
 from lakeport.spark.functions import function_names, function_usages, table_function_names
 from lakeport.spark.queries import stop_listening
 from lakeport.spark.query_logs import no_query_logs
-from lakeport.spark.statements import java_statement_scope, new_statement
+from lakeport.spark.statements import java_statement
 from lakeport.sql.explain.documents import explained_json
 from lakeport.sql.explain.observer import QueryObserver
 from lakeport.sql.explain.request import ExplainRequest
@@ -87,8 +87,7 @@ class SparkEngine:
         Raises:
             ConnectorError: The table is not there, cannot be read, or is Spark's own.
         """
-        statement = self._statement(lease)
-        with statement_scope(statement):
+        with self._statement(lease) as statement, statement_scope(statement):
             full = stats_table_name(name, self.current_catalog(), self.current_schema())
             return self.spark.createDataFrame(table_stats(statement, full))
 
@@ -120,7 +119,7 @@ class SparkEngine:
     @contextmanager
     def block(self, lease: ReadLease) -> Iterator[None]:
         """Has this thread's ``spark.sql``, too, read in these transactions."""
-        with java_statement_scope(self._installation.jvm, self._statement(lease)):
+        with self._statement(lease):
             yield
 
     def current_catalog(self) -> str:
@@ -151,13 +150,8 @@ class SparkEngine:
     def _in_statement(
         self, run: Callable[[Statement], DataFrame], lease: ReadLease | None, text: str = ""
     ) -> DataFrame:
-        statement = self._statement(lease)
         try:
-            with (
-                statement_scope(statement),
-                java_statement_scope(self._installation.jvm, statement),
-                no_query_logs(),
-            ):
+            with self._statement(lease) as statement, statement_scope(statement), no_query_logs():
                 frame = _seen(run, statement)
             if statement.lease.takes_locks:
                 # Whoever has the frame may read it any time.
@@ -178,9 +172,9 @@ class SparkEngine:
     def _is_sparks(self, catalog: str) -> bool:
         return catalog == "spark_catalog" or self.spark.conf.get(f"spark.sql.catalog.{catalog}", None) is not None
 
-    def _statement(self, lease: ReadLease | None) -> Statement:
+    def _statement(self, lease: ReadLease | None) -> AbstractContextManager[Statement]:
         # Our catalogs read the settings of the session that is active in the thread; sql() itself activates too late.
-        return new_statement(self._installation.jvm, self._registry, lease, session=self.spark._jsparkSession)
+        return java_statement(self._installation.jvm, self._registry, lease, self.spark._jsparkSession)
 
     def _manager(self) -> JavaObject:
         return self.spark._jsparkSession.sessionState().catalogManager()

@@ -14,19 +14,20 @@ from py4j.protocol import Py4JError
 from catalog.registry import CatalogRegistry
 from connector_spi.optional.event_listener import TableReadEvent
 from lakeport.spark.bridge.jvm import Jvm
-from lakeport.spark.bridge.session_settings import exchange_property, read_statement_settings
+from lakeport.spark.bridge.session_settings import StatementSettings, exchange_property, read_statement_settings
 from lakeport.spark.queries import query_reads
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.session_properties import PREFIX
-from lakeport.transactions.statement import Statement
+from lakeport.transactions.statement import Statement, new_query_id
 
-__all__ = ["STATEMENT_PROPERTY", "java_statement_scope", "new_statement", "observe_scans", "statement_of_thread"]
+__all__ = ["STATEMENT_PROPERTY", "java_statement", "new_statement", "observe_scans", "statement_of_thread"]
 
 STATEMENT_PROPERTY = "lakeport.transactions.statement"
 """The local property of a thread that names its statement."""
 ScanListener: TypeAlias = Callable[[tuple[str, ...], TableReadEvent], None]
 _ANALYSIS = "org.apache.spark.sql.catalyst.analysis.AnalysisContext"
-_named: WeakValueDictionary[str, Statement] = WeakValueDictionary()
+_named: dict[str, Statement] = {}
+"""Those that some thread is in."""
 _analysed: WeakValueDictionary[tuple[int, int], Statement] = WeakValueDictionary()
 _scan_listeners: WeakKeyDictionary[Jvm, ScanListener] = WeakKeyDictionary()
 _analyses: WeakKeyDictionary[Statement, JavaObject] = WeakKeyDictionary()
@@ -54,14 +55,30 @@ def statement_of_thread(jvm: Jvm, registry: CatalogRegistry, name: str | None = 
 
 
 @contextmanager
-def java_statement_scope(jvm: Jvm, statement: Statement) -> Iterator[None]:
-    """Makes ``statement`` the one that tables loaded by this thread's Java thread belong to."""
-    _named[statement.query_id] = statement
-    before = exchange_property(jvm, STATEMENT_PROPERTY, statement.query_id)
+def java_statement(
+    jvm: Jvm, registry: CatalogRegistry, lease: ReadLease | None, session: JavaObject
+) -> Iterator[Statement]:
+    """A new statement, to which tables belong that this thread's Java thread loads in the block.
+
+    After the block the local property of the thread may still name it: a name means nothing outside of its block, and
+    to take it away is a round trip.
+
+    Args:
+        jvm: The door to the JVM.
+        registry: The catalogs.
+        lease: On transactions to read in; ``None`` for one of its own.
+        session: The Spark session, which is made the active one.
+    """
+    name = new_query_id()
+    settings = read_statement_settings(jvm, PREFIX, session, (STATEMENT_PROPERTY, name))
     try:
-        yield
+        statement = _statement(jvm, registry, settings, lease, query_id=name)
+        _named[name] = statement
+        yield statement
     finally:
-        exchange_property(jvm, STATEMENT_PROPERTY, before)
+        _named.pop(name, None)
+        if settings.before in _named:
+            exchange_property(jvm, STATEMENT_PROPERTY, settings.before)
 
 
 def new_statement(
@@ -82,14 +99,25 @@ def new_statement(
         ended_by_maker: Whoever makes it says when it has ended; queries that read in it are not looked at.
     """
     settings = read_statement_settings(jvm, PREFIX, session)
+    return _statement(jvm, registry, settings, lease, ended_by_maker=ended_by_maker)
 
+
+def _statement(
+    jvm: Jvm,
+    registry: CatalogRegistry,
+    settings: StatementSettings,
+    lease: ReadLease | None,
+    *,
+    query_id: str | None = None,
+    ended_by_maker: bool = False,
+) -> Statement:
     def properties(catalog: str) -> dict[str, str]:
         prefix = catalog + "."
         return {key[len(prefix) :]: text for key, text in settings.given.items() if key.startswith(prefix)}
 
     on_read = None if ended_by_maker else lambda lease: query_reads(jvm, lease)
     user = registry.security.own_user if settings.user is None else settings.user
-    made = Statement(registry, user, settings.zone, properties, lease=lease, on_read=on_read)
+    made = Statement(registry, user, settings.zone, properties, lease=lease, on_read=on_read, query_id=query_id)
     listener = _scan_listeners.get(jvm)
     if listener is not None:
         made.on_scan = partial(listener, settings.jobs)

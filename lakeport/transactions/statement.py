@@ -31,6 +31,7 @@ __all__ = [
     "CatalogAccess",
     "PropertySource",
     "Statement",
+    "new_query_id",
     "statement_scope",
 ]
 
@@ -121,6 +122,7 @@ class Statement:
         properties: Gives the session properties that are set for a catalog.
         lease: Of other statements, to read in their transactions; ``None`` for one of its own.
         on_read: Called before splits of a table are planned.
+        query_id: One of ``new_query_id``; ``None`` for another one.
     """
 
     def __init__(
@@ -131,8 +133,9 @@ class Statement:
         properties: PropertySource,
         lease: ReadLease | None = None,
         on_read: Callable[[ReadLease], None] | None = None,
+        query_id: str | None = None,
     ) -> None:
-        self.query_id = f"{os.getpid()}_{next(_counter)}"
+        self.query_id = new_query_id() if query_id is None else query_id
         self._registry = registry
         self._user = user
         self._identity = registry.security.identity(user)
@@ -272,6 +275,11 @@ class Statement:
             roles=self._identity.roles,
         )
         return session, engine
+
+
+def new_query_id() -> str:
+    """What tells a statement from all others of this machine."""
+    return f"{os.getpid()}_{next(_counter)}"
 
 
 @contextmanager

@@ -17,15 +17,18 @@ from sqlglot.schema import MappingSchema
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.properties import closest
+from lakeport.duckdb.functions.spelling import respell, rows_as_queries
 from lakeport.duckdb.kinds import EXACT, column_type
 from lakeport.duckdb.query.changes import with_changes_as_versions
 from lakeport.duckdb.query.column_paths import resolve_paths
+from lakeport.duckdb.query.dialect import LocalSpark
 from lakeport.duckdb.query.named_table import NamedTable
+from lakeport.duckdb.query.result_names import kept_letters, name_results
 from lakeport.duckdb.query.table_use import TableUse, table_uses
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules import checked
 
-__all__ = ["Query", "TableUse", "Translated", "parsed"]
+__all__ = ["Query", "TableUse", "Translated", "is_common", "parsed"]
 
 _MISSING = re.compile(r"Column '([^']+)' could not be resolved")
 
@@ -37,7 +40,7 @@ def parsed(text: str) -> Expr:
         InvalidArgumentError: It is none.
     """
     try:
-        return sqlglot.parse_one(with_changes_as_versions(text), dialect="spark")
+        return sqlglot.parse_one(with_changes_as_versions(text), dialect=LocalSpark)
     except SqlglotError as error:
         raise InvalidArgumentError(f"the statement is not understood: {str(error).splitlines()[0]}") from error
 
@@ -78,10 +81,11 @@ class Query:
         """
         if any(one.args.get("recursive") for one in statement.find_all(exp.With)):
             raise refused("WITH RECURSIVE", "recursion")
+        statement = rows_as_queries(statement)
         views: dict[NamedTable, str] = {}
         for table in list(statement.find_all(exp.Table)):
             named = NamedTable.of(table)
-            if len(named.parts) == 1 and named.is_plain and _is_common(table):
+            if len(named.parts) == 1 and named.is_plain and is_common(table):
                 continue
             view = views.setdefault(named, f"lakeport_{len(views)}")
             alias = table.alias or table.name
@@ -120,9 +124,11 @@ class Query:
         """
         schema = _schema(schemas)
         _write_types(self.tree)
-        _name_results(self.tree)
+        name_results(self.tree)
+        respell(self.tree)
+        letters = kept_letters(self.tree, schemas.values())
         selects = self.tree.selects if isinstance(self.tree, exp.Query) else []
-        written = {one.alias.lower(): one.alias for one in selects if isinstance(one, exp.Alias)}
+        written = {one.alias_or_name.lower(): one.alias_or_name for one in selects if not one.is_star}
         try:
             tree = qualify(self.tree, dialect="spark", schema=schema, quote_identifiers=True)
         except SqlglotError as error:
@@ -131,7 +137,7 @@ class Query:
                 known = [name for found in schemas.values() for name in found.names]
                 raise ColumnNotFoundError(f"no column '{missing[1]}'{closest(missing[1], known)}") from error
             raise InvalidArgumentError(f"the query is not understood: {str(error).splitlines()[0]}") from error
-        _keep_case(tree, schemas, written)
+        _keep_case(tree, letters, written)
         typed = annotate_types(tree, schema=schema, dialect="spark")
         names = [one.alias_or_name for one in typed.selects] if isinstance(typed, exp.Query) else []
         uses = table_uses(typed, schemas)
@@ -145,9 +151,8 @@ def _schema(schemas: Mapping[str, pa.Schema]) -> MappingSchema:
     return MappingSchema(columns, dialect="duckdb", normalize=False)
 
 
-def _keep_case(tree: Expr, schemas: Mapping[str, pa.Schema], written: Mapping[str, str]) -> None:
-    """Gives results the letters that they were written with, and columns those of the table."""
-    letters = {name.lower(): name for found in schemas.values() for name in found.names}
+def _keep_case(tree: Expr, letters: Mapping[str, str], written: Mapping[str, str]) -> None:
+    """Gives results the letters that they were written with, and columns those of the table or subquery."""
     for one in tree.selects if isinstance(tree, exp.Query) else []:
         if isinstance(one, exp.Alias) and one.alias in written:
             one.set("alias", exp.to_identifier(written[one.alias], quoted=True))
@@ -155,7 +160,7 @@ def _keep_case(tree: Expr, schemas: Mapping[str, pa.Schema], written: Mapping[st
             one.set("alias", exp.to_identifier(letters.get(one.alias, one.alias), quoted=True))
 
 
-def _is_common(table: exp.Table) -> bool:
+def is_common(table: exp.Table) -> bool:
     """Whether a name is one of a ``WITH`` that holds where it stands: of its own, those before it alone."""
     below: Expr = table
     above = table.parent
@@ -187,31 +192,3 @@ def _write_types(tree: Expr) -> None:
         made = exp.cast(literal.copy(), f"DECIMAL({digits}, {len(fraction)})")
         made.this.meta[EXACT] = True
         literal.replace(made)
-
-
-def _name_results(tree: Expr) -> None:
-    """Names the results that have no name as Spark does."""
-    for select in tree.find_all(exp.Select):
-        for one in list(select.expressions):
-            if not isinstance(one, (exp.Alias, exp.Column, exp.Star)):
-                one.replace(exp.alias_(one.copy(), _name_of(one), quoted=True))
-
-
-def _name_of(node: Expr) -> str:
-    if isinstance(node, exp.Literal):
-        return str(node.name)
-    if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
-        return "count(1)"
-    if isinstance(node, exp.Dot) and not node.find(exp.Bracket):
-        return str(node.name)
-    plain = node.copy()
-    for column in plain.find_all(exp.Column):
-        column.set("table", None)
-    if isinstance(plain, exp.Cast) and isinstance(plain.this, exp.Literal):
-        return plain.this.name
-    for one in plain.find_all(exp.Bracket):
-        one.set(
-            "expressions", [exp.to_identifier(place.name) if place.is_string else place for place in one.expressions]
-        )
-    text = plain.sql("spark", normalize_functions="lower").replace("`", "")
-    return f"({text})" if isinstance(node, exp.Binary) else text

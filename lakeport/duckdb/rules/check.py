@@ -11,16 +11,19 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from connector_spi.properties import closest
+from lakeport.duckdb.functions import FUNCTION_NAMES, call_checked, call_rewritten
+from lakeport.duckdb.functions.spelling import SPELLINGS
+from lakeport.duckdb.kinds import Kind, kind_of_type, wider_whole
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.aggregates import AGGREGATES
 from lakeport.duckdb.rules.choices import CHOICES
 from lakeport.duckdb.rules.comparisons import COMPARISONS
 from lakeport.duckdb.rules.nested import NESTED
 from lakeport.duckdb.rules.numbers import NUMBERS_RULES
-from lakeport.duckdb.rules.rule import Rules
+from lakeport.duckdb.rules.rule import Rule, Rules
 from lakeport.duckdb.rules.texts import TEXTS
 from lakeport.duckdb.rules.times import TIMES
+from lakeport.duckdb.rules.windows import WINDOWS
 
 __all__ = ["FUNCTIONS", "checked"]
 
@@ -28,20 +31,27 @@ _PLAIN: tuple[type[Expr], ...] = (
     exp.Select, exp.From, exp.Where, exp.Having, exp.Group, exp.Order, exp.Limit, exp.Offset, exp.Distinct, exp.With,
     exp.CTE, exp.TableAlias, exp.Table, exp.Identifier, exp.Alias, exp.Column, exp.Boolean, exp.Null, exp.Literal,
     exp.And, exp.Or, exp.Not, exp.Exists, exp.Is, exp.Star, exp.DataType, exp.DataTypeParam, exp.Tuple, exp.Var,
-    exp.RowNumber, exp.Rank, exp.DenseRank, exp.Rollup, exp.Cube,
+    exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Rollup, exp.Cube, exp.GroupingSets,
+    exp.Qualify, exp.Lateral,
 )  # fmt: skip
-_RULES: Rules = {**COMPARISONS, **NUMBERS_RULES, **CHOICES, **TEXTS, **TIMES, **AGGREGATES, **NESTED}
-FUNCTIONS = sorted(
-    name.lower()
-    for name in {
-        name
+_RULES: Rules = {**COMPARISONS, **NUMBERS_RULES, **CHOICES, **TEXTS, **TIMES, **AGGREGATES, **WINDOWS, **NESTED}
+# Names that Spark does not know, and words of its grammar.
+_SQLGLOTS_OWN = {
+    "arg_max", "arg_min", "argmax", "argmin", "booland_agg", "boolor_agg", "case", "cast", "countif", "exists",
+    "extract", "iif", "logical_and", "logical_or", "stdev", "ts_or_ds_to_date", "variance_pop", "variance_samp",
+}  # fmt: skip
+FUNCTIONS: list[str] = sorted(
+    {
+        name.lower()
         for kind in (*_RULES, *_PLAIN)
         if issubclass(kind, exp.Func) and not issubclass(kind, exp.Connector)
         for name in kind.sql_names()
     }
-    - {"CASE", "CAST", "EXISTS", "EXTRACT", "IIF", "TS_OR_DS_TO_DATE"}
+    - _SQLGLOTS_OWN
+    | {*FUNCTION_NAMES, *SPELLINGS}
 )
 """Names of the functions that run, in lower case; operators, and names of sqlglot's own, are none."""
+_CALLED = Rule(lambda node: call_checked(node, FUNCTIONS), call_rewritten)
 
 
 def checked(query: Expr) -> Expr:
@@ -64,7 +74,7 @@ def checked(query: Expr) -> Expr:
         if isinstance(scope.expression, exp.Query) and scope.expression.selects:
             scope.expression.type = scope.expression.selects[0].unalias().type
     for node in reversed(list(query.walk())):
-        rule = _RULES.get(type(node))
+        rule = _rule(node)
         in_window = isinstance(node.parent, exp.Window) and node.parent.this is node
         if rule is not None and rule.rewrite is not None and not in_window:
             parent, key, index = node.parent, node.arg_key, node.index
@@ -74,14 +84,16 @@ def checked(query: Expr) -> Expr:
     return query
 
 
+def _rule(node: Expr) -> Rule | None:
+    return _CALLED if isinstance(node, exp.Anonymous) else _RULES.get(type(node))
+
+
 def _check(nodes: Iterable[Expr]) -> None:
     """Applies the rules, to parts before the whole."""
     for node in reversed(list(nodes)):
-        rule = _RULES.get(type(node))
+        rule = _rule(node)
         if rule is not None:
             rule.check(node)
-        elif isinstance(node, exp.Anonymous):
-            raise refused(node, f"it runs no function {node.name.lower()}{closest(node.name.lower(), FUNCTIONS)}")
         elif not isinstance(node, _PLAIN):
             raise refused(node, "it is not known to mean the same in both engines")
 
@@ -94,6 +106,8 @@ def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
         source = scope.expression if not node.table else _source(scope, node.table)
         if isinstance(source, Scope):
             source = source.expression
+        if isinstance(source, exp.Lateral):
+            node.type = source.this.type
         if not isinstance(source, exp.Query):
             continue
         found = [one for one in source.selects if one.alias_or_name.lower() == node.name.lower()]
@@ -107,7 +121,11 @@ def _result_type(query: exp.Query, result: Expr) -> exp.DataType | None:
         return result.unalias().type
     at = [one.alias_or_name for one in query.selects].index(result.alias_or_name)
     left, right = (_result_type(side, side.selects[at]) for side in (query.this.unnest(), query.expression.unnest()))
-    return left if left == right else exp.DataType.build("UNKNOWN")
+    known = [one for one in (left, right) if one is not None and one.this is not exp.DType.NULL]
+    if left == right or len(known) == 1:
+        return known[0] if known else left
+    whole = [one for one in known if kind_of_type(one) is Kind.INTEGER]
+    return wider_whole(whole) if len(whole) == len(known) else exp.DataType.build("UNKNOWN")
 
 
 def _source(scope: Scope, name: str) -> object:

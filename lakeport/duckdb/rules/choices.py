@@ -15,7 +15,6 @@ from lakeport.duckdb.rules.comparisons import (
     DATE_TEXT,
     TIME_TEXT,
     check_compared,
-    is_exact_in_double,
     is_text,
     same_type,
 )
@@ -24,17 +23,43 @@ from lakeport.duckdb.rules.rule import Rule, Rules
 
 __all__ = ["CHOICES"]
 
-_CASTS = {
+_PLAIN_CASTS = {
     (Kind.INTEGER, Kind.INTEGER),
     (Kind.INTEGER, Kind.DOUBLE),
     (Kind.INTEGER, Kind.TEXT),
+    (Kind.INTEGER, Kind.BOOLEAN),
     (Kind.FLOAT, Kind.DOUBLE),
     (Kind.INTEGER, Kind.DECIMAL),
     # Both round half up, and fail where a value is too large.
     (Kind.DECIMAL, Kind.DECIMAL),
     (Kind.DECIMAL, Kind.INTEGER),
-    (Kind.DATE, Kind.TEXT),
+    (Kind.DECIMAL, Kind.TEXT),
+    (Kind.BOOLEAN, Kind.INTEGER),
+    (Kind.BOOLEAN, Kind.TEXT),
+    (Kind.DATE, Kind.TIMESTAMP),
+    (Kind.TIMESTAMP, Kind.DATE),
 }
+# The value is given to a macro before it is cast.
+_CASTS_BY_MACRO = {
+    (Kind.TEXT, Kind.DOUBLE): "lakeport_text_double",
+    (Kind.TEXT, Kind.DECIMAL): "lakeport_text_number",
+    (Kind.TEXT, Kind.DATE): "lakeport_text_date",
+    (Kind.TEXT, Kind.TIMESTAMP): "lakeport_text_time",
+    (Kind.TEXT, Kind.INSTANT): "lakeport_text_instant",
+    (Kind.TEXT, Kind.BOOLEAN): "lakeport_text_boolean",
+    (Kind.TEXT, Kind.BINARY): "encode",
+    (Kind.BINARY, Kind.TEXT): "decode",
+    (Kind.DECIMAL, Kind.DOUBLE): "lakeport_decimal_double",
+    (Kind.DOUBLE, Kind.DECIMAL): "lakeport_double_text_decimal",
+    (Kind.DATE, Kind.TEXT): "lakeport_date_text",
+    (Kind.TIMESTAMP, Kind.TEXT): "lakeport_time_text",
+    (Kind.INSTANT, Kind.TEXT): "lakeport_instant_text",
+    (Kind.INSTANT, Kind.DATE): "lakeport_instant_date",
+    (Kind.INSTANT, Kind.TIMESTAMP): "lakeport_instant_time",
+    (Kind.TIMESTAMP, Kind.INSTANT): "lakeport_time_instant",
+    (Kind.DATE, Kind.INSTANT): "lakeport_time_instant",
+}
+_MACRO = "lakeport_macro"
 _NUMBER_TEXT = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -85,10 +110,11 @@ def _cast(node: Expr) -> None:
         # Also numbers with a suffix, such as 1L and 1.5D. Fractions are cut by Spark, and rounded by DuckDB.
         fine = target in (NUMBERS if given.name.isdigit() else (Kind.DOUBLE,))
     else:
-        fine = (source, target) in _CASTS or (
-            (source, target) == (Kind.DECIMAL, Kind.DOUBLE) and is_exact_in_double(given)
-        )
-    if not fine and not (source is target and source in (Kind.TEXT, Kind.DATE, Kind.BOOLEAN)):
+        fine = (source, target) in _PLAIN_CASTS
+    if not fine and (macro := _macro(node, source, target)) is not None:
+        node.meta[_MACRO] = macro
+        return
+    if not fine and not (source is target and source is not Kind.OTHER):
         raise refused(node, f"a cast of {source.value} to {target.value}")
 
 
@@ -98,9 +124,18 @@ def _is_exact(node: Expr) -> bool:
     return digits is not None and isinstance(exponent, int) and -exponent <= digits[1]
 
 
+def _macro(node: Expr, source: Kind, target: Kind) -> str | None:
+    if target is Kind.INTEGER and source in (Kind.TEXT, Kind.DOUBLE, Kind.FLOAT):
+        return f"lakeport_{'text' if source is Kind.TEXT else 'double'}_{node.args['to'].this.name}"
+    return _CASTS_BY_MACRO.get((source, target))
+
+
 def _typed_cast(node: Expr) -> Expr:
     """Spark cuts the digits behind the point of a whole number, which DuckDB rounds."""
-    if kind_of(node) is Kind.INTEGER and kind_of(node.this) is Kind.DECIMAL:
+    macro = node.meta.get(_MACRO)
+    if macro is not None:
+        node.set("this", exp.Anonymous(this=macro, expressions=[node.this]))
+    elif kind_of(node) is Kind.INTEGER and kind_of(node.this) is Kind.DECIMAL:
         node.set("this", exp.Anonymous(this="trunc", expressions=[node.this]))
     return node
 
@@ -110,5 +145,6 @@ CHOICES: Rules = {
     exp.Case: Rule(_case, typed_number),
     exp.If: Rule(_if, _typed_if),
     exp.Nullif: Rule(_null_if),
+    **dict.fromkeys((exp.Greatest, exp.Least), Rule(_coalesce, typed_number)),
     exp.Cast: Rule(_cast, _typed_cast),
 }

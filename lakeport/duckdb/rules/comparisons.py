@@ -41,7 +41,9 @@ def check_compared(node: Expr, parts: Sequence[Expr]) -> None:
     if kinds <= NUMBERS:
         check_numbers(node, plain, kinds)
         return
-    for kind, pattern in ((Kind.DATE, DATE_TEXT), (Kind.TIMESTAMP, TIME_TEXT)):
+    if kinds in ({Kind.FLOAT, Kind.DOUBLE}, {Kind.DATE, Kind.TIMESTAMP}):
+        return
+    for kind, pattern in ((Kind.DATE, DATE_TEXT), (Kind.TIMESTAMP, TIME_TEXT), (Kind.INSTANT, TIME_TEXT)):
         if kinds == {kind, Kind.TEXT} and all(is_text(one, pattern) for one in plain if kind_of(one) is Kind.TEXT):
             return
     raise refused(node, f"{' and '.join(sorted(kind.value for kind in kinds))} are compared, which engines cast apart")
@@ -75,6 +77,8 @@ def same_type(node: Expr, parts: Sequence[Expr]) -> exp.DataType | None:
     kinds = {kind_of(one) for one in plain}
     if kinds == {Kind.DECIMAL, Kind.INTEGER} or kinds == {Kind.DECIMAL}:
         return _wider(node, plain)
+    if kinds in ({Kind.INTEGER, Kind.DOUBLE}, {Kind.FLOAT, Kind.DOUBLE}):
+        return exp.DataType.build("DOUBLE")
     alike = kinds == {Kind.INTEGER} or all(one.type == plain[0].type for one in plain)
     if not alike or Kind.OTHER in kinds:
         raise refused(node, "its results are of different types")
@@ -120,7 +124,8 @@ def _set_operation(node: Expr) -> None:
     if node.args.get("by_name"):
         raise refused(node, "columns are found by name")
     for left, right in zip(node.this.unnest().selects, node.expression.unnest().selects, strict=False):
-        if kind_of(left) is not kind_of(right) or kind_of(left) is Kind.OTHER:
+        kinds = {kind_of(left.unalias()), kind_of(right.unalias())} - {Kind.NULL}
+        if len(kinds) > 1 or Kind.OTHER in kinds:
             raise refused(node, f"column '{left.alias_or_name}' is of different types")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from lakeport.duckdb.kinds import Kind, kind_of, whole_digits
+from lakeport.duckdb.kinds import Kind, is_nested, kind_of, kind_of_type, whole_digits
 from lakeport.duckdb.macros import ITEM, VALUE
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.rule import Rule, Rules
 
 __all__ = ["NESTED"]
 
+_OF_ARRAY = "lakeport_of_array"
 _INDEXES = ("TINYINT", "SMALLINT", "INT")
 # Kinds that both engines compare alike as keys: of floating-point numbers NaN and -0.0 are apart.
 _KEYS = frozenset({Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.BOOLEAN})
@@ -20,17 +21,28 @@ _KEYS = frozenset({Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.BOOLEAN})
 def _field(node: Expr) -> None:
     """A field is found in any letters, as long as one alone fits."""
     holder = node.this.type
-    if not _is(holder, exp.DType.STRUCT):
+    of_array = is_nested(holder, exp.DType.ARRAY) and is_nested(holder.expressions[0], exp.DType.STRUCT)
+    if of_array:
+        holder = holder.expressions[0]
+    if not is_nested(holder, exp.DType.STRUCT):
         raise refused(node, "a field of what is no struct")
     found = [one for one in holder.expressions if one.name.lower() == node.expression.name.lower()]
     if len(found) != 1:
         names = ", ".join(one.name for one in holder.expressions)
         raise refused(node, f"expected one field of this name among {names}")
     node.set("expression", exp.to_identifier(found[0].name, quoted=True))
-    node.type = found[0].args["kind"]
+    kind = found[0].args["kind"]
+    node.meta[_OF_ARRAY] = of_array
+    node.type = exp.DataType(this=exp.DType.ARRAY, expressions=[kind], nested=True) if of_array else kind
 
 
 def _named_field(node: Expr) -> Expr:
+    """Of an array of structs, the array of their fields (``GetArrayStructFields``)."""
+    name = exp.Literal.string(node.expression.name)
+    if node.meta[_OF_ARRAY]:
+        one = exp.to_identifier("lakeport_one")
+        field = exp.Anonymous(this="struct_extract", expressions=[one, name])
+        return _call(node, "list_transform", node.this, exp.Lambda(this=field, expressions=[one.copy()]))
     return _call(node, "struct_extract", node.this, exp.Literal.string(node.expression.name))
 
 
@@ -39,11 +51,11 @@ def _element(node: Expr) -> None:
     if len(places) != 1 or isinstance(places[0], exp.Slice):
         raise refused(node, "a range of elements")
     [place] = places
-    if _is(holder, exp.DType.ARRAY):
+    if is_nested(holder, exp.DType.ARRAY):
         if not _is_index(place):
             raise refused(node, "an element of an array by something else than an int")
         node.type = holder.expressions[0]
-    elif _is(holder, exp.DType.MAP):
+    elif is_nested(holder, exp.DType.MAP):
         _check_key(node, holder.expressions[0], place)
         node.type = holder.expressions[1]
     else:
@@ -52,15 +64,19 @@ def _element(node: Expr) -> None:
 
 def _check_key(node: Expr, key: exp.DataType, place: Expr) -> None:
     """Spark casts the asked key to the type of the keys, where it is wider."""
-    keys = exp.Placeholder()
-    keys.type = key
-    kinds = kind_of(keys), kind_of(place)
+    kinds = kind_of_type(key), kind_of(place)
     if kinds[0] is not kinds[1] or kinds[0] not in _KEYS:
         raise refused(node, f"a key of the kind {kinds[1].value} in a map by {kinds[0].value}")
     if kinds[0] is Kind.INTEGER:
-        most, asked = whole_digits(keys), whole_digits(place)
+        most, asked = whole_digits(_of_type(key)), whole_digits(place)
         if most is None or asked is None or asked > most:
             raise refused(node, "a key of a wider type than the keys of the map")
+
+
+def _of_type(found: exp.DataType) -> Expr:
+    held = exp.Placeholder()
+    held.type = found
+    return held
 
 
 def _is_index(place: Expr) -> bool:
@@ -69,7 +85,7 @@ def _is_index(place: Expr) -> bool:
 
 def _found_element(node: Expr) -> Expr:
     [place] = node.expressions
-    is_array = _is(node.this.type, exp.DType.ARRAY)
+    is_array = is_nested(node.this.type, exp.DType.ARRAY)
     return _call(node, ITEM if is_array else VALUE, node.this, place)
 
 
@@ -80,11 +96,25 @@ def _call(node: Expr, function: str, *arguments: Expr) -> Expr:
     return made
 
 
-def _is(found: object, kind: exp.DType) -> bool:
-    return isinstance(found, exp.DataType) and found.this is kind and bool(found.expressions)
+def _exploded(node: Expr) -> None:
+    """Elements as rows: of a NULL or an empty array there are none in either engine."""
+    if not is_nested(node.this.type, exp.DType.ARRAY):
+        raise refused(node, "of what is no array")
+    holder = node.parent.parent if isinstance(node.parent, exp.Alias) else node.parent
+    if isinstance(holder, exp.Lateral):
+        if not holder.args.get("view") or holder.args.get("outer") or len(holder.args["alias"].columns) != 1:
+            raise refused(holder, "a LATERAL of other than LATERAL VIEW explode(...) t AS c")
+    elif not isinstance(holder, exp.Select) or len(list(holder.find_all(exp.Explode, exp.Unnest))) > 1:
+        raise refused(node, "elements as rows elsewhere than once in a list of results, or in a LATERAL VIEW")
+    node.type = node.this.type.expressions[0]
+
+
+def _unnested(node: Expr) -> Expr:
+    return node if isinstance(node.parent, exp.Lateral) else _call(node, "unnest", node.this)
 
 
 NESTED: Rules = {
+    exp.Explode: Rule(_exploded, _unnested),
     exp.Dot: Rule(_field, _named_field),
     exp.Bracket: Rule(_element, _found_element),
 }

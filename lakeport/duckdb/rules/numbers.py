@@ -1,7 +1,7 @@
 """Arithmetic, with the types that Spark gives to results.
 
-Decimals follow ``DecimalPrecisionTypeCoercion`` and ``DecimalType.adjustPrecisionScale``. Results that Spark would have
-to round are refused, but for quotients, which are rounded here as there.
+Decimals follow ``DecimalPrecisionTypeCoercion`` and ``DecimalType.adjustPrecisionScale``. What Spark rounds is rounded
+here as there, half up.
 """
 
 from __future__ import annotations
@@ -11,18 +11,33 @@ from decimal import Decimal
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from lakeport.duckdb.kinds import MOST_DIGITS, NUMBERS, Kind, as_typed, decimal_type, digits_of, kind_of, wider_whole
-from lakeport.duckdb.macros import DIVIDE, DecimalTerm, divided
+from lakeport.duckdb.kinds import (
+    KEEPS_SCALE,
+    MOST_DIGITS,
+    NUMBERS,
+    Kind,
+    as_typed,
+    decimal_type,
+    digits_of,
+    kind_of,
+    wider_whole,
+)
+from lakeport.duckdb.macros import DIVIDE, DIVIDE_WHOLE, REMAINDER, ROUND_DOUBLE, DecimalTerm, divided, rounded
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.comparisons import check_numbers
 from lakeport.duckdb.rules.rule import Rule, Rules
-from lakeport.duckdb.rules.times import check_shift, shifted
+from lakeport.duckdb.rules.times import check_days, check_shift
 
 __all__ = ["NUMBERS_RULES", "inner_type", "typed_number"]
 
 # Digits behind the point that Spark keeps of a result that has too many (DecimalType.MINIMUM_ADJUSTED_SCALE).
 _LEAST_SCALE = 6
+# Places to which a double of 15 digits can be rounded as a decimal.
+_MOST_PLACES = 15
 _DIGITS = "lakeport_digits"
+_ROUNDED = "lakeport_rounded"
+_LEFT = "lakeport_left"
+_SMALL_DIGITS = 18
 
 
 def inner_type(node: Expr) -> None:
@@ -41,6 +56,9 @@ def _arithmetic(node: Expr) -> None:
         check_shift(node)
         return
     kinds = {kind_of(one) for one in parts}
+    if kind_of(node.this) is Kind.DATE and kind_of(node.expression) is Kind.INTEGER and not isinstance(node, exp.Mul):
+        check_days(node)
+        return
     if not kinds <= NUMBERS:
         raise refused(node, f"arithmetic of {' and '.join(sorted(kind.value for kind in kinds))}")
     check_numbers(node, parts, kinds)
@@ -60,10 +78,15 @@ def _digits(node: Expr) -> tuple[int, int]:
     else:
         found = max(scale, other_scale)
         precision = max(whole - scale, other_whole - other_scale) + found + 1
-    kept_precision, kept_scale = _adjusted(precision, found)
-    if kept_scale != found:
-        raise refused(node, f"a decimal of {precision} digits, of which Spark rounds some away")
-    return kept_precision, kept_scale
+    kept = _adjusted(precision, found)
+    if kind_of(node.this) is Kind.DECIMAL:
+        node.meta[_LEFT] = whole, scale
+    if kept != (precision, found) and KEEPS_SCALE in node.meta:
+        raise refused(node, f"a decimal of {precision} digits in a view that keeps the scale of decimals")
+    if kept[1] != found:
+        node.meta[_ROUNDED] = found
+        node.meta[_DIGITS] = (whole, scale), (other_whole, other_scale)
+    return kept
 
 
 def _adjusted(precision: int, scale: int) -> tuple[int, int]:
@@ -81,8 +104,14 @@ def _known_digits(node: Expr) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _as_computed(node: Expr) -> Expr:
-    if isinstance(node.expression, exp.Interval):
-        return shifted(node)
+    if kind_of(node) in (Kind.DATE, Kind.TIMESTAMP, Kind.INSTANT):
+        return as_typed(node)
+    digits = digits_of(node)
+    if _ROUNDED in node.meta and digits is not None:
+        left, right = node.meta[_DIGITS]
+        parts = DecimalTerm(node.this, *left), DecimalTerm(node.expression, *right)
+        return rounded(type(node), *parts, digits)
+    _widen(node, digits)
     if kind_of(node) is Kind.INTEGER:
         # DuckDB computes in the type of the other side with numbers that are written out.
         for part in (node.this, node.expression):
@@ -90,6 +119,15 @@ def _as_computed(node: Expr) -> Expr:
             if isinstance(number, exp.Literal) and node.type is not None:
                 part.replace(exp.cast(part.copy(), node.type, copy=False))
     return typed_number(node)
+
+
+def _widen(node: Expr, digits: tuple[int, int] | None) -> None:
+    """DuckDB computes decimals of up to 18 digits in such a one, however many the result may have."""
+    left = node.meta.get(_LEFT)
+    if digits is not None and left is not None and digits[0] > _SMALL_DIGITS:
+        wide = decimal_type(max(left[0], _SMALL_DIGITS + 1), left[1])
+        # exp.cast would take a cast to other digits for this one.
+        node.set("this", exp.Cast(this=node.this, to=wide))
 
 
 def _divide(node: Expr) -> None:
@@ -100,6 +138,8 @@ def _divide(node: Expr) -> None:
         check_numbers(node, (node.this, node.expression), kinds)
         node.type = exp.DataType.build("DOUBLE")
         return
+    if KEEPS_SCALE in node.meta:
+        raise refused(node, "a quotient of decimals in a view that keeps the scale of decimals")
     (precision, scale), (other_precision, other_scale) = _known_digits(node)
     found = max(_LEAST_SCALE, scale + other_precision + 1)
     node.type = decimal_type(*_adjusted(precision - scale + other_scale + found, found))
@@ -130,9 +170,35 @@ def _remainder(node: Expr) -> None:
     parts = (node.this, node.expression)
     if {kind_of(one) for one in parts} != {Kind.INTEGER}:
         raise refused(node, "a remainder of other than whole numbers")
+    node.type = wider_whole(one.type for one in parts)
+
+
+def _typed_remainder(node: Expr) -> Expr:
     divisor = node.expression.this if isinstance(node.expression, exp.Neg) else node.expression
-    if not isinstance(divisor, exp.Literal) or not int(divisor.name):
-        raise refused(node, "Spark fails where the divisor is 0, and DuckDB does not")
+    if isinstance(divisor, exp.Literal) and int(divisor.name):
+        return typed_number(node)
+    made = exp.Anonymous(this=REMAINDER, expressions=[node.this, node.expression])
+    made.type = node.type
+    return as_typed(made)
+
+
+def _whole_quotient(node: Expr) -> None:
+    """``IntegralDivide`` gives a bigint."""
+    if {kind_of(one) for one in (node.this, node.expression)} != {Kind.INTEGER}:
+        raise refused(node, "div of other than whole numbers")
+    node.type = exp.DataType.build("BIGINT")
+
+
+def _typed_whole_quotient(node: Expr) -> Expr:
+    made = exp.Anonymous(this=DIVIDE_WHOLE, expressions=[node.this, node.expression])
+    made.type = node.type
+    return as_typed(made)
+
+
+def _bits(node: Expr) -> None:
+    parts = [node.this] if isinstance(node, exp.BitwiseNot) else [node.this, node.expression]
+    if {kind_of(one) for one in parts} != {Kind.INTEGER}:
+        raise refused(node, "bits of other than whole numbers")
     node.type = wider_whole(one.type for one in parts)
 
 
@@ -150,22 +216,35 @@ def _absolute(node: Expr) -> None:
 
 def _round(node: Expr) -> None:
     """``RoundBase.dataType``: one digit more, since 9.99 may become 10.0."""
-    digits, places = digits_of(node.this), node.args.get("decimals")
-    if kind_of(node.this) is not Kind.DECIMAL or digits is None:
-        raise refused(node, "other numbers than decimals are rounded, which engines do apart")
+    digits, places, kind = digits_of(node.this), node.args.get("decimals"), kind_of(node.this)
     if places is not None and not (isinstance(places, exp.Literal) and places.name.isdigit()):
         raise refused(node, "the number of digits is not written out")
-    scale = min(digits[1], 0 if places is None else int(places.name))
+    shown = 0 if places is None else int(places.name)
+    if kind is Kind.INTEGER or (kind is Kind.DOUBLE and shown <= _MOST_PLACES):
+        inner_type(node)
+        return
+    if kind is not Kind.DECIMAL or digits is None:
+        raise refused(node, f"{kind.value} is rounded, which engines do apart")
+    scale = min(digits[1], shown)
     node.type = decimal_type(min(digits[0] - digits[1] + scale + 1, MOST_DIGITS), scale)
+
+
+def _typed_round(node: Expr) -> Expr:
+    if kind_of(node) is not Kind.DOUBLE:
+        return typed_number(node)
+    places = node.args.get("decimals") or exp.Literal.number(0)
+    return exp.Anonymous(this=ROUND_DOUBLE, expressions=[node.this, places])
 
 
 NUMBERS_RULES: Rules = {
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul), Rule(_arithmetic, _as_computed)),
     exp.Div: Rule(_divide, _quotient),
-    exp.Mod: Rule(_remainder, typed_number),
+    exp.Mod: Rule(_remainder, _typed_remainder),
+    exp.IntDiv: Rule(_whole_quotient, _typed_whole_quotient),
+    **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot), Rule(_bits, typed_number)),
     exp.Neg: Rule(_negate),
     exp.Abs: Rule(_absolute),
-    exp.Round: Rule(_round, typed_number),
+    exp.Round: Rule(_round, _typed_round),
     exp.Paren: Rule(inner_type),
     exp.Subquery: Rule(inner_type),
 }

@@ -11,22 +11,28 @@ from lakeport.duckdb.kinds import Kind, kind_of
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.rule import Rule, Rules
 
-__all__ = ["TIMES", "as_int", "check_shift", "of", "shifted"]
+__all__ = ["TIMES", "as_int", "check_days", "check_shift", "of"]
 
 _UNITS = frozenset({"DAY", "DAYS", "WEEK", "WEEKS", "MONTH", "MONTHS", "YEAR", "YEARS"})
-_PARTS = frozenset({"YEAR", "QUARTER", "MONTH", "DAY"})
+_SHORT_UNITS = frozenset({"HOUR", "HOURS", "MINUTE", "MINUTES", "SECOND", "SECONDS"})
 
 
 def check_shift(node: Expr) -> None:
-    """Refuses a sum with an interval that is not a date and whole days, months or years."""
-    if kind_of(node.this) is not Kind.DATE:
-        raise refused(node, f"{kind_of(node.this).value} and an interval")
-    node.type = exp.DataType.build("DATE")
+    """Refuses a sum with an interval that is not a date and whole days, months or years, or a time and such a unit."""
+    kind, unit = kind_of(node.this), node.expression.args.get("unit")
+    if kind not in (Kind.DATE, Kind.TIMESTAMP, Kind.INSTANT):
+        raise refused(node, f"{kind.value} and an interval")
+    if kind is Kind.DATE and unit is not None and unit.name.upper() in _SHORT_UNITS:
+        raise refused(node, "a date and a part of a day")
+    node.type = node.this.type
 
 
-def shifted(node: Expr) -> Expr:
-    """The same as a date, where DuckDB has a timestamp."""
-    return exp.cast(node, "DATE", copy=False)
+def check_days(node: Expr) -> None:
+    """Refuses days that are added to a date, or taken away, if they may be too many for an int."""
+    days = node.expression.type
+    if days is None or days.this.name not in ("TINYINT", "SMALLINT", "INT"):
+        raise refused(node, "days that are no int")
+    node.type = node.this.type
 
 
 def of(kind: Kind) -> Callable[[Expr], None]:
@@ -48,21 +54,31 @@ def as_int(node: Expr) -> Expr:
 
 def _interval(node: Expr) -> None:
     unit, number = node.args.get("unit"), node.this
-    if unit is None or unit.name.upper() not in _UNITS or not isinstance(number, exp.Literal):
-        raise refused(node, "an interval of other than whole days, weeks, months or years")
+    if unit is None or unit.name.upper() not in _UNITS | _SHORT_UNITS or not isinstance(number, exp.Literal):
+        raise refused(node, "an interval of other than whole seconds, minutes, hours, days, weeks, months or years")
     if not number.name.lstrip("-").isdigit() or not isinstance(node.parent, (exp.Add, exp.Sub)):
-        raise refused(node, "an interval that is not added to a date")
+        raise refused(node, "an interval that is not added to a date or a time")
 
 
 def _extract(node: Expr) -> None:
-    if kind_of(node.expression) is not Kind.DATE or node.this.name.upper() not in _PARTS:
-        raise refused(node, "a part of other than a date, or another one than year, quarter, month and day")
-    node.type = exp.DataType.build("INT")
+    raise refused(node, f"the part {node.this.name}")
+
+
+def _today(node: Expr) -> None:
+    if node.this is not None:
+        raise refused(node, "a zone")
+    node.type = exp.DataType.build("DATE")
+
+
+def _utc_today(node: Expr) -> Expr:
+    now = exp.Anonymous(this="lakeport_today")
+    now.type = node.type
+    return now
 
 
 TIMES: Rules = {
-    **dict.fromkeys((exp.Year, exp.Quarter, exp.Month, exp.Day), Rule(of(Kind.DATE), as_int)),
     exp.TsOrDsToDate: Rule(of(Kind.DATE)),
-    exp.Extract: Rule(_extract, as_int),
+    exp.Extract: Rule(_extract),
     exp.Interval: Rule(_interval),
+    exp.CurrentDate: Rule(_today, _utc_today),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -16,9 +16,11 @@ from connector_spi.names import CatalogSchemaTableName, quote_identifier
 from lakeport.arrow.observed_read import described_scan
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.scan_request import ScanRequest
+from lakeport.arrow.view_request import view_request
 from lakeport.duckdb.current_names import CurrentNames
 from lakeport.duckdb.query.named_table import NamedTable
 from lakeport.duckdb.query.queries import Query, TableUse
+from lakeport.duckdb.query.views import NamedView
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.tables.arrow_views import estimated_rows
 from lakeport.duckdb.tables.file_columns import Footers
@@ -107,6 +109,16 @@ class Tables:
     def catalogs(self, query: Query) -> set[str]:
         """Those of its tables."""
         return {self._current.full(named.parts).catalog for named in query.tables.values()}
+
+    def view(self, parts: Sequence[str], lease: ReadLease) -> NamedView | None:
+        """The view that parts of a name mean, if it is read by its text; ``None`` for others, and for tables."""
+        full = self._current.full(parts)
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
+            access = statement.access(full.catalog)
+            view = access.tables.view(access.begun, access.session, full.schema_table)
+            if view is None or view_request(statement, full, ScanRequest(str(full))) is not None:
+                return None
+        return NamedView(full, view)
 
     def native(
         self, connection: duckdb.DuckDBPyConnection, view: str, named: NamedTable, use: TableUse, lease: ReadLease

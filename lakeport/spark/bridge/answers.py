@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lakeport.spark.bridge.compiled import java_classes
+from py4j.protocol import get_command_part
+
+from lakeport.spark.bridge.compiled.planning_calls import answer_maker
 from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = [
@@ -15,9 +17,11 @@ __all__ = [
     "KnownAnswers",
     "array",
     "columns",
+    "constant",
     "constants",
     "hand_over",
     "identity_transform",
+    "in_words",
     "java_object",
     "optional",
     "optional_long",
@@ -49,11 +53,15 @@ class KnownAnswers:
         answers: Of methods without parameters, by name.
         kept: Names of methods without parameters whose answer stays what it was when it was first asked.
         changing: Names of methods that may change answers: each is asked for once more after a call.
+        in_words: Names of methods that Java calls in words (``PlanningCalls.java``), where it has such a class.
+        kept_between_calls: What Java needs to know for such calls.
     """
 
     answers: Mapping[str, Answer] = field(default_factory=dict)
     kept: frozenset[str] = frozenset()
     changing: frozenset[str] = frozenset()
+    in_words: frozenset[str] = frozenset()
+    kept_between_calls: Mapping[str, str | int] = field(default_factory=dict)
 
 
 ITSELF = Answer(("itself", None))
@@ -105,6 +113,11 @@ def constants(java_class: str, names: Sequence[str]) -> Answer:
     return Answer(("constants", java_class, list(names)))
 
 
+def constant(java_class: str, name: str) -> Answer:
+    """A constant of an enumeration."""
+    return Answer(("constant", java_class, name))
+
+
 def array(element_class: str, items: Sequence[Answer] = ()) -> Answer:
     """An array."""
     return Answer(("array", element_class, [one.words for one in items]))
@@ -134,16 +147,25 @@ def hand_over(jvm: Jvm, proxy: object, known: KnownAnswers, own: Sequence[str]) 
         known: Its answers.
         own: Names of the methods that the proxy has; of others Java runs the default of the interface.
     """
-    maker = java_classes.function(jvm, "KnownAnswers", "KnownAnswers$Maker")
-    if maker is None:
-        return proxy
-    words = {
+    maker = answer_maker(jvm)
+    return proxy if maker is None else maker.apply(proxy, json.dumps(_known_words(known, own)))
+
+
+def in_words(jvm: Jvm, proxy: object, known: KnownAnswers, own: Sequence[str]) -> str:
+    """What ``hand_over`` hands over, as a text from which Java makes the same."""
+    reference = get_command_part(proxy, jvm.gateway.gateway_property.pool).rstrip()
+    return json.dumps({**_known_words(known, own), "object": reference})
+
+
+def _known_words(known: KnownAnswers, own: Sequence[str]) -> dict[str, object]:
+    return {
         "answers": _words(known.answers),
         "kept": sorted(known.kept),
         "changing": sorted(known.changing),
         "own": list(own),
+        "in words": sorted(known.in_words),
+        "kept between calls": dict(known.kept_between_calls),
     }
-    return maker.apply(proxy, json.dumps(words))
 
 
 def _words(answers: Mapping[str, Answer]) -> dict[str, tuple[object, ...]]:

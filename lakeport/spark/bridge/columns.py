@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError
 from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["columnar_reader_factory", "columns_unavailable"]
+__all__ = ["columnar_reader_factory", "columns_unavailable", "prepare_columns"]
 
 _NAME = "ColumnarReaderFactory"
 _CLASS = java_classes.PACKAGE + _NAME
@@ -40,6 +40,15 @@ def columnar_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema
         return java.factory(constructor, source, bytearray(command), schema_json)
     values = [source, bytearray(command), jvm.data_type(schema_json)]
     return constructor.newInstance(jvm.array("java.lang.Object", values))
+
+
+def prepare_columns(jvm: Jvm, source: JavaObject) -> None:
+    """Has ``TaskParts.java`` make factories of words; only where ``columns_unavailable`` gives ``None``."""
+    key = "TaskParts makes factories"
+    java = java_classes.function(jvm, "TaskParts")
+    if java is not None and key not in jvm.shared:
+        java.use(jvm.shared[_CONSTRUCTOR], source)
+        jvm.shared[key] = True
 
 
 @cache

@@ -14,11 +14,14 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import InternalError
 from connector_spi.serializable import to_json
-from lakeport.spark.bridge.answers import Answer, KnownAnswers, hand_over, plain
+from lakeport.spark.bridge.answers import Answer, KnownAnswers, hand_over, in_words, plain
 from lakeport.spark.bridge.errors import as_java, declared
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["Proxy", "digest", "for_java"]
+__all__ = ["CALLED_IN_WORDS", "Proxy", "digest", "for_java"]
+
+CALLED_IN_WORDS = "java.util.function.BiFunction"
+"""The interface of proxies that Java calls in words: a method's name and a text, see ``PlanningCalls.java``."""
 
 _numbers = itertools.count(1)
 _answers = threading.local()
@@ -67,6 +70,18 @@ class Proxy:
     def toString(self) -> str:
         """A text that is different for proxies that are not equal."""
         return f"{type(self).__name__}@{self._fingerprint()}"
+
+    def apply(self, name: str, words: str) -> object:
+        """A call in words: the name of a method, and what it is about, in JSON."""
+        answer = self._called_in_words(name, words)
+        if not isinstance(answer, Proxy):
+            return answer
+        known = answer._known()
+        return answer if known is None else in_words(self._jvm, answer, known, answer._own)
+
+    def _called_in_words(self, name: str, words: str) -> object:
+        """The answer of a method in words: a proxy, a text that Java reads, or what the method gives."""
+        raise InternalError(f"{type(self).__name__}.{name} is called in words, which this version does not have")
 
     def _known(self) -> KnownAnswers | None:
         """What Java may answer without asking; ``None`` for a proxy that is asked everything."""

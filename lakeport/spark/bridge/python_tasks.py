@@ -18,7 +18,7 @@ from pyspark.sql.types import BinaryType, StructType
 from pyspark.sql.udf import _wrap_function
 
 from connector_spi.handles import ColumnHandle, Split, TableHandle
-from lakeport.spark.bridge.columns import columnar_reader_factory
+from lakeport.spark.bridge.columns import columnar_reader_factory, prepare_columns
 from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.versions import python_reader_factory, python_writer_factory
@@ -32,6 +32,8 @@ __all__ = [
     "arrow_reader_factory",
     "batch_partitions",
     "batch_reader_factory",
+    "factory_words",
+    "partition_words",
     "python_metrics",
     "row_writer_factory",
     "split_partitions",
@@ -97,6 +99,17 @@ def arrow_reader_factory(jvm: Jvm, schema: pa.Schema, given: TaskRows) -> JavaOb
     return _factory(jvm, read, given)
 
 
+def factory_words(jvm: Jvm, reader: TaskReader, given: TaskRows) -> dict[str, str]:
+    """What ``TaskParts.java`` makes the reader factory of a scan's Python tasks of, which hand over columns."""
+    prepare_columns(jvm, _source(jvm))
+    return {"function": base64.b64encode(_read_command(reader, given)).decode(), "columns": given.schema_json}
+
+
+def partition_words(tasks: Sequence[Sequence[Split]]) -> str:
+    """What ``TaskParts.java`` makes the partitions of the tasks of."""
+    return _partition_words([pickle.dumps(tuple(task)) for task in tasks])
+
+
 def split_partitions(jvm: Jvm, tasks: Sequence[Sequence[Split]]) -> JavaObject:
     """One ``InputPartition`` for each task."""
     return _partitions(jvm, [pickle.dumps(tuple(task)) for task in tasks])
@@ -131,6 +144,11 @@ def row_writer_factory(jvm: Jvm, writer: TaskWriter, schema: JavaObject) -> Java
 
 
 def _reader_factory(jvm: Jvm, reader: TaskReader | BatchReader, given: TaskRows) -> JavaObject:
+    command = _read_command(reader, given)
+    return _factory_of(jvm, command, given)
+
+
+def _read_command(reader: TaskReader | BatchReader, given: TaskRows) -> bytes:
     pickled = pickle.dumps(reader)
 
     def read(batches: _Batches) -> Iterator[pa.RecordBatch]:
@@ -139,20 +157,27 @@ def _reader_factory(jvm: Jvm, reader: TaskReader | BatchReader, given: TaskRows)
         task: TaskReader | BatchReader = worker_pickle.loads(pickled)
         return task.read(batches)
 
-    return _factory(jvm, read, given)
+    return _command(read, _READ_MODULE, StructType.fromJson(json.loads(given.schema_json)))
+
+
+def _partition_words(payloads: Sequence[bytes]) -> str:
+    return json.dumps([base64.b64encode(payload).decode() for payload in payloads])
 
 
 def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:
     java = java_classes.function(jvm, "TaskParts")
     if java is not None:
-        return java.partitions(json.dumps([base64.b64encode(payload).decode() for payload in payloads]))
+        return java.partitions(_partition_words(payloads))
     partition = jvm.cls(_PYTHON + "PythonInputPartition")
     made = [partition(index, bytearray(payload)) for index, payload in enumerate(payloads)]
     return jvm.array(READ + "InputPartition", made)
 
 
 def _factory(jvm: Jvm, read: _Function, given: TaskRows) -> JavaObject:
-    command = _command(read, _READ_MODULE, StructType.fromJson(json.loads(given.schema_json)))
+    return _factory_of(jvm, _command(read, _READ_MODULE, StructType.fromJson(json.loads(given.schema_json))), given)
+
+
+def _factory_of(jvm: Jvm, command: bytes, given: TaskRows) -> JavaObject:
     if given.columnar:
         return columnar_reader_factory(jvm, _source(jvm), command, given.schema_json)
     return python_reader_factory(jvm, _source(jvm), command, jvm.data_type(given.schema_json))

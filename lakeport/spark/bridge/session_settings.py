@@ -16,7 +16,14 @@ from lakeport.planning.packing import Packing
 from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["FileSettings", "StatementSettings", "exchange_property", "read_file_settings", "read_statement_settings"]
+__all__ = [
+    "FileSettings",
+    "StatementSettings",
+    "exchange_property",
+    "file_settings",
+    "read_file_settings",
+    "read_statement_settings",
+]
 
 _CURRENT_USER = "org.apache.spark.sql.catalyst.CurrentUserContext"
 _JOBS = ("spark.jobGroup.id", "spark.job.tags")
@@ -32,12 +39,14 @@ class StatementSettings:
         given: Settings by their names without the prefix that was asked for.
         user: Whom Spark's servers know as the client of this thread; ``None`` outside of them.
         jobs: What Spark has the jobs of this thread by: their group, and their tags.
+        before: What the local property was that was set, if one was to be.
     """
 
     zone: str
     given: Mapping[str, str]
     user: str | None
     jobs: tuple[str, ...] = ()
+    before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +64,26 @@ class FileSettings:
     column_statistics: bool
 
 
-def read_statement_settings(jvm: Jvm, prefix: str, session: JavaObject | None = None) -> StatementSettings:
+def read_statement_settings(
+    jvm: Jvm, prefix: str, session: JavaObject | None = None, marked: tuple[str, str] | None = None
+) -> StatementSettings:
     """The settings of the Spark session that is active in this thread.
 
     Args:
         jvm: The JVM.
         prefix: Of the names of settings that matter.
         session: Becomes the active one.
+        marked: A local property of this thread's Java thread to set, and its value.
     """
     java = _java(jvm)
+    before = None
     if java is not None:
-        found = json.loads(java.settings(session, prefix))
+        found = json.loads(java.settings(session, prefix, *(marked or ())))
         zone, given, user = found["zone"], found["settings"], found["user"]
         group, tags = found["group"], found["tags"]
+        before = found.get("before")
     else:
+        before = None if marked is None else exchange_property(jvm, *marked)
         if session is not None:
             jvm.cls("org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
         conf = jvm.sql_conf()
@@ -80,7 +95,7 @@ def read_statement_settings(jvm: Jvm, prefix: str, session: JavaObject | None = 
         group, tags = (jvm.context.getLocalProperty(name) for name in _JOBS)
     jobs = [group, *(tags or "").split(",")]
     return StatementSettings(
-        zone, {key[len(prefix) :]: text for key, text in given.items()}, user, tuple(job for job in jobs if job)
+        zone, {key[len(prefix) :]: text for key, text in given.items()}, user, tuple(job for job in jobs if job), before
     )
 
 
@@ -99,9 +114,7 @@ def read_file_settings(jvm: Jvm) -> FileSettings:
     """The settings of the Spark session that is active in this thread."""
     java = _java(jvm)
     if java is not None:
-        found = json.loads(java.files())
-        packing = Packing(found["tasks"], found["most"], found["open"])
-        return FileSettings(packing, found["exact names"], found["column statistics"])
+        return file_settings(java.files())
     conf = jvm.sql_conf()
     # A default that is no number is refused, so the name is looked for first.
     chosen = next((name for name in _PARALLELISM if conf.contains(name)), None)
@@ -109,6 +122,13 @@ def read_file_settings(jvm: Jvm) -> FileSettings:
     packing = Packing(int(tasks), int(conf.filesMaxPartitionBytes()), int(conf.filesOpenCostInBytes()))
     by_cost = bool(conf.cboEnabled()) or bool(conf.planStatsEnabled())
     return FileSettings(packing, bool(conf.caseSensitiveAnalysis()), by_cost)
+
+
+def file_settings(words: str) -> FileSettings:
+    """The settings in what ``SessionSettings.java`` tells."""
+    found = json.loads(words)
+    packing = Packing(found["tasks"], found["most"], found["open"])
+    return FileSettings(packing, found["exact names"], found["column statistics"])
 
 
 def _java(jvm: Jvm) -> JavaObject | None:

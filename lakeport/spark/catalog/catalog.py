@@ -19,8 +19,8 @@ from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
 from lakeport.spark.bridge.errors import as_illegal_argument, no_such_function, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
-from lakeport.spark.bridge.plan_words.asked_table import read_asked_table
-from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.bridge.plan_words.asked_table import AskedTable, read_asked_table, table_of_words
+from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, Proxy
 from lakeport.spark.catalog import definitions
 from lakeport.spark.catalog.changelog import asked_range, load_changes
 from lakeport.spark.catalog.loading import (
@@ -54,6 +54,7 @@ class CatalogProxy(Proxy):
             CATALOG + "SupportsNamespaces",
             CATALOG + "ProcedureCatalog",
             CATALOG + "FunctionCatalog",
+            CALLED_IN_WORDS,
         ]
 
     def __init__(self, jvm: Jvm, registry: CatalogRegistry, catalog: str) -> None:
@@ -159,10 +160,15 @@ class CatalogProxy(Proxy):
 
     def loadTable(self, ident: JavaObject, *context: object) -> Proxy | JavaObject:
         """The table at its newest snapshot, or as of the version that the query names; or to add rows to."""
-        asked = read_asked_table(self._jvm, ident, context, STATEMENT_PROPERTY)
+        return self._load(read_asked_table(self._jvm, ident, context, STATEMENT_PROPERTY))
+
+    def _called_in_words(self, name: str, words: str) -> object:
+        return self._load(table_of_words(words)) if name == "loadTable" else super()._called_in_words(name, words)
+
+    def _load(self, asked: AskedTable) -> Proxy | JavaObject:
         write = asked_write(asked)
         if write is not None:
-            return self._load_written(ident, write)
+            return self._load_written(self._ident(asked), write)
         version = table_version(asked.version)
         access = statement_of_thread(self._jvm, self._registry, asked.statement).access(self._catalog)
         options = {key.lower(): text for key, text in asked.options.items()}
@@ -170,7 +176,7 @@ class CatalogProxy(Proxy):
             name = full_name(self._catalog, asked.namespace, asked.name)
             return load_table(self._jvm, access, name, version, options)
         except (TableNotFoundError, SchemaNotFoundError) as error:
-            raise no_such_table(self._jvm, ident) from error
+            raise no_such_table(self._jvm, self._ident(asked)) from error
         except NotSupportedError:
             view = find_view(access, name)
             if view is None:
@@ -316,6 +322,9 @@ class CatalogProxy(Proxy):
             return False
         return True
 
+    def _ident(self, asked: AskedTable) -> JavaObject:
+        return self._jvm.cls(_IDENTIFIER).of(self._jvm.strings(asked.namespace), asked.name)
+
     def _access(self) -> CatalogAccess:
         return statement_of_thread(self._jvm, self._registry).access(self._catalog)
 
@@ -341,7 +350,11 @@ class CatalogProxy(Proxy):
             "defaultNamespace": answers.array("java.lang.String", [answers.plain("default")]),
             "tableStateOptionKeys": answers.string_set(self._registry.plugins.column_options),
         }
-        return KnownAnswers({**self._named(), **found})
+        return KnownAnswers(
+            {**self._named(), **found},
+            in_words=frozenset({"loadTable"}),
+            kept_between_calls={"statement": STATEMENT_PROPERTY},
+        )
 
     def _identity(self) -> object:
         return ("catalog", self._catalog)

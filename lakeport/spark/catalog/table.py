@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -18,7 +19,8 @@ from lakeport.arrow.write.merging import row_id_columns
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
-from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, Proxy
+from lakeport.spark.bridge.session_settings import FileSettings, file_settings
 from lakeport.spark.bridge.versions import v2_columns
 from lakeport.spark.catalog.metadata_columns import known_metadata_columns, metadata_columns
 from lakeport.spark.scan.char_scan_builder import scan_builder
@@ -52,6 +54,7 @@ class TableProxy(Proxy):
             CATALOG + "SupportsMetadataColumns",
             CATALOG + "SupportsRowLevelOperations",
             CATALOG + "TruncatableTable",
+            CALLED_IN_WORDS,
         ]
 
     def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata, resolved: ResolvedTable) -> None:
@@ -108,15 +111,25 @@ class TableProxy(Proxy):
 
     def newScanBuilder(self, options: JavaObject) -> ScanBuilderProxy:
         """A scan, as the read options ask for it; one that the connector does not know could change the rows."""
+        return self._scan_builder(given_options(options, _TIME_TRAVEL_OPTIONS), None)
+
+    def _called_in_words(self, name: str, words: str) -> object:
+        if name != "newScanBuilder":
+            return super()._called_in_words(name, words)
+        asked = json.loads(words)
+        options = {key.lower(): text for key, text in asked["options"].items()}
+        given = {key: text for key, text in options.items() if key not in _TIME_TRAVEL_OPTIONS}
+        return self._scan_builder(given, file_settings(asked["files"]))
+
+    def _scan_builder(self, given: dict[str, str], files: FileSettings | None) -> ScanBuilderProxy:
         access = self._table.plan.access
-        given = given_options(options, _TIME_TRAVEL_OPTIONS)
         table = self._table
         if isinstance(access.metadata, SupportsStreaming):
             table = replace(table, stream=self._stream(access.metadata, given))
             assert table.stream is not None
             given = {name: text for name, text in given.items() if name not in table.stream.options.given}
         if not given:
-            return scan_builder(self._jvm, table)
+            return scan_builder(self._jvm, table, files)
         found = access.tables.with_options(access.begun, access.session, self._resolved, given)
         if found.table.visible_columns() != self._metadata.visible_columns():
             # Spark before 4.3 loads tables with no options, and so knows their columns too early.
@@ -125,7 +138,7 @@ class TableProxy(Proxy):
                 f"{self._jvm.version} cannot learn of; use Spark 4.3 or later, or read it with session.arrow"
             )
         plan = replace(self._table.plan, table=found.handle)
-        return scan_builder(self._jvm, replace(table, plan=plan))
+        return scan_builder(self._jvm, replace(table, plan=plan), files)
 
     def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
         """Rows to be added, or to replace others."""
@@ -170,7 +183,7 @@ class TableProxy(Proxy):
             "metadataColumns": known_metadata_columns(self._hidden(), self._row_ids()),
             "canRenameConflictingMetadataColumns": answers.plain(False),
         }
-        return KnownAnswers({**self._named(), **found})
+        return KnownAnswers({**self._named(), **found}, in_words=frozenset({"newScanBuilder"}))
 
     def _shown_properties(self) -> list[tuple[str, str]]:
         comment = [("comment", self._metadata.comment)] if self._metadata.comment else []

@@ -9,11 +9,14 @@ Catalyst expressions, and pushed with the column itself instead.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import READ, Jvm
+from lakeport.spark.bridge.session_settings import FileSettings
 from lakeport.spark.bridge.types import char_lengths
 from lakeport.spark.bridge.versions import pushes_catalyst_filters
 from lakeport.spark.scan.scan import ScannedTable
@@ -27,12 +30,18 @@ _MAX_NODES = 200
 _STRATEGY = "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy"
 
 
-def scan_builder(jvm: Jvm, table: ScannedTable) -> ScanBuilderProxy:
-    """What takes the filters of a scan: Catalyst's own where a column is a ``char(n)`` and Spark hands them over."""
+def scan_builder(jvm: Jvm, table: ScannedTable, files: FileSettings | None = None) -> ScanBuilderProxy:
+    """What takes the filters of a scan: Catalyst's own where a column is a ``char(n)`` and Spark hands them over.
+
+    Args:
+        jvm: The door to the JVM.
+        table: The table.
+        files: Settings that scans go by, where they are known.
+    """
     lengths = char_lengths(table.schema_json)
     if lengths and pushes_catalyst_filters(jvm):
         return CharScanBuilderProxy(jvm, table, lengths)
-    return ScanBuilderProxy(jvm, table)
+    return ScanBuilderProxy(jvm, table, files)
 
 
 class CharScanBuilderProxy(ScanBuilderProxy):
@@ -67,6 +76,9 @@ class CharScanBuilderProxy(ScanBuilderProxy):
         offered = self._offer(self._jvm.array(PREDICATE, [predicate for _, predicate in expressed]))
         left = [one for (one, _), predicate in zip(expressed, offered, strict=True) if predicate.left]
         return _seq(self._jvm, [*left, *others])
+
+    def _known(self) -> KnownAnswers:
+        return replace(super()._known(), in_words=frozenset())
 
     def pushedFilters(self) -> JavaObject:
         """What the connector and the tasks got, for Spark's own plan text."""

@@ -54,10 +54,12 @@ class JvmEnvironment:
 
     Args:
         jvm: The door to the JVM.
+        files: Settings, where they are known.
     """
 
-    def __init__(self, jvm: Jvm) -> None:
+    def __init__(self, jvm: Jvm, files: FileSettings | None = None) -> None:
         self._jvm = jvm
+        self._known_files = files
 
     def is_case_sensitive(self) -> bool:
         """The session's ``spark.sql.caseSensitive``."""
@@ -111,4 +113,4 @@ class JvmEnvironment:
 
     @cached_property
     def _files(self) -> FileSettings:
-        return read_file_settings(self._jvm)
+        return read_file_settings(self._jvm) if self._known_files is None else self._known_files

@@ -22,7 +22,7 @@ from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.rows import internal_row
 from lakeport.spark.bridge.versions import BY_NAME, NO_REBASE, orc_scan, parquet_scan
-from lakeport.spark.scan.partitioned_files import file_partitions
+from lakeport.spark.scan.partitioned_files import file_partitions, file_words
 from lakeport.spark.scan.reader_choice import NativeRead
 
 __all__ = ["NativeReader"]
@@ -56,15 +56,19 @@ class NativeReader:
         """The ``PartitionReaderFactory``."""
         java = java_classes.function(self._jvm, "NativeScan")
         if java is not None:
-            words = {
-                "format": self._read.format,
-                "columns": self._data_json,
-                "constants": self._constants_json,
-                "options": NO_REBASE if self._read.format == "parquet" else {},
-                "hadoop": {} if self._read.format == "parquet" else BY_NAME,
-            }
-            return java.factory(self._filters, json.dumps(words))
+            return java.factory(self._filters, self.words())
         return self._scan(self._jvm).createReaderFactory()
+
+    def words(self) -> str:
+        """What ``NativeScan.java`` makes the factory of, beside predicates."""
+        words = {
+            "format": self._read.format,
+            "columns": self._data_json,
+            "constants": self._constants_json,
+            "options": NO_REBASE if self._read.format == "parquet" else {},
+            "hadoop": {} if self._read.format == "parquet" else BY_NAME,
+        }
+        return json.dumps(words)
 
     def _scan(self, jvm: Jvm) -> JavaObject:
         session = jvm.cls("org.apache.spark.sql.classic.SparkSession").active()
@@ -90,18 +94,29 @@ class NativeReader:
         for task in tasks:
             files.append([])
             for split in task:
-                native = split.native_file
-                if native is None:
-                    raise InternalError("a split that only its connector can read came to Spark's own reader")
+                native = _native_file(split)
                 files[-1].append((native, numbers.setdefault(self._constants_of(native), len(numbers))))
         types = [self._columns.field(name).type for name in self._read.constants]
         struct = self._jvm.data_type(self._constants_json) if any(numbers) else None
         rows = [internal_row(self._jvm, struct, types, values) for values in numbers if struct is not None and values]
         return file_partitions(self._jvm, files, rows)
 
+    def file_words(self, tasks: Sequence[Sequence[Split]]) -> str | None:
+        """What ``FilePartitions.java`` makes the partitions of; ``None`` where constants are Java objects."""
+        if self._read.constants:
+            return None
+        files = [[_native_file(split) for split in task] for task in tasks]
+        return file_words([[(file, 0) for file in task] for task in files])
+
     def _constants_of(self, native: NativeFile) -> tuple[object, ...]:
         values = dict(native.constants)
         return tuple(values[name] for name in self._read.constants)
+
+
+def _native_file(split: Split) -> NativeFile:
+    if split.native_file is None:
+        raise InternalError("a split that only its connector can read came to Spark's own reader")
+    return split.native_file
 
 
 def _struct(fields: list[object]) -> str:

@@ -16,7 +16,7 @@ from connector_spi.handles import NativeFile
 from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import READ, Jvm
 
-__all__ = ["file_partitions"]
+__all__ = ["file_partitions", "file_words"]
 
 _PARTITIONED_FILE = "org.apache.spark.sql.execution.datasources.PartitionedFile"
 _FILE_PARTITION = "org.apache.spark.sql.execution.datasources.FilePartition"
@@ -36,7 +36,7 @@ def file_partitions(
         tasks: The files of each, and which of ``rows`` has the constants of the file.
         rows: Constants of files, as ``InternalRow``; empty where files have none.
     """
-    parts = [[[row, f.path, f.start, f.length, f.modified_millis, f.file_size] for f, row in files] for files in tasks]
+    parts = _parts(tasks)
     function = java_classes.function(jvm, "FilePartitions")
     if function is not None:
         return function.apply(_list(jvm, rows) if rows else None, json.dumps(parts))
@@ -50,7 +50,16 @@ def file_partitions(
     return jvm.array(READ + "InputPartition", partitions)
 
 
-def _make_files(jvm: Jvm, parts: list[list[object]], rows: Sequence[JavaObject]) -> JavaObject:
+def file_words(tasks: Sequence[Sequence[tuple[NativeFile, int]]]) -> str:
+    """What ``FilePartitions.java`` reads: as the argument of ``file_partitions``."""
+    return json.dumps(_parts(tasks))
+
+
+def _parts(tasks: Sequence[Sequence[tuple[NativeFile, int]]]) -> list[list[list[object]]]:
+    return [[[row, f.path, f.start, f.length, f.modified_millis, f.file_size] for f, row in files] for files in tasks]
+
+
+def _make_files(jvm: Jvm, parts: Sequence[list[object]], rows: Sequence[JavaObject]) -> JavaObject:
     """A Java list of one ``PartitionedFile`` for each file."""
     java_class = jvm.cls("java.lang.Class").forName
     made = jvm.json_mapper.readValue(json.dumps(parts), java_class("java.util.ArrayList"))

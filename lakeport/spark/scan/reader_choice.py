@@ -15,7 +15,15 @@ from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, needs_connector
 from lakeport.spark.scan.environment import SparkEnvironment
 from lakeport.spark.tasks.task import TaskWork
 
-__all__ = ["EarlyPlanning", "NativeRead", "PlannedScan", "TaskRead", "choose_reader", "in_reading_order"]
+__all__ = [
+    "EarlyPlanning",
+    "NativeRead",
+    "PlannedScan",
+    "TaskRead",
+    "choose_reader",
+    "in_reading_order",
+    "may_be_native",
+]
 
 _FORMATS = ("parquet", "orc")
 _NO_WORK = TaskWork()
@@ -76,7 +84,7 @@ def choose_reader(
         work: What tasks took over; where it is something, only they can read.
         environment: Spark.
     """
-    if not work.is_nothing or not plan.access.engine.native_reader:
+    if not may_be_native(plan, work):
         return TaskRead(work)
     found = _native_read([column.name for column in plan.columns], splits.splits)
     if found is None or not _is_readable(splits.splits, environment):
@@ -84,6 +92,11 @@ def choose_reader(
     has_times = found.format == "orc" and any("timestamp" in str(column.type) for column in plan.columns)
     # Spark's reader of ORC makes java.sql.Timestamp of times, in the zone of each task's JVM.
     return TaskRead(work) if has_times and not environment.tasks_are_in_utc() else found
+
+
+def may_be_native(plan: ScanPlan, work: TaskWork) -> bool:
+    """Whether Spark's own reader may read at all: not where it is switched off, nor where tasks have work."""
+    return work.is_nothing and plan.access.engine.native_reader
 
 
 class EarlyPlanning:

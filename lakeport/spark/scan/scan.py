@@ -24,7 +24,7 @@ from lakeport.scan_facts import PushdownFacts, ScanDescription, ScanFacts, ScanM
 from lakeport.spark.bridge.proxies import digest
 from lakeport.spark.bridge.types import spark_schema_json, task_schema
 from lakeport.spark.scan.environment import SparkEnvironment
-from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead, choose_reader
+from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead, choose_reader, may_be_native
 from lakeport.spark.scan.statistics.columns import plausible_columns
 from lakeport.spark.scan.statistics.table import of_columns
 from lakeport.spark.streaming.micro_batch import StreamedTable
@@ -92,7 +92,9 @@ class Scan:
         self.asked = asked
         self._environment = environment
         self._planned = planned
-        self._reader = None if planned is None else planned.reader
+        self._reader: NativeRead | TaskRead | None = None if planned is None else planned.reader
+        if planned is None and not may_be_native(asked.plan, asked.work):
+            self._reader = TaskRead(asked.work)
         self._tasks: list[tuple[Split, ...]] | None = None
         self._runtime_filter = TupleDomain[ColumnHandle].all()
         self._counters: TaskCounters | None = None
@@ -127,6 +129,11 @@ class Scan:
     def chosen_reader(self) -> NativeRead | TaskRead | None:
         """Who reads, where that is known by now; plans nothing."""
         return self._reader
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the splits are known by now."""
+        return self._planned is not None
 
     @cached_property
     def rows_reason(self) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,8 +16,15 @@ from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.plan_words.reading import chosen, read_predicates
-from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.python_tasks import TaskRows, python_metrics, split_partitions, split_reader_factory
+from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, Proxy
+from lakeport.spark.bridge.python_tasks import (
+    TaskRows,
+    factory_words,
+    partition_words,
+    python_metrics,
+    split_partitions,
+    split_reader_factory,
+)
 from lakeport.spark.scan.native import NativeReader
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.scan.reader_choice import NativeRead, TaskRead
@@ -41,6 +49,8 @@ _KEPT = frozenset(
     }
 )
 """Until a runtime filter comes."""
+_IN_WORDS = frozenset({"createReaderFactory", "planInputPartitions", "pushedPredicates"})
+_COLUMNAR_MODE = READ + "Scan$ColumnarSupportMode"
 PREDICATE = "org.apache.spark.sql.connector.expressions.filter.Predicate"
 
 
@@ -73,7 +83,7 @@ class ScanProxy(Proxy):
     Args:
         jvm: The door to the JVM.
         scan: The scan.
-        pushed: Predicates.
+        pushed: Predicates; ``None`` where Java has them, and is told more in words.
     """
 
     class Java:
@@ -81,12 +91,14 @@ class ScanProxy(Proxy):
             READ + "SupportsReportStatistics",
             READ + "SupportsRuntimeV2Filtering",
             READ + "Batch",
+            CALLED_IN_WORDS,
         ]
 
-    def __init__(self, jvm: Jvm, scan: Scan, pushed: PushedPredicates) -> None:
+    def __init__(self, jvm: Jvm, scan: Scan, pushed: PushedPredicates | None) -> None:
         super().__init__(jvm)
         self._scan = scan
-        self._pushed = pushed
+        self._is_in_words = pushed is None
+        self._pushed = pushed or PushedPredicates()
         self._stream: MicroBatchStreamProxy | None = None
         self._partitions: JavaObject | None = None
         self._factory: JavaObject | None = None
@@ -119,10 +131,12 @@ class ScanProxy(Proxy):
 
     def columnarSupportMode(self) -> JavaObject:
         """Python tasks give columns or rows; Spark's own reader says for each partition what it gives."""
-        modes = self._jvm.cls(READ + "Scan.ColumnarSupportMode")
+        return getattr(self._jvm.cls(READ + "Scan.ColumnarSupportMode"), self._columnar_mode())
+
+    def _columnar_mode(self) -> str:
         if self._stream is None and isinstance(self._scan.reader, NativeRead):
-            return modes.PARTITION_DEFINED
-        return modes.SUPPORTED if self._scan.rows_reason is None else modes.UNSUPPORTED
+            return "PARTITION_DEFINED"
+        return "SUPPORTED" if self._scan.rows_reason is None else "UNSUPPORTED"
 
     def supportedCustomMetrics(self) -> JavaObject:
         """The bytes that tasks exchange; not of rows, which Spark counts for all queries of a process together."""
@@ -183,6 +197,27 @@ class ScanProxy(Proxy):
                     self._factory = split_reader_factory(self._jvm, task, given)
             return self._factory
 
+    def _called_in_words(self, name: str, words: str) -> object:
+        if name not in ("createReaderFactory", "planInputPartitions"):
+            return super()._called_in_words(name, words)
+        with self._lock:
+            factory = self._factory_words()
+            if name == "createReaderFactory":
+                return self.createReaderFactory() if factory is None else json.dumps(factory)
+            tasks, read = self._scan.start(), self._scan.reader
+            if isinstance(read, TaskRead):
+                return json.dumps({"tasks": partition_words(tasks), "factory": factory})
+            files = self._native(read).file_words(tasks)
+            return self.planInputPartitions() if files is None else json.dumps({"files": files, "factory": factory})
+
+    def _factory_words(self) -> dict[str, str] | None:
+        """What Java makes the reader factory of; ``None`` where Python has to make it."""
+        read = self._scan.reader
+        if isinstance(read, NativeRead):
+            return {"native": self._native(read).words()}
+        given = TaskRows(self._scan.schema_json, self._scan.rows_reason is None)
+        return factory_words(self._jvm, self._scan.task_reader(read.work), given) if given.columnar else None
+
     def _known(self) -> KnownAnswers:
         names = self._scan.prunable_columns()
         found = {
@@ -195,7 +230,13 @@ class ScanProxy(Proxy):
             found["toBatch"] = answers.ITSELF
         if isinstance(self._scan.chosen_reader, NativeRead):
             found["supportedCustomMetrics"] = answers.array(_METRIC + "CustomMetric")
-        return KnownAnswers({**self._named(), **found}, _KEPT, frozenset({"filter", "toMicroBatchStream"}))
+        if self._is_in_words and self._scan.chosen_reader is not None:
+            found["columnarSupportMode"] = answers.constant(_COLUMNAR_MODE, self._columnar_mode())
+        if self._is_in_words and self._scan.is_planned:
+            found["description"] = answers.plain(self.description())
+        in_words = _IN_WORDS if self._is_in_words else frozenset[str]()
+        changing = frozenset({"filter", "toMicroBatchStream"})
+        return KnownAnswers({**self._named(), **found}, _KEPT, changing, in_words)
 
     def _fingerprint(self) -> str:
         return self._scan.fingerprint

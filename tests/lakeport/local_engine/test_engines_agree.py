@@ -147,6 +147,34 @@ QUERIES = (
     "SELECT id FROM mem.s.n WHERE s.a > 1 OR m['x'] = 1 OR s.b.c[0] = 'q' ORDER BY id",
     "SELECT s.a AS g, count(*) AS c, max(a[0]) AS m FROM mem.s.n GROUP BY s.a ORDER BY g",
     "SELECT x.r.`d e` AS d, x.q FROM (SELECT s.b AS r, a[0] AS q FROM mem.s.n) x ORDER BY x.q",
+    "SELECT yes, count_if(n > 0) AS a, bool_and(n > 0) AS b, every(Big > 0) AS c, bool_or(n > 0) AS d, median(n) AS e, "
+    "max_by(s, Big) AS g, min_by(n, Big) AS h, count(DISTINCT n, s) AS i FROM mem.s.t GROUP BY yes ORDER BY yes",
+    "SELECT sum(n) FILTER (WHERE yes) AS a, count(*) FILTER (WHERE Big > 1) AS b, avg(d) FILTER (WHERE n > 0) AS c, "
+    "count(DISTINCT n) FILTER (WHERE yes OR Big = 3) AS e FROM mem.s.t",
+    "SELECT stddev(n) AS a, stddev_pop(Big) AS b, variance(Big) AS c, var_pop(n) AS e, stddev_samp(d) AS g "
+    "FROM mem.s.t WHERE Big < 3",
+    "SELECT Big, lag(n) OVER (ORDER BY Big) AS a, lead(s, 2, 'z') OVER (ORDER BY Big) AS b, "
+    "first_value(n) OVER (PARTITION BY yes ORDER BY Big DESC) AS c,"
+    "last_value(n) IGNORE NULLS OVER (ORDER BY Big) AS e, ntile(3) OVER (ORDER BY Big) AS g, "
+    "percent_rank() OVER (ORDER BY n) AS h, cume_dist() OVER (ORDER BY n) AS i, "
+    "nth_value(s, 2) OVER (ORDER BY Big) AS j, first(s) OVER (ORDER BY Big) AS k FROM mem.s.t ORDER BY Big",
+    "SELECT Big, sum(d) OVER (ORDER BY Big ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a, "
+    "avg(d) OVER (ORDER BY Big ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING) AS b, "
+    "avg(n) OVER (PARTITION BY yes) AS c,"
+    "max(n) OVER (ORDER BY n RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS e FROM mem.s.t ORDER BY Big",
+    "SELECT n, rank() OVER (ORDER BY sum(d) / count(*)) AS r FROM mem.s.t GROUP BY n ORDER BY n",
+    "SELECT yes, n, count(*) AS c FROM mem.s.t GROUP BY GROUPING SETS ((yes), (yes, n), ()) ORDER BY yes, n, c",
+    "SELECT x + 1 AS z, y FROM VALUES (1, 'a'), (2, NULL), (3, 'c') AS t(x, y) ORDER BY z",
+    "VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+    "SELECT id, el FROM mem.s.n LATERAL VIEW explode(a) x AS el ORDER BY id, el",
+    "SELECT id, explode(a) AS el FROM mem.s.n ORDER BY id, el",
+    "SELECT id, l.x AS x, size(l.x) AS n FROM mem.s.n ORDER BY id",
+    "SELECT nvl(s, 'x'), concat(s, '-', 'b'), substr(s, 2), year(day), split(s, 'a'), (n + 1) * 2, round(n / 2, 1), "
+    "CAST(d AS DECIMAL(12,3)) FROM mem.s.t ORDER BY Big",
+    "SELECT CASE Big WHEN 1 THEN 0 ELSE f END AS a, greatest(Big, n, 2) AS b FROM mem.s.t ORDER BY Big",
+    "SELECT W * 1.5 AS a, (w + v) * 2 AS c FROM mem.s.d WHERE n = 1 OR n = -7 ORDER BY n",
+    "SELECT ID FROM (SELECT id AS Id, s AS Name FROM mem.s.t) x WHERE Name IS NULL",
+    "SELECT * FROM (SELECT id AS Id, s AS Name FROM mem.s.t) x ORDER BY Name",
     "SHOW CATALOGS LIKE 'm*'",
     "SHOW SCHEMAS IN mem",
     "SHOW TABLES IN mem.s",

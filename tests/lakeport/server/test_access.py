@@ -96,8 +96,6 @@ def test_the_command_refuses_half_of_it(passwords: Path, capsys: pytest.CaptureF
     assert "has no authentication with TLS" in capsys.readouterr().err
 
 
-def test_a_server_without_spark_connect_needs_no_tokens(tmp_path: Path) -> None:
-    path = tmp_path / "passwords"
-    path.write_text("me:1000:5b4240333032306164:f38d165fce8ce42f59d366139ef5d9e1ca1247f0e06e503ee1a611dd9ec40876\n")
-    access = Access(PasswordFile(path), jdbc_only=True)
+def test_a_server_without_spark_connect_needs_no_tokens(passwords: Path) -> None:
+    access = Access(PasswordFile(passwords), jdbc_only=True)
     assert not access.has_authentication

@@ -17,13 +17,15 @@ import org.apache.spark.sql.execution.datasources.PartitionedFile;
  * docs/adr/0013-planning-answers-in-java.md.
  */
 public class FilePartitions implements BiFunction {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
   /**
    * @param rows Constants of files, a list of InternalRow; null where files have none.
    * @param text For each task the list of its files: number of the row, path, start, length, modification time, size.
    */
   public Object apply(Object rows, Object text) {
     try {
-      List tasks = (List) new ObjectMapper().readValue((String) text, List.class);
+      List tasks = (List) JSON.readValue((String) text, List.class);
       InputPartition[] made = new InputPartition[tasks.size()];
       for (int i = 0; i < made.length; i++) {
         List files = (List) tasks.get(i);

@@ -23,6 +23,9 @@ import org.apache.spark.sql.connector.catalog.CatalogV2Util;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.util.Utils;
+import py4j.Gateway;
+import py4j.GatewayServer;
+import py4j.Protocol;
 
 /**
  * Answers what Spark asks an object of Python while it plans, from what Python handed over when it gave the object.
@@ -46,10 +49,16 @@ public class KnownAnswers implements InvocationHandler {
   private final Set changing;
   private final Map words;
   private final Map answers = new HashMap();
+  private final InvocationHandler calls;
+  private final Set inWords;
+  private final Map calledWith;
   private int changes = 0;
 
-  private KnownAnswers(Object python, Map words) {
+  private KnownAnswers(Object python, Map words, InvocationHandler calls, Map calledWith) {
     this.python = python;
+    this.calls = calls;
+    this.inWords = calls == null ? new HashSet() : names(words, "in words");
+    this.calledWith = calledWith;
     // Read when asked for: a Spark that lacks a method may lack the class of its answer, too.
     this.words = new HashMap((Map) words.get("answers"));
     this.own = names(words, "own");
@@ -57,12 +66,38 @@ public class KnownAnswers implements InvocationHandler {
     this.changing = names(words, "changing");
   }
 
-  /** Puts an object of Python (the first argument) behind what is known of it (the second one, a text). */
+  /** Puts objects of Python behind what is known of them. */
   public static class Maker implements BiFunction {
-    public Object apply(Object python, Object text) {
+    private InvocationHandler calls;
+    private Gateway gateway;
+
+    /**
+     * @param calls Calls methods in words: of an object of Python, and of what is kept between such calls of it.
+     * @param server Of py4j; knows the objects of Python.
+     */
+    public void use(Object calls, Object server) {
+      this.calls = (InvocationHandler) calls;
+      this.gateway = ((GatewayServer) server).getGateway();
+    }
+
+    /**
+     * @param given An object of Python; or a map to begin with of what is kept between calls of the object that the
+     *     text names, null for none.
+     * @param text What is known.
+     */
+    public Object apply(Object given, Object text) {
       try {
         Map words = (Map) JSON.readValue((String) text, Map.class);
-        return shown(python.getClass().getInterfaces(), new KnownAnswers(python, words));
+        Map kept = new HashMap();
+        if (words.get("kept between calls") != null) {
+          kept.putAll((Map) words.get("kept between calls"));
+        }
+        Object python = given;
+        if (given == null || given instanceof Map) {
+          python = Protocol.getPythonProxy((String) words.get("object"), gateway);
+          kept.putAll(given == null ? Collections.EMPTY_MAP : (Map) given);
+        }
+        return shown(python.getClass().getInterfaces(), new KnownAnswers(python, words, calls, kept));
       } catch (Exception e) {
         throw new IllegalStateException("what is known of an object of Python cannot be read: " + e, e);
       }
@@ -90,7 +125,10 @@ public class KnownAnswers implements InvocationHandler {
     if (python == null) {
       throw new UnsupportedOperationException("nothing is known of " + method);
     }
-    Object found = called(method, python, arguments);
+    Object found =
+        inWords.contains(name)
+            ? calls.invoke(new Object[] {python, calledWith}, method, arguments)
+            : called(method, python, arguments);
     synchronized (this) {
       if (changing.contains(name)) {
         forget();
@@ -166,6 +204,8 @@ public class KnownAnswers implements InvocationHandler {
       return new HashSet((Collection) given);
     } else if (kind.equals("constants")) {
       return constants((String) given, (List) words.get(2));
+    } else if (kind.equals("constant")) {
+      return constant((String) given, (String) words.get(2));
     } else if (kind.equals("array")) {
       return array((String) given, (List) words.get(2));
     } else if (kind.equals("identity transform")) {
@@ -179,7 +219,7 @@ public class KnownAnswers implements InvocationHandler {
     } else if (kind.equals("object")) {
       Map inner = new HashMap();
       inner.put("answers", words.get(2));
-      return shown(new Class[] {classOf((String) given)}, new KnownAnswers(null, inner));
+      return shown(new Class[] {classOf((String) given)}, new KnownAnswers(null, inner, null, null));
     }
     throw new IllegalArgumentException("unknown kind of answer: " + kind);
   }
@@ -210,9 +250,13 @@ public class KnownAnswers implements InvocationHandler {
   private static Set constants(String type, List names) throws Exception {
     Set found = new HashSet();
     for (int i = 0; i < names.size(); i++) {
-      found.add(classOf(type).getField((String) names.get(i)).get(null));
+      found.add(constant(type, (String) names.get(i)));
     }
     return found;
+  }
+
+  private static Object constant(String type, String name) throws Exception {
+    return classOf(type).getField(name).get(null);
   }
 
   /** Spark 4.2 and later also say whether defaults of columns are kept. */

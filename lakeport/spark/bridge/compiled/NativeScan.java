@@ -3,8 +3,12 @@ package lakeport.spark;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
@@ -19,6 +23,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.Option;
+import scala.Product;
 import scala.collection.immutable.Map$;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
@@ -31,15 +36,91 @@ import scala.collection.immutable.Seq;
  * <p>Janino compiles this file at run time, so it keeps to what Janino has: no type arguments, no lambdas. See
  * docs/adr/0013-planning-answers-in-java.md.
  */
-public class NativeScan {
+public class NativeScan implements BiFunction {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int MOST_KEPT = 64;
+
+  /** In the order of their last use. */
+  private final Map kept = new LinkedHashMap(MOST_KEPT, 0.75f, true);
+  private Map keptFor = new HashMap();
+
+  /** As of factory, for other classes of ours. */
+  public Object apply(Object predicates, Object text) {
+    try {
+      return factory(predicates, (String) text);
+    } catch (Exception e) {
+      throw new IllegalStateException("Spark's own reader cannot be made: " + e, e);
+    }
+  }
+
   /**
+   * The factory for a text is kept: to make one, Spark sends Hadoop's settings to all executors, and that costs more
+   * than anything else here. It is made anew where a setting of the session or of Hadoop's has changed.
+   *
    * @param predicates By which the reader may skip parts of files, a Predicate[].
    * @param text The format; the columns of the files and the constants behind them, as the JSON of structs; options of
    *     the format and settings of Hadoop's, by name.
    */
   public Object factory(Object predicates, String text) throws Exception {
-    Map words = (Map) new ObjectMapper().readValue(text, Map.class);
     SparkSession session = (SparkSession) SparkSession.active();
+    Object made = kept(session, text);
+    Filter[] filters = PredicateUtils.toV1((Predicate[]) predicates);
+    return filters.length == 0 ? made : withFilters((Product) made, filters);
+  }
+
+  private Object kept(SparkSession session, String text) throws Exception {
+    Map hadoop = hadoopSettings(session);
+    Object key = Arrays.asList(new Object[] {text, session.sessionUUID(), settings(session)});
+    Object found;
+    synchronized (kept) {
+      if (!hadoop.equals(keptFor)) {
+        kept.clear();
+        keptFor = hadoop;
+      }
+      found = kept.get(key);
+    }
+    if (found == null) {
+      found = made(session, text);
+      synchronized (kept) {
+        if (hadoop.equals(keptFor)) {
+          kept.put(key, found);
+          if (kept.size() > MOST_KEPT) {
+            kept.remove(kept.keySet().iterator().next());
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  private static Map settings(SparkSession session) {
+    Map all = session.sessionState().conf().settings();
+    synchronized (all) {
+      return new HashMap(all);
+    }
+  }
+
+  private static Map hadoopSettings(SparkSession session) {
+    Map found = new HashMap();
+    for (Iterator entries = session.sparkContext().hadoopConfiguration().iterator(); entries.hasNext(); ) {
+      Map.Entry entry = (Map.Entry) entries.next();
+      found.put(entry.getKey(), entry.getValue());
+    }
+    return found;
+  }
+
+  /** The same factory with other filters; it is a case class, whose fields are the parameters of its constructor. */
+  private static Object withFilters(Product made, Filter[] filters) throws Exception {
+    Object[] values = new Object[made.productArity()];
+    for (int i = 0; i < values.length; i++) {
+      Object value = made.productElement(i);
+      values[i] = value instanceof Filter[] ? filters : value;
+    }
+    return made.getClass().getConstructors()[0].newInstance(values);
+  }
+
+  private static Object made(SparkSession session, String text) throws Exception {
+    Map words = (Map) JSON.readValue(text, Map.class);
     Configuration conf = session.sessionState().newHadoopConf();
     for (Iterator entries = ((Map) words.get("hadoop")).entrySet().iterator(); entries.hasNext(); ) {
       Map.Entry entry = (Map.Entry) entries.next();
@@ -50,7 +131,7 @@ public class NativeScan {
       session,
       conf,
       index(session, data),
-      PredicateUtils.toV1((Predicate[]) predicates),
+      new Filter[0],
       new CaseInsensitiveStringMap((Map) words.get("options")),
       Option.empty(),
       Nil$.MODULE$

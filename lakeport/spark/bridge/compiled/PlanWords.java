@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin;
@@ -31,9 +32,28 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate;
  * <p>Janino compiles this file at run time, so it keeps to what Janino has: no type arguments, no lambdas. See
  * docs/adr/0013-planning-answers-in-java.md.
  */
-public class PlanWords {
+public class PlanWords implements BiFunction {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Object[] NOTHING = new Object[0];
+
+  /** One of the methods below by its name, for other classes of ours. */
+  public Object apply(Object kind, Object given) {
+    Object[] values = (Object[]) given;
+    try {
+      if (kind.equals("predicates")) {
+        return predicates(values[0], ((Integer) values[1]).intValue());
+      } else if (kind.equals("aggregation")) {
+        return aggregation(values[0]);
+      } else if (kind.equals("orders")) {
+        return orders(values[0]);
+      } else if (kind.equals("table")) {
+        return table(values[0], values[1], values[2], (String) values[3]);
+      }
+      return chosen(values[0], (String) values[1]);
+    } catch (Exception e) {
+      throw new IllegalStateException("what Spark plans cannot be put into words: " + e, e);
+    }
+  }
 
   /**
    * @param given Predicates.

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.sql.catalyst.CurrentUserContext;
@@ -16,7 +17,7 @@ import org.apache.spark.sql.internal.SQLConf;
  * <p>Janino compiles this file at run time, so it keeps to what Janino has: no type arguments, no lambdas. See
  * docs/adr/0013-planning-answers-in-java.md.
  */
-public class SessionSettings {
+public class SessionSettings implements Supplier {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String[] PARALLELISM = {
     "spark.sql.files.minPartitionNum", "spark.sql.leafNodeDefaultParallelism"
@@ -29,6 +30,10 @@ public class SessionSettings {
    *     the group and the tags of its jobs.
    */
   public String settings(Object session, String prefix) throws Exception {
+    return JSON.writeValueAsString(found(session, prefix));
+  }
+
+  private static Map found(Object session, String prefix) {
     if (session != null) {
       SparkSession.setActiveSession((SparkSession) session);
     }
@@ -50,7 +55,28 @@ public class SessionSettings {
     found.put("group", context.getLocalProperty("spark.jobGroup.id"));
     found.put("tags", context.getLocalProperty("spark.job.tags"));
     found.put("user", CurrentUserContext.CURRENT_USER().get());
+    return found;
+  }
+
+  /**
+   * As above; and sets a local property of this thread. The text also has what it was before.
+   *
+   * @param property Its name.
+   * @param value Its value.
+   */
+  public String settings(Object session, String prefix, String property, String value) throws Exception {
+    Map found = found(session, prefix);
+    found.put("before", exchange(property, value));
     return JSON.writeValueAsString(found);
+  }
+
+  /** As of files(), for other classes of ours. */
+  public Object get() {
+    try {
+      return files();
+    } catch (Exception e) {
+      throw new IllegalStateException("Spark's settings cannot be read: " + e, e);
+    }
   }
 
   /** Sets a local property of this thread; null takes it away. Gives what it was. */

@@ -11,7 +11,7 @@ from py4j.java_gateway import JavaObject
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.plan_words.reading import plan_words
 
-__all__ = ["AskedTable", "AskedVersion", "read_asked_table"]
+__all__ = ["AskedTable", "AskedVersion", "read_asked_table", "table_of_words"]
 
 _ORIGIN = "org.apache.spark.sql.catalyst.trees.CurrentOrigin"
 
@@ -75,7 +75,12 @@ def read_asked_table(jvm: Jvm, ident: JavaObject, context: tuple[object, ...], s
     words = plan_words(jvm)
     if words is None:
         return _asked_one_by_one(jvm, ident, given, options, version)
-    found = json.loads(words.table(ident, given, options, statement))
+    return table_of_words(words.table(ident, given, options, statement), version)
+
+
+def table_of_words(text: str, version: AskedVersion | None = None) -> AskedTable:
+    """The arguments of ``loadTable`` in what ``PlanWords.java`` tells, beside a version that is told apart."""
+    found = json.loads(text)
     if "time travel" in found:
         kind, name, micros, text = found["time travel"]
         version = AskedVersion(kind, name if micros is None else micros, text)

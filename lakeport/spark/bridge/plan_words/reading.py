@@ -28,9 +28,19 @@ from lakeport.spark.bridge.plan_words.nodes import (
     PredicateWords,
 )
 
-__all__ = ["chosen", "plan_words", "read_aggregation", "read_orders", "read_predicates"]
+__all__ = [
+    "MOST_NODES",
+    "aggregation_of_words",
+    "chosen",
+    "orders_of_words",
+    "plan_words",
+    "predicates_of_words",
+    "read_aggregation",
+    "read_orders",
+    "read_predicates",
+]
 
-_MOST_NODES = 2000
+MOST_NODES = 2000
 """Predicates in a predicate; one of more is not looked into."""
 _PREDICATE = "org.apache.spark.sql.connector.expressions.filter.Predicate"
 
@@ -49,8 +59,12 @@ def read_predicates(jvm: Jvm, predicates: JavaObject) -> list[PredicateWords]:
     words = plan_words(jvm)
     if words is None:
         return [_predicate(jvm, one) for one in jvm.items(predicates)]
-    found = json.loads(words.predicates(predicates, _MOST_NODES))
-    return [PredicateWords(text, None if nodes is None else _tree(nodes)) for text, nodes in found]
+    return predicates_of_words(words.predicates(predicates, MOST_NODES))
+
+
+def predicates_of_words(text: str) -> list[PredicateWords]:
+    """A ``Predicate[]`` in what ``PlanWords.java`` tells."""
+    return [PredicateWords(sql, None if nodes is None else _tree(nodes)) for sql, nodes in json.loads(text)]
 
 
 def read_aggregation(jvm: Jvm, aggregation: JavaObject) -> AggregationWords:
@@ -60,7 +74,12 @@ def read_aggregation(jvm: Jvm, aggregation: JavaObject) -> AggregationWords:
         keys = [_leaf(jvm, node) for node in jvm.items(aggregation.groupByExpressions())]
         functions = [_aggregate(jvm, node) for node in jvm.items(aggregation.aggregateExpressions())]
         return AggregationWords(tuple(keys), tuple(functions))
-    named, computed = json.loads(words.aggregation(aggregation))
+    return aggregation_of_words(words.aggregation(aggregation))
+
+
+def aggregation_of_words(text: str) -> AggregationWords:
+    """An ``Aggregation`` in what ``PlanWords.java`` tells."""
+    named, computed = json.loads(text)
     return AggregationWords(
         tuple(_made_leaf(node) for node in named),
         tuple(AggregateWords(name, column and _made_leaf(column), distinct) for name, column, distinct in computed),
@@ -77,9 +96,12 @@ def read_orders(jvm: Jvm, orders: JavaObject) -> list[OrderWords]:
             )
             for one in jvm.items(orders)
         ]
-    return [
-        OrderWords(_made_leaf(node), direction, nulls) for node, direction, nulls in json.loads(words.orders(orders))
-    ]
+    return orders_of_words(words.orders(orders))
+
+
+def orders_of_words(text: str) -> list[OrderWords]:
+    """A ``SortOrder[]`` in what ``PlanWords.java`` tells."""
+    return [OrderWords(_made_leaf(node), direction, nulls) for node, direction, nulls in json.loads(text)]
 
 
 def chosen(jvm: Jvm, items: JavaObject | None, element_class: str, taken: Sequence[bool]) -> JavaObject:
@@ -150,7 +172,7 @@ class _TooLarge(Exception):  # noqa: N818 - a signal
 
 def _predicate(jvm: Jvm, predicate: JavaObject) -> PredicateWords:
     text = str(predicate.toString())
-    left = _MOST_NODES
+    left = MOST_NODES
 
     def read(node: JavaObject) -> PredicateNode:
         nonlocal left

@@ -54,6 +54,12 @@ def handover(lake: Lake, request: pytest.FixtureRequest) -> Iterator[bool]:
     lake.spark.sql("RESET spark.lakeport.mem.task_pushdown")
 
 
+def test_these_tests_run_with_the_options_of_our_sessions(lake: Lake) -> None:
+    checks = Jvm(lake.spark).cls("org.apache.arrow.memory.BoundsChecking")
+    assert checks.BOUNDS_CHECKING_ENABLED is False
+    assert Jvm(lake.spark).cls("org.apache.arrow.vector.NullCheckingForGet").NULL_CHECKING_ENABLED is False
+
+
 def reader(lake: Lake) -> str:
     return str(lake.spark.sql("EXPLAIN SELECT id FROM mem.sales.small").collect()[0][0])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -11,11 +12,14 @@ import pytest
 from py4j.java_gateway import JavaObject
 
 from connector_spi.names import SchemaTableName
+from lakeport.spark.bridge.answers import hand_over
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.plan_words import asked_table, reading
 from lakeport.spark.bridge.plan_words.asked_table import AskedTable, AskedVersion
-from lakeport.spark.bridge.plan_words.nodes import FieldNode, LiteralNode, PredicateNode
+from lakeport.spark.bridge.plan_words.nodes import FieldNode, LiteralNode, PredicateNode, PredicateWords
+from lakeport.spark.bridge.plan_words.reading import predicates_of_words
 from lakeport.spark.catalog import catalog
+from lakeport.spark.catalog_map import catalog_map
 from lakeport.spark.scan import scan_builder
 from tests.lakeport.spark.conftest import Lake
 
@@ -52,6 +56,8 @@ def _both_ways(monkeypatch: pytest.MonkeyPatch, module: object, name: str, found
 
     with monkeypatch.context() as patch:
         patch.setattr(module, name, read)
+        # The builder itself is asked, and not in words.
+        patch.setattr(scan_builder, "_IN_WORDS", frozenset())
         yield
 
 
@@ -74,13 +80,27 @@ def test_predicates_keep_their_shape(lake: Lake, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_predicate_of_too_many_nodes_is_not_looked_into(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_MOST_NODES", 3)
+    monkeypatch.setattr(reading, "MOST_NODES", 3)
     found: list[Any] = []
     with _both_ways(monkeypatch, scan_builder, "read_predicates", found):
         lake.spark.sql("SELECT id FROM mem.sales.everything WHERE id = 7 OR id = 8 OR name = 'a'").collect()
     [[words]] = found
     assert words.node is None
     assert words.text == "((id = 7) OR (id = 8)) OR (name = 'a')"
+
+
+def test_the_limit_of_nodes_holds_in_words(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan_builder, "MOST_NODES", 3)
+    found: list[Any] = []
+
+    def read(text: str) -> list[PredicateWords]:
+        found.append(predicates_of_words(text))
+        return found[-1]  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(scan_builder, "predicates_of_words", read)
+    lake.spark.sql("SELECT id FROM mem.sales.everything WHERE id = 7 OR id = 8 OR name = 'a'").collect()
+    [[words]] = found
+    assert words.node is None
 
 
 @pytest.mark.parametrize(
@@ -115,13 +135,36 @@ def test_tables(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setattr(asked_table, "plan_words", lambda jvm: None)
             slow = asked_table.read_asked_table(jvm, ident, context, statement)
         # The one that asks one by one leaves the property of the thread to whoever needs it.
-        assert slow == AskedTable(
-            quick.namespace, quick.name, quick.version, quick.privileges, quick.sql, quick.options
-        )
-        found.append(quick)
+        found.append(replace(quick, statement=None))
+        assert slow == found[-1]
         return quick
 
     monkeypatch.setattr(catalog, "read_asked_table", read)
+    with _asked_itself(lake):
+        _load_tables(lake)
+    assert found[0] == AskedTable(("Sales",), "Small")
+    versions = [one.version for one in found if one.version is not None]
+    assert AskedVersion("AsOfVersion", "x y", versions[0].text) == versions[0]
+    assert (versions[1].kind, versions[1].value) == ("AsOfTimestamp", 1710039599123456)
+    assert {one.privileges for one in found} == {(), ("UPDATE",), ("DELETE", "INSERT")}
+    assert next(one.sql for one in found if one.privileges == ("UPDATE",)) == "UPDATE mem.sales.written SET id = id"
+
+
+@contextmanager
+def _asked_itself(lake: Lake) -> Iterator[None]:
+    """The catalog ``mem`` is asked, and not in words."""
+    jvm = Jvm(lake.spark)
+    catalogs = catalog_map(lake.spark._jsparkSession, lake.spark.version)
+    before = catalogs.get("mem").get()
+    made = catalog.CatalogProxy(jvm, lake.registry, "mem")
+    catalogs.put("mem", hand_over(jvm, made, replace(made._known(), in_words=frozenset()), made._own))
+    try:
+        yield
+    finally:
+        catalogs.put("mem", before)
+
+
+def _load_tables(lake: Lake) -> None:
     lake.spark.sql("SELECT * FROM mem.Sales.Small").collect()
     for text in (
         "SELECT * FROM mem.sales.small VERSION AS OF 'x y'",
@@ -134,9 +177,3 @@ def test_tables(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     lake.spark.sql("UPDATE mem.sales.written SET id = id").collect()
     lake.spark.sql("INSERT OVERWRITE mem.sales.written SELECT * FROM mem.sales.written").collect()
     lake.memory.drop_table(written)
-    assert found[0] == AskedTable(("Sales",), "Small")
-    versions = [one.version for one in found if one.version is not None]
-    assert AskedVersion("AsOfVersion", "x y", versions[0].text) == versions[0]
-    assert (versions[1].kind, versions[1].value) == ("AsOfTimestamp", 1710039599123456)
-    assert {one.privileges for one in found} == {(), ("UPDATE",), ("DELETE", "INSERT")}
-    assert next(one.sql for one in found if one.privileges == ("UPDATE",)) == "UPDATE mem.sales.written SET id = id"

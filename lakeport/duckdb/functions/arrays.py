@@ -1,0 +1,96 @@
+"""Functions of arrays and maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from lakeport.duckdb.functions.function import Function, Functions, error_text
+from lakeport.duckdb.kinds import Kind, kind_of, kind_of_type
+from lakeport.duckdb.refusal import refused
+
+__all__ = ["ARRAYS"]
+
+_ALIKE = frozenset({Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.BOOLEAN, Kind.TIMESTAMP, Kind.INSTANT})
+_ORDERED = _ALIKE | {Kind.DOUBLE, Kind.FLOAT, Kind.DECIMAL}
+_ZERO = error_text("INVALID_INDEX_OF_ZERO", "elements are counted from 1")
+_OUTSIDE = error_text("INVALID_ARRAY_INDEX_IN_ELEMENT_AT", "the array has no element there")
+
+
+def _held(arguments: Sequence[Expr], at: int = 0) -> exp.DataType:
+    assert arguments[0].type is not None
+    found: exp.DataType = arguments[0].type.expressions[at]
+    return found
+
+
+def _keys(arguments: Sequence[Expr]) -> exp.DataType:
+    return exp.DataType(this=exp.DType.ARRAY, expressions=[_held(arguments)], nested=True)
+
+
+def _values(arguments: Sequence[Expr]) -> exp.DataType:
+    return exp.DataType(this=exp.DType.ARRAY, expressions=[_held(arguments, 1)], nested=True)
+
+
+def _same(arguments: Sequence[Expr]) -> exp.DataType:
+    assert arguments[0].type is not None
+    return arguments[0].type
+
+
+def _check_held(node: exp.Anonymous) -> None:
+    """Elements that are compared have to be those that both engines compare alike."""
+    kind = kind_of_type(_held(node.expressions))
+    if kind not in _ORDERED:
+        raise refused(node, f"elements of {kind.value}")
+
+
+def _check_asked(node: exp.Anonymous) -> None:
+    kind, asked = kind_of_type(_held(node.expressions)), node.expressions[1]
+    if kind not in _ALIKE or (kind is not kind_of(asked) and kind_of(asked) is not Kind.NULL):
+        raise refused(node, f"{kind_of(asked).value} among {kind.value}")
+
+
+def _check_key(node: exp.Anonymous) -> None:
+    _check_asked(node)
+    if kind_of(node.expressions[1]) is Kind.NULL:
+        raise refused(node, "the key NULL")
+
+
+def _from_first(node: exp.Anonymous) -> None:
+    if any(isinstance(one, exp.Neg) for one in node.expressions) or not int(node.expressions[1].name):
+        raise refused(node, "a start before 1, or a length below 0")
+
+
+ARRAYS: Functions = {
+    **dict.fromkeys(
+        ("size", "cardinality"), (Function("A", "INT", "len(a)"), Function("M", "INT", "len(map_keys(a))"))
+    ),
+    "array_size": (Function("A", "INT", "len(a)"),),
+    "array_contains": (
+        Function("A*", "BOOLEAN", "CASE WHEN b IS NULL THEN NULL WHEN list_contains(a, b) THEN true "
+                 "WHEN len(a) > list_count(a) THEN NULL WHEN a IS NULL THEN NULL ELSE false END", check=_check_asked),
+    ),
+    "array_position": (
+        Function("A*", "BIGINT", "CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE coalesce(list_position(a, b), 0) "
+                 "END", check=_check_asked),
+    ),
+    "array_max": (Function("A", _held, "list_max(a)", check=_check_held),),
+    "array_min": (Function("A", _held, "list_min(a)", check=_check_held),),
+    "sort_array": (Function("A", _same, "list_sort(a, 'ASC', 'NULLS FIRST')", check=_check_held),),
+    "array_sort": (Function("A", _same, "list_sort(a, 'ASC', 'NULLS LAST')", check=_check_held),),
+    "reverse": (Function("A", _same, "list_reverse(a)"),),
+    "slice": (
+        Function("AII", _same, "CASE WHEN a IS NULL THEN NULL ELSE list_slice(a, b, b + c - 1) END",
+                 check=_from_first),
+    ),
+    "element_at": (
+        Function("Ai", _held, f"CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN b = 0 THEN {_ZERO} "
+                 f"WHEN abs(b) > len(a) THEN {_OUTSIDE} ELSE list_extract(a, b) END"),
+        Function("M*", lambda arguments: _held(arguments, 1), "list_extract(map_extract(a, b), 1)", check=_check_key),
+    ),
+    "map_contains_key": (Function("M*", "BOOLEAN", "map_contains(a, b)", check=_check_key),),
+    "map_keys": (Function("M", _keys, "map_keys(a)"),),
+    "map_values": (Function("M", _values, "map_values(a)"),),
+}  # fmt: skip
+"""Functions of arrays and maps."""

@@ -1,0 +1,136 @@
+"""One spelling for what can be written in several ways, after results have their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from lakeport.duckdb.refusal import refused
+
+__all__ = ["SPELLINGS", "respell", "rows_as_queries"]
+
+_PARTS = {
+    "YEAR": "year", "YEARS": "year", "QUARTER": "quarter", "MONTH": "month", "MONTHS": "month", "WEEK": "weekofyear",
+    "DAY": "day", "DAYS": "day", "DAYOFWEEK": "dayofweek", "DOW": "dayofweek", "DAYOFWEEK_ISO": "dayofweek_iso",
+    "DOY": "dayofyear", "HOUR": "hour", "HOURS": "hour", "MINUTE": "minute", "MINUTES": "minute",
+}  # fmt: skip
+
+
+def _is_null(given: list[Expr]) -> Expr:
+    return exp.Paren(this=exp.Is(this=exp.Paren(this=given[0]), expression=exp.Null()))
+
+
+def _is_not_null(given: list[Expr]) -> Expr:
+    return exp.Not(this=_is_null(given))
+
+
+def _coalesced(given: list[Expr]) -> Expr:
+    return exp.Coalesce(this=given[0], expressions=given[1:])
+
+
+def _substring(given: list[Expr]) -> Expr:
+    return exp.Substring(this=given[0], start=given[1], length=given[2] if len(given) > 2 else None)
+
+
+SPELLINGS: Mapping[str, tuple[tuple[int, ...], Callable[[list[Expr]], Expr]]] = {
+    "nvl": ((2,), _coalesced),
+    "ifnull": ((2,), _coalesced),
+    "nvl2": ((3,), lambda given: exp.If(this=_is_not_null(given[:1]), true=given[1], false=given[2])),
+    "isnull": ((1,), _is_null),
+    "isnotnull": ((1,), _is_not_null),
+    "equal_null": ((2,), lambda given: exp.Paren(this=exp.NullSafeEQ(this=given[0], expression=given[1]))),
+    "zeroifnull": ((1,), lambda given: _coalesced([given[0], exp.Literal.number(0)])),
+    "nullifzero": ((1,), lambda given: exp.Nullif(this=given[0], expression=exp.Literal.number(0))),
+    "substr": ((2, 3), _substring),
+    "every": ((1,), lambda given: exp.LogicalAnd(this=given[0])),
+}
+"""Other ways to write functions: how many arguments they take, and the same of them."""
+
+
+_FILTERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.Variance,
+             exp.VariancePop, exp.CountIf, exp.LogicalAnd, exp.LogicalOr, exp.Median)  # fmt: skip
+
+
+def rows_as_queries(tree: Expr) -> Expr:
+    """Writes rows that are written out as a union of queries; returns the changed statement."""
+    for values in list(tree.find_all(exp.Values)):
+        alias = values.args.get("alias")
+        made = _rows(values, [] if alias is None else [one.name for one in alias.columns])
+        if values is tree:
+            return made
+        name = exp.TableAlias(this=exp.to_identifier("lakeport_values") if alias is None else alias.this)
+        values.replace(exp.Subquery(this=made, alias=name))
+    return tree
+
+
+def _rows(values: exp.Values, names: list[str]) -> exp.Query:
+    rows = [one.expressions if isinstance(one, exp.Tuple) else [one] for one in values.expressions]
+    names = names or [f"col{at}" for at, _ in enumerate(rows[0], start=1)]
+    if any(len(row) != len(names) for row in rows):
+        raise refused(values, "rows of different lengths")
+    queries: list[exp.Query] = [
+        exp.Select(expressions=[exp.alias_(one, name) for one, name in zip(row, names, strict=True)]) for row in rows
+    ]
+    while len(queries) > 1:
+        pairs = zip(queries[::2], queries[1::2], strict=False)
+        left = queries[-1:] if len(queries) % 2 else []
+        queries = [*(exp.Union(this=one, expression=other, distinct=False) for one, other in pairs), *left]
+    return queries[0]
+
+
+def _filtered(node: exp.Filter) -> Expr:
+    """An aggregate over the rows that pass a condition, as one over NULL for others."""
+    aggregate, condition = node.this, node.expression.this
+    if not isinstance(aggregate, _FILTERED):
+        raise refused(node, "FILTER of this function")
+    inner = aggregate.this
+    if isinstance(inner, exp.Distinct):
+        if len(inner.expressions) > 1:
+            raise refused(node, "FILTER of several values")
+        inner = inner.expressions[0]
+    value = exp.Literal.number(1) if isinstance(inner, exp.Star) else inner.copy()
+    inner.replace(exp.Case(ifs=[exp.If(this=condition, true=value)]))
+    return aggregate
+
+
+def respell(tree: Expr) -> None:
+    """Writes a statement with fewer kinds of expressions; changes it.
+
+    Raises:
+        NotSupportedError: A function is called in a way that there is not.
+    """
+    for node in list(
+        tree.find_all(exp.Anonymous, exp.Extract, exp.RegexpLike, exp.StrPosition, exp.Filter, exp.CountIf)
+    ):
+        made = _respelled(node)
+        if made is not None:
+            node.replace(made)
+
+
+def _respelled(node: Expr) -> Expr | None:
+    if isinstance(node, exp.Extract):
+        part = _PARTS.get(node.this.name.upper())
+        return None if part is None else _call(part, node.expression)
+    if isinstance(node, exp.Filter):
+        return _filtered(node)
+    if isinstance(node, exp.CountIf):
+        # That of DuckDB is NULL where all values are.
+        return exp.Count(this=exp.Case(ifs=[exp.If(this=node.this, true=exp.Literal.number(1))]))
+    if isinstance(node, exp.RegexpLike):
+        return _call("rlike", node.this, node.expression)
+    if isinstance(node, exp.StrPosition):
+        start = node.args.get("position")
+        return _call("locate", node.args["substr"], node.this, *([] if start is None else [start]))
+    counts, make = SPELLINGS.get(node.name.lower(), ((), None))
+    if make is None:
+        return None
+    given = list(node.expressions)
+    if len(given) not in counts:
+        raise refused(node, f"the function takes {' or '.join(map(str, counts))} arguments")
+    return make(given)
+
+
+def _call(name: str, *given: Expr) -> Expr:
+    return exp.Anonymous(this=name, expressions=list(given))

@@ -1,0 +1,104 @@
+"""Calls of functions over the columns of ``random_table``, of which no value makes either engine fail."""
+
+__all__ = ["CALLS"]
+
+CALLS = """
+upper(split_part(t, ',', 1)), upper('straße ä'), lower('ÄΟ-x'), ucase(t), lower(replace(t, 'Ελλάδα', '')), lcase('ÄB')
+length(s), char_length(t), character_length(t), len(t), octet_length(s), bit_length(t), length(bin)
+octet_length(bin)
+trim(s), ltrim(s), rtrim(s), btrim(s), trim(BOTH 'a ' FROM s), trim(LEADING ' ' FROM s), trim(TRAILING 'b' FROM s)
+btrim(s, 'aA'), ltrim('aA', s), rtrim('aA', s)
+replace(s, 'a', 'ö'), replace(s, 'a'), replace(s, '', 'x'), replace(s, t, 'x')
+repeat(t, k), space(k), repeat(s, 2)
+lpad(s, 5, 'xy'), rpad(s, 5, 'xy'), lpad(s, k, 'é'), rpad(s, k), lpad(s, 3), lpad(s, 4, ''), rpad(t, 9, 'ab')
+left(s, 2), right(s, 2), left(s, k), right(s, k), left(s, 0)
+instr(s, t), instr(s, 'a'), instr(s, ''), locate('a', s), locate(t, s), position('a', s), locate('a', s, 2)
+locate('', s, 2)
+contains(s, 'a'), contains(s, t), startswith(s, t), endswith(s, t), startswith(s, ''), endswith(s, 'b')
+substring_index(s, ',', 2), substring_index(s, ',', -2), substring_index(s, '.', 1), substring_index(s, ' ', 0)
+split_part(s, ',', 1), split_part(s, ',', 2), split_part(s, ',', -1), split_part(s, '.', 9)
+translate(s, 'abc', 'xy'), translate(s, 'aab', 'xyz'), ascii(s), ascii(t)
+md5(s), sha(s), sha1(s), base64(s), hex(s), hex(bin), base64(bin), md5(bin)
+hex(n), hex(b), bin(b), bin(k), hex(p)
+concat_ws('-', s, t), concat_ws(',', s, NULL, t), concat(s, t), s || t, concat(s, '-', t)
+substring(s, 2, 3), substr(s, 2), substring(s, 1, 0), substr(t, 3, 1)
+s LIKE 'a%', s LIKE '%\\\\%%', s LIKE '_b%', t LIKE '%\\\\_%', t LIKE '%\\\\\\\\', s LIKE '', s NOT LIKE '%a%'
+s RLIKE 'a', s RLIKE '^a', s RLIKE 'b$', rlike(s, '^.b'), regexp(t, 'x'), s RLIKE '[a-c]+\\\\.', s RLIKE '\\\\d{2}'
+s RLIKE '^\\\\s', s RLIKE 'a|x'
+regexp_like(s, '^(a|b)+$'), s RLIKE '[^a-zA-Z ]', s RLIKE '\\\\w\\\\s\\\\w', s RLIKE '^$', s RLIKE 'tab$'
+s RLIKE '[\\\\s,]'
+regexp_replace(s, 'a+', 'X'), regexp_replace(s, '[0-9]', ''), regexp_replace(s, '\\\\s', '_')
+regexp_replace(t, '.', '-')
+regexp_extract(s, '(a)(b)?', 1), regexp_extract(s, '([a-z]+),([a-z]+)', 2), regexp_extract(s, '[0-9]+', 0)
+regexp_extract(s, '(b)')
+split(s, ','), split(s, ' '), split(s, '\\\\.'), split(t, 'ab')
+sqrt(f), sqrt(k), sqrt(m), sign(f), signum(m), sign(n), isnan(f), nanvl(f, g), rint(f)
+ceil(CASE WHEN abs(f) < 1e9 THEN f END), floor(CASE WHEN abs(f) < 1e9 THEN f END), ceil(m), floor(m), ceiling(k)
+floor(n), ceil(w), floor(w), floor(b)
+round(f, 2), round(f), round(f, 0), round(g, 5), round(f, 1), round(n), round(m, 1), round(w, 3), round(v, 2)
+abs(k), abs(f), abs(m), -f, -m
+n % 7, n % nullif(k, 0), mod(n, 3), pmod(n, 3), pmod(k, -3), pmod(n, nullif(k, 0)), b % 1000
+n div 7, n div nullif(k, 0), p div 3, b div nullif(c, 0) + 0 * id
+n & k, n | k, n ^ k, ~n, b & c, p | k, bit_count(n), bit_count(b)
+pi(), e()
+f + g, f - g, f * g, n * 2.0D, k / 2, f / nullif(k, 0)
+m + w, m - w, w * 1.5, m * m * m, w * 3, m * 0.0001 * m, (w + m) * 2, (v - v) + 1
+m / 3, w / 7, m / nullif(k, 0), v / 1000
+year(day), quarter(day), month(day), day(day), dayofmonth(day), dayofweek(day), weekday(day), dayofyear(day)
+weekofyear(day)
+year(at), month(z), dayofweek(at), weekofyear(z), hour(at), minute(at), second(at), hour(z), minute(z), second(z)
+hour(day)
+extract(YEAR FROM at), extract(DAYOFWEEK FROM day), extract(WEEK FROM day), extract(HOUR FROM at)
+extract(DOY FROM day)
+last_day(day), date_add(day, -3), date_sub(day, -3), dateadd(day2, 0), date_add(at, -k - 9), datediff(day, day2)
+date_diff(day2, day), datediff(at, day)
+add_months(day, -1), add_months(day, -k - 13), add_months(day, -12), day - 1, day - 40, to_date(at), to_date(z)
+unix_date(day), date_from_unix_date(k), make_date(2024, 2, 29), make_date(1900 + p % 7, 3, 31), unix_timestamp(z)
+unix_timestamp(at), to_unix_timestamp(z)
+trunc(day, 'YYYY'), trunc(day, 'month'), trunc(day, 'quarter'), trunc(day, 'week'), trunc(at, 'mm')
+trunc(day, 'year')
+date_trunc('year', at), date_trunc('month', z), date_trunc('week', z), date_trunc('day', at), date_trunc('hour', z)
+date_trunc('minute', at)
+date_trunc('quarter', day), date_trunc('second', z), date_trunc('millisecond', at), date_trunc('microsecond', z)
+date_format(at, 'yyyy-MM-dd HH:mm:ss'), date_format(day, 'yyyyMMdd'), date_format(z, 'dd/MM/yy')
+date_format(at, 'EEEE, dd MMMM yyyy'), date_format(z, 'E HH'), date_format(at, "yyyy-MM-dd'T'HH:mm:ss.SSS")
+date_format(at, 'SSSSSS')
+from_unixtime(n), timestamp_seconds(k), from_unixtime(k)
+to_date('2024-02-29'), to_date('29/02/2024', 'dd/MM/yyyy'), to_date('20240229', 'yyyyMMdd')
+to_timestamp('2024-02-29 01:02:03')
+to_date(date_format(day, 'yyyyMMdd'), 'yyyyMMdd'), to_date(CAST(day AS STRING))
+day - INTERVAL 3 DAY, at - INTERVAL 3 HOURS, z - INTERVAL 2 MINUTES, at - INTERVAL '10' SECOND
+at - INTERVAL 1 MONTH, z - INTERVAL 2 DAYS
+greatest(n, k), least(n, k, p), greatest(f, g), least(f, g), greatest(s, t), least(day, day2), greatest(m, 0)
+least(m, w)
+nvl(s, t), ifnull(k, n), nvl2(s, 1, 2), coalesce(f, k), nullif(k, n), isnull(s), isnotnull(s), equal_null(k, n)
+zeroifnull(k), nullifzero(k)
+if(yes, n, k), CASE WHEN k > 2 THEN f WHEN yes THEN k END, CASE k WHEN 1 THEN 'a' WHEN 2 THEN s END
+CAST(n AS BIGINT), CAST(p AS INT), CAST(k AS DOUBLE), CAST(b AS DOUBLE), CAST(n AS STRING), CAST(k AS BOOLEAN)
+CAST(yes AS INT), CAST(yes AS STRING)
+CAST(m AS STRING), CAST(w AS STRING), CAST(v AS STRING), CAST(m AS DOUBLE), CAST(w AS DOUBLE), CAST(v AS DOUBLE)
+CAST(m AS INT)
+CAST(w / 1000 AS DECIMAL(38, 3)), CAST(m AS DECIMAL(9, 1)), CAST(k AS DECIMAL(3, 1)), CAST(v AS DECIMAL(38, 2))
+CAST(day AS STRING), CAST(at AS STRING), CAST(z AS STRING), CAST(day AS TIMESTAMP), CAST(day AS TIMESTAMP_NTZ)
+CAST(at AS DATE), CAST(z AS DATE)
+CAST(at AS TIMESTAMP), CAST(z AS TIMESTAMP_NTZ), CAST(s AS BINARY), CAST(bin AS STRING)
+CAST(CAST(n AS STRING) AS INT), CAST(CAST(b AS STRING) AS BIGINT), CAST(CAST(m AS STRING) AS DECIMAL(10, 2))
+CAST(CAST(v AS STRING) AS DOUBLE)
+CAST(CAST(m AS STRING) AS DECIMAL(9, 1)), CAST(CAST(day AS STRING) AS DATE)
+CAST(CAST(at AS STRING) AS TIMESTAMP_NTZ), CAST(CAST(z AS STRING) AS TIMESTAMP)
+CAST(CASE WHEN abs(f) < 1000 THEN f END AS INT), CAST(CASE WHEN abs(f) < 1000 THEN f END AS BIGINT)
+CAST(CASE WHEN abs(f) < 1000 THEN f END AS DECIMAL(10, 2))
+CAST(CASE WHEN abs(f) < 1e16 THEN f END AS DECIMAL(30, 8)), CAST(CASE WHEN abs(g) < 100 THEN g END AS TINYINT)
+size(ai), cardinality(ai), size(map), array_size(at2), array_contains(ai, 1), array_contains(ai, k)
+array_contains(at2, 'a'), array_position(ai, 2)
+array_max(ai), array_min(ai), array_max(at2), array_max(af), array_min(af), sort_array(ai), sort_array(at2)
+array_sort(ai), sort_array(af)
+reverse(ai), slice(ai, 1, 2), slice(at2, 2, 5), slice(ai, 3, 0), map_contains_key(map, 'a'), map_keys(map)
+map_values(map), element_at(map, 'a')
+element_at(array_sort(ai), CASE WHEN size(ai) > 0 THEN 1 END), element_at(ai, CASE WHEN size(ai) > 0 THEN -1 END)
+map['b']
+rows.x, rows.y, size(rows.x)
+f = g, f < g, f > 1, day < day2, s < t, m > w, k = m, at > day, z > '2000-01-01 00:00:00', f IS NULL
+split_part(t, 'Ελ', 1) ILIKE 'A%', split_part(t, 'Ελ', 1) ILIKE '%B'
+""".strip().splitlines()
+"""Lists of expressions."""
