@@ -91,8 +91,7 @@ class _Statistics(GuardedMetadata):
 class _ColumnStatistics(GuardedMetadata):
     def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         guarded = guarded_table(table)
-        known = self.metadata.get_column_handles(session, guarded.table)
-        self.checks.select(session.identity, guarded.name, [name for name in known if name not in guarded.hidden])
+        self.checks.select(session.identity, guarded.name, ())
         if guarded.policy is not None:
             return TableStatistics()
         metadata = cast(SupportsColumnStatistics, self.metadata)
@@ -219,7 +218,8 @@ class _Streaming(GuardedMetadata):
 
 
 def _shown(table: GuardedTable, known: TableStatistics) -> TableStatistics:
-    return replace(known, columns=tuple(one for one in known.columns if one[0] not in table.hidden))
+    unseen = table.hidden | table.unreadable
+    return replace(known, columns=tuple(one for one in known.columns if one[0] not in unseen))
 
 
 def _refuse_filtered(

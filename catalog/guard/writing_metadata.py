@@ -18,12 +18,21 @@ from connector_spi.optional.definitions import (
     TableDefinition,
 )
 from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
+from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedStatistics,
     StatisticsCollection,
     SupportsStatisticsCollection,
 )
-from connector_spi.optional.writing import MergeCommand, Overwrite, SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.optional.writing import (
+    InsertLayout,
+    MergeCommand,
+    Overwrite,
+    SupportsInsert,
+    SupportsInsertLayout,
+    SupportsMerge,
+    SupportsOverwrite,
+)
 from connector_spi.session import ConnectorSession
 
 __all__ = ["WRITING"]
@@ -90,6 +99,35 @@ class _TableDefinition(GuardedMetadata):
         return cast(SupportsTableDefinition, self.metadata)
 
 
+class _TableReplacement(GuardedMetadata):
+    def begin_replace_table(self, session: ConnectorSession, definition: TableDefinition) -> SchemaTableName | None:
+        self._check(session, definition.name)
+        made = self._replacing.begin_replace_table(session, definition)
+        if made is not None:
+            try:
+                # It is written as any table, under a name of its own.
+                self._check(session, made)
+            except AccessDeniedError:
+                cast(SupportsTableDefinition, self.metadata).drop_table(session, made, purge=True)
+                raise
+        return made
+
+    def finish_replace_table(
+        self, session: ConnectorSession, name: SchemaTableName, replacement: SchemaTableName
+    ) -> None:
+        self._check(session, name)
+        self._replacing.finish_replace_table(session, name, replacement)
+
+    def _check(self, session: ConnectorSession, name: SchemaTableName) -> None:
+        full = self.checks.full(name)
+        self.checks.check(lambda control: control.check_can_create_table(session.identity, full))
+        self.checks.check(lambda control: control.check_can_drop_table(session.identity, full))
+
+    @property
+    def _replacing(self) -> SupportsTableReplacement:
+        return cast(SupportsTableReplacement, self.metadata)
+
+
 class _PartitionDefinition(GuardedMetadata):
     def add_partitions(
         self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[PartitionDefinition]
@@ -126,6 +164,11 @@ class _Insert(GuardedMetadata):
 
     def abort_insert(self, session: ConnectorSession, insert: InsertHandle) -> None:
         cast(SupportsInsert, self.metadata).abort_insert(session, insert)
+
+
+class _InsertLayout(GuardedMetadata):
+    def get_insert_layout(self, session: ConnectorSession, table: TableHandle) -> InsertLayout | None:
+        return cast(SupportsInsertLayout, self.metadata).get_insert_layout(session, guarded_table(table).table)
 
 
 class _Overwrite(GuardedMetadata):
@@ -194,7 +237,9 @@ WRITING: tuple[tuple[type, type[GuardedMetadata]], ...] = (
     (SupportsSchemaDefinition, _SchemaDefinition),
     (SupportsTableDefinition, _TableDefinition),
     (SupportsPartitionDefinition, _PartitionDefinition),
+    (SupportsTableReplacement, _TableReplacement),
     (SupportsInsert, _Insert),
+    (SupportsInsertLayout, _InsertLayout),
     (SupportsOverwrite, _Overwrite),
     (SupportsMerge, _Merge),
     (SupportsStatisticsCollection, _StatisticsCollection),

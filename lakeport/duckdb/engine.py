@@ -204,7 +204,7 @@ class DuckDbEngine(Engine[LocalResult]):
         made = CreateTableAs.of(written)
         name = self._current.full(made.table)
         try:
-            with self._rows(made.query, None).reader() as rows:
+            with self._rows(made.query, lease).reader() as rows:
                 create_table_as(self._reads.statement(None), name, made.definition(name), rows)
         except BaseException as error:
             traceback.clear_frames(error.__traceback__)

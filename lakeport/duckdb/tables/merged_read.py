@@ -22,7 +22,10 @@ _REMOVED = pa.schema([("file", pa.int64()), ("position", pa.int64())])
 
 
 class MergedRead:
-    """What a connector says of the files of one table. It is asked once, when DuckDB asks for the first rows.
+    """What a connector says of the files of one table.
+
+    It is asked when DuckDB asks for the first rows, and what it said is dropped when DuckDB has both of its parts: a
+    query that reads the table again asks again.
 
     Args:
         files: The files.
@@ -38,13 +41,13 @@ class MergedRead:
         ]
         self._schema = schema
         self._lock = threading.Lock()
-        self._found: tuple[pa.Table, pa.Table] | None = None
+        self._found: dict[str, pa.Table] = {}
 
     def views(self) -> Mapping[str, tuple[pa.Schema, OpenReader]]:
         """The columns of the views that a query needs, by the ends of their names, and what reads their rows."""
         return {
-            "removed": (_REMOVED, self._reader(lambda: self._both()[0])),
-            "added": (self._schema, self._reader(lambda: self._both()[1])),
+            "removed": (_REMOVED, self._reader(lambda: self._take("removed"))),
+            "added": (self._schema, self._reader(lambda: self._take("added"))),
         }
 
     @staticmethod
@@ -57,13 +60,13 @@ class MergedRead:
 
         return opened
 
-    def _both(self) -> tuple[pa.Table, pa.Table]:
+    def _take(self, part: str) -> pa.Table:
         with self._lock:
-            if self._found is None:
+            if part not in self._found:
                 with ThreadPoolExecutor(min(default_threads(), len(self._merges))) as threads:
                     merged = list(threads.map(lambda one: one[1](), self._merges))
-                self._found = self._removed(merged), self._added(merged)
-            return self._found
+                self._found = {"removed": self._removed(merged), "added": self._added(merged)}
+            return self._found.pop(part)
 
     def _removed(self, merged: Sequence[MergedRows]) -> pa.Table:
         numbers = (number for number, _ in self._merges)

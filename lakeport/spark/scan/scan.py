@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
 
+from connector_spi.errors import AccessDeniedError
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.metadata import SupportsColumnStatistics, SupportsStatistics
 from connector_spi.names import CatalogSchemaTableName
@@ -216,7 +218,9 @@ class Scan:
         access, table = self.asked.plan.access, self.asked.plan.table
         with access.lock.asking(f"give statistics of table {table_words(table)}"):
             if wants_columns and isinstance(access.metadata, SupportsColumnStatistics):
-                return access.metadata.get_column_statistics(access.session, table)
+                # Who may not see all columns plans without statistics of any.
+                with suppress(AccessDeniedError):
+                    return access.metadata.get_column_statistics(access.session, table)
             if isinstance(access.metadata, SupportsStatistics):
                 return access.metadata.get_table_statistics(access.session, table)
         return TableStatistics()

@@ -83,7 +83,7 @@ class ScanProxy(Proxy):
     Args:
         jvm: The door to the JVM.
         scan: The scan.
-        pushed: Predicates; ``None`` where Java has them, and is told more in words.
+        pushed: Predicates; ``None`` where Java has them, and says more in words.
     """
 
     class Java:

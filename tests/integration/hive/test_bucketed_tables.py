@@ -85,17 +85,20 @@ def rows_of(count: int, start: int = 0) -> pa.Table:
 def create(engine: HiveEngine, schema: str, name: str, kind: str, buckets: str, version: int = 2) -> SchemaTableName:
     file_format, properties = _KINDS[kind]
     engine.sql(
-        f"CREATE TABLE {schema}.{name} ({_COLUMNS}) CLUSTERED BY {buckets} BUCKETS STORED AS {file_format} "
+        f"CREATE TABLE {schema}.{name} ({_COLUMNS}) CLUSTERED {buckets} BUCKETS STORED AS {file_format} "
         f"TBLPROPERTIES ({properties}, 'bucketing_version'='{version}')"
     )
     return SchemaTableName(schema, name)
 
 
-def misplaced(engine: HiveEngine, name: SchemaTableName, columns: str, count: int, version: int) -> int:
-    """How many rows are in a file of another bucket than Hive's own function gives."""
-    bucket = f"pmod({_FUNCTIONS[version]}({columns}) & 2147483647, {count})"
-    [(found,)] = engine.sql(f"SELECT count(*) FROM {name} WHERE {bucket} <> {_FILE_BUCKET}")
-    return int(found or -1)
+def counted(
+    engine: HiveEngine, name: SchemaTableName, columns: str, buckets: int, version: int = 2
+) -> tuple[int, int, int]:
+    """How many rows there are, the sum of their ids, and how many are in a file of another bucket than Hive says."""
+    bucket = f"pmod({_FUNCTIONS[version]}({columns}) & 2147483647, {buckets})"
+    found = engine.sql(f"SELECT count(*), sum(id), sum(if({bucket} = {_FILE_BUCKET}, 0, 1)) FROM {name}")
+    count, total, misplaced = (int(cell or 0) for cell in found[0])
+    return count, total, misplaced
 
 
 def validated(hive: HiveConnector, name: SchemaTableName) -> list[int]:
@@ -109,12 +112,11 @@ def validated(hive: HiveConnector, name: SchemaTableName) -> list[int]:
 def test_hives_hash_gives_the_same_buckets(
     hive_engine: HiveEngine, hive: HiveConnector, schema: str, kind: str, version: int
 ) -> None:
-    for columns in (*_SCHEMA.names, "id, s") if kind == "plain" else ("id", "c, s"):
+    for columns in (*_SCHEMA.names, "id, s") if (kind, version) == ("plain", 2) else ("c, s",):
         table = f"{kind}_{version}_{columns.replace(', ', '_')}"
         name = create(hive_engine, schema, table, kind, f"BY ({columns}) INTO 5", version)
         insert_rows(hive, name, [rows_of(100), rows_of(100, 100)])
-        assert hive_engine.sql(f"SELECT count(*), sum(id) FROM {name}") == [("200", "19900")]
-        assert misplaced(hive_engine, name, columns, 5, version) == 0, columns
+        assert counted(hive_engine, name, columns, 5, version) == (200, 19900, 0), columns
 
 
 @pytest.mark.parametrize("kind", ["plain", "insert_only"])
@@ -145,9 +147,8 @@ def test_hive_goes_on_where_we_have_written(hive_engine: HiveEngine, hive: HiveC
         insert_rows(hive, name, [rows_of(10, start)])
         model |= set(range(start, start + 10))
         hive_engine.compact(str(name), kind)
-        assert hive_engine.sql(f"SELECT count(*), sum(id) FROM {name}") == [(str(len(model)), str(sum(model)))]
+        assert counted(hive_engine, name, "id", 4) == (len(model), sum(model), 0)
         assert validated(hive, name) == sorted(model)
-        assert misplaced(hive_engine, name, "id", 4, 2) == 0
 
 
 def test_hive_reads_the_statements_of_a_block(hive_engine: HiveEngine, hive: HiveConnector, schema: str) -> None:
@@ -164,6 +165,5 @@ def test_hive_reads_the_statements_of_a_block(hive_engine: HiveEngine, hive: Hiv
     hive_engine.sql(f"DELETE FROM {name} WHERE id % 2 = 0")
     for kind in ("minor", "major"):
         hive_engine.compact(str(name), kind)
-        assert hive_engine.sql(f"SELECT count(*), sum(id) FROM {name}") == [("15", "225")]
+        assert counted(hive_engine, name, "id", 2) == (15, 225, 0)
         assert validated(hive, name) == list(range(1, 30, 2))
-        insert_rows(hive, name, [rows_of(0)])

@@ -164,6 +164,7 @@ QUERIES = (
     "max(n) OVER (ORDER BY n RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS e FROM mem.s.t ORDER BY Big",
     "SELECT n, rank() OVER (ORDER BY sum(d) / count(*)) AS r FROM mem.s.t GROUP BY n ORDER BY n",
     "SELECT yes, n, count(*) AS c FROM mem.s.t GROUP BY GROUPING SETS ((yes), (yes, n), ()) ORDER BY yes, n, c",
+    "SELECT id, row_number() OVER (PARTITION BY yes ORDER BY Big) AS r FROM mem.s.t QUALIFY r = 1 ORDER BY id",
     "SELECT x + 1 AS z, y FROM VALUES (1, 'a'), (2, NULL), (3, 'c') AS t(x, y) ORDER BY z",
     "VALUES (1, 'a'), (2, 'b'), (3, 'c')",
     "SELECT id, el FROM mem.s.n LATERAL VIEW explode(a) x AS el ORDER BY id, el",

@@ -79,7 +79,7 @@ def read_asked_table(jvm: Jvm, ident: JavaObject, context: tuple[object, ...], s
 
 
 def table_of_words(text: str, version: AskedVersion | None = None) -> AskedTable:
-    """The arguments of ``loadTable`` in what ``PlanWords.java`` tells, beside a version that is told apart."""
+    """The arguments of ``loadTable`` in what ``PlanWords.java`` tells, beside a version that comes apart."""
     found = json.loads(text)
     if "time travel" in found:
         kind, name, micros, text = found["time travel"]

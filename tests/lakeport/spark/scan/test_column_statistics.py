@@ -15,14 +15,18 @@ from pyspark.sql import SparkSession
 
 import lakeport
 from catalog.metastore.factory import Metastore
+from connector_spi.errors import AccessDeniedError
 from connector_spi.statistics import ColumnStatistics, TableStatistics
 from connectors.hive.connector import HiveConnector
 from connectors.hive.statistics.accuracy import is_current
 from lakeport.session import Session
+from lakeport.spark.scan.scan import PushedScan, Scan
 from lakeport.spark.scan.statistics.columns import plausible_columns
+from lakeport.spark.tasks.task import TaskWork
 from tests.connectors.hive.table_writer import create_table
 from tests.connectors.hudi.metadata_table.writer import MetadataWriter, file_stats
 from tests.connectors.hudi.writer import HudiWriter
+from tests.lakeport.spark.scan.fakes import FOR_TASKS, FakeSpark, scanned
 
 pytestmark = pytest.mark.spark
 
@@ -194,6 +198,21 @@ def test_statistics_that_contradict_themselves_are_left_out() -> None:
     assert found.keys() == {"good", "many"}
     assert found["good"] == columns["good"]
     assert found["many"].distinct_values == pytest.approx(11)
+
+
+def test_who_may_not_see_all_columns_plans_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An access control refuses to show statistics of columns that a user may not select."""
+
+    def refuse(*_: object) -> TableStatistics:
+        raise AccessDeniedError("Access Denied: Cannot select from columns")
+
+    with scanned(lambda columns: [FOR_TASKS]) as (table, _):
+        monkeypatch.setattr(type(table.plan.access.metadata), "get_column_statistics", refuse, raising=False)
+        monkeypatch.setattr(FakeSpark, "uses_column_statistics", lambda spark: True)
+        output = pa.schema([("id", pa.int64())])
+        scan = Scan(PushedScan(table, table.plan, output, TaskWork()), FakeSpark())
+        found = scan.statistics()
+    assert found.row_count == 1
 
 
 def test_a_hudi_table_has_those_of_its_index(session: Session, tmp_path: Path) -> None:
