@@ -6,8 +6,7 @@ would show what it should hide.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from catalog.guard.expressions import ColumnValue, ConstantValue, Expression, FunctionCall
+from catalog.guard.functions import Functions, Node
+from catalog.guard.operands import Operands
 from catalog.guard.value_types import (
     UnclearError,
     alike,
@@ -37,13 +38,7 @@ ACCESS_CONTROL_EXPRESSION = ErrorCode("ACCESS_CONTROL_EXPRESSION", ErrorType.USE
 
 _TEXT, _LONG, _BOOLEAN, _NULL = pa.string(), pa.int64(), pa.bool_(), pa.null()
 _COMPARISONS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
-_TEXT_FUNCTIONS = {"Lower": "lower", "Upper": "upper", "Reverse": "reverse"}
-_UNITS = ("day", "week", "month", "quarter", "year")
 _CASTS = {"VARCHAR": _TEXT, "BIGINT": _LONG, "INT": pa.int32(), "DOUBLE": pa.float64(), "DATE": pa.date32()}
-# Java's expressions and RE2's mean the same by these parts.
-_SAFE_PATTERN = re.compile(
-    r"(?:[A-Za-z0-9 @_/:,;#%&=~-]|\\[dDwW.@+*?()/\-]|\.|\[\^?(?:[A-Za-z0-9 @._-]|\\[dw])+\]|[+*?^$|()])*"
-)
 
 
 def compile_filter(text: str, columns: Sequence[ColumnMetadata], user: str) -> Expression:
@@ -113,7 +108,8 @@ class _Compiler:
     def __init__(self, columns: Mapping[str, ColumnMetadata], user: str) -> None:
         self._columns = columns
         self._user = user
-        self._nodes: dict[str, tuple[tuple[str, ...], Callable[[Expr], Expression]]] = {
+        self._operands = Operands(self.compile)
+        self._nodes: dict[str, Node] = {
             "Paren": (("this",), lambda node: self.compile(node.this)),
             "Column": (("this",), self._column),
             "Literal": (("this", "is_string"), literal),
@@ -123,7 +119,7 @@ class _Compiler:
             "CurrentUser": ((), lambda node: ConstantValue(self._user, _TEXT)),
             "And": (("this", "expression"), partial(self._junction, "and")),
             "Or": (("this", "expression"), partial(self._junction, "or")),
-            "Not": (("this",), lambda node: FunctionCall("not", (self._condition(node.this),), _BOOLEAN)),
+            "Not": (("this",), lambda node: FunctionCall("not", (self._operands.condition(node.this),), _BOOLEAN)),
             "Is": (("this", "expression"), self._is),
             "In": (("this", "expressions"), self._in),
             "Between": (("this", "low", "high"), self._between),
@@ -133,25 +129,11 @@ class _Compiler:
             "Coalesce": (("this", "expressions"), self._coalesce),
             "Nullif": (("this", "expression"), self._null_if),
             "Cast": (("this", "to"), self._cast),
-            "Concat": (("expressions", "safe", "coalesce"), lambda node: self._concat(node.expressions)),
-            "DPipe": (("this", "expression", "safe"), lambda node: self._concat([node.this, node.expression])),
-            "Substring": (("this", "start", "length"), self._substring),
-            "Length": (("this",), lambda node: FunctionCall("length", (self._text(node.this),), _LONG)),
-            "Replace": (("this", "expression", "replacement"), self._replace),
-            "RegexpReplace": (("this", "expression", "replacement"), self._regexp_replace),
-            "Encode": (("this", "charset"), self._to_utf8),
-            "MD5Digest": (("this",), partial(self._hash, "md5")),
-            "SHA2Digest": (("this", "length"), self._sha2),
-            "Hex": (("this",), self._hex),
-            "LowerHex": (("this",), lambda node: FunctionCall("lower", (self._hex(node),), _TEXT)),
-            "Year": (("this",), partial(self._part, "year")),
-            "Month": (("this",), partial(self._part, "month")),
-            "TimestampTrunc": (("this", "unit"), self._truncated),
             **{
                 name: (("this", "expression"), partial(self._comparison, operator))
                 for name, operator in _COMPARISONS.items()
             },
-            **{name: (("this",), partial(self._text_function, function)) for name, function in _TEXT_FUNCTIONS.items()},
+            **Functions(self._operands).nodes,
         }
 
     def compile(self, node: Expr) -> Expression:
@@ -179,38 +161,10 @@ class _Compiler:
             raise UnclearError(f"{node.sql('trino')!r:.80} is not understood")
         return ConstantValue(-found.value, found.type)
 
-    def _condition(self, node: Expr) -> Expression:
-        found = self.compile(node)
-        if pa.types.is_null(found.type):
-            return ConstantValue(None, _BOOLEAN)
-        if not pa.types.is_boolean(found.type):
-            raise UnclearError(f"{node.sql('trino')!r:.80} is {found.type}, expected a condition")
-        return found
-
-    def _text(self, node: Expr) -> Expression:
-        found = self.compile(node)
-        if pa.types.is_null(found.type):
-            return ConstantValue(None, _TEXT)
-        if not pa.types.is_string(found.type):
-            raise UnclearError(f"{node.sql('trino')!r:.80} is {found.type}, expected a text")
-        return found
-
-    def _binary(self, node: Expr) -> Expression:
-        found = self.compile(node)
-        if not pa.types.is_binary(found.type):
-            raise UnclearError(
-                f"{node.sql('trino')!r:.80} is {found.type}, expected bytes; to_utf8 makes them of texts"
-            )
-        return found
-
-    def _constant(self, node: Expr, kind: type) -> Expression:
-        found = self.compile(node)
-        if not isinstance(found, ConstantValue) or type(found.value) is not kind:
-            raise UnclearError(f"{node.sql('trino')!r:.80} is no constant of {kind.__name__}")
-        return found
-
     def _junction(self, operator: str, node: Expr) -> Expression:
-        return FunctionCall(operator, (self._condition(node.this), self._condition(node.expression)), _BOOLEAN)
+        return FunctionCall(
+            operator, (self._operands.condition(node.this), self._operands.condition(node.expression)), _BOOLEAN
+        )
 
     def _comparison(self, operator: str, node: Expr) -> Expression:
         return self._compared(operator, self.compile(node.this), self.compile(node.expression))
@@ -241,17 +195,17 @@ class _Compiler:
         return FunctionCall("and", bounds, _BOOLEAN)
 
     def _like(self, node: Expr) -> Expression:
-        pattern = self._constant(node.expression, str)
+        pattern = self._operands.constant(node.expression, str)
         assert isinstance(pattern, ConstantValue)
         if "\\" in str(pattern.value):
             raise UnclearError("a pattern with a backslash is not understood")
-        found = FunctionCall("like", (self._text(node.this), pattern), _BOOLEAN)
+        found = FunctionCall("like", (self._operands.text(node.this), pattern), _BOOLEAN)
         return FunctionCall("not", (found,), _BOOLEAN) if node.args.get("negate") else found
 
     def _if(self, node: Expr) -> Expression:
         otherwise = node.args.get("false")
         return chosen(
-            [(self._condition(node.this), self.compile(node.args["true"]))],
+            [(self._operands.condition(node.this), self.compile(node.args["true"]))],
             ConstantValue(None, _NULL) if otherwise is None else self.compile(otherwise),
         )
 
@@ -259,7 +213,11 @@ class _Compiler:
         value = None if node.this is None else self.compile(node.this)
         cases = []
         for one in node.args["ifs"]:
-            asked = self._condition(one.this) if value is None else self._compared("=", value, self.compile(one.this))
+            asked = (
+                self._operands.condition(one.this)
+                if value is None
+                else self._compared("=", value, self.compile(one.this))
+            )
             cases.append((asked, self.compile(one.args["true"])))
         default = node.args.get("default")
         return chosen(cases, ConstantValue(None, _NULL) if default is None else self.compile(default))
@@ -285,59 +243,3 @@ class _Compiler:
         if made is None:
             raise UnclearError(f"a cast of {kind} to {target} is not understood")
         return made
-
-    def _concat(self, nodes: Sequence[Expr]) -> Expression:
-        return FunctionCall("concat", tuple(self._text(node) for node in nodes), _TEXT)
-
-    def _substring(self, node: Expr) -> Expression:
-        numbers = [self._constant(node.args[key], int) for key in ("start", "length") if node.args.get(key) is not None]
-        return FunctionCall("substr", (self._text(node.this), *numbers), _TEXT)
-
-    def _replace(self, node: Expr) -> Expression:
-        texts = [self._constant(node.args[key], str) for key in ("expression", "replacement")]
-        return FunctionCall("replace", (self._text(node.this), *texts), _TEXT)
-
-    def _regexp_replace(self, node: Expr) -> Expression:
-        pattern, made = (self._constant(node.args[key], str) for key in ("expression", "replacement"))
-        assert isinstance(pattern, ConstantValue)
-        assert isinstance(made, ConstantValue)
-        text = str(pattern.value)
-        if "(?" in text or not _SAFE_PATTERN.fullmatch(text) or set(str(made.value)) & {"$", "\\"}:
-            raise UnclearError("of regular expressions simple ones are understood: characters, classes and + * ? |")
-        return FunctionCall("regexp_replace", (self._text(node.this), pattern, made), _TEXT)
-
-    def _text_function(self, function: str, node: Expr) -> Expression:
-        return FunctionCall(function, (self._text(node.this),), _TEXT)
-
-    def _to_utf8(self, node: Expr) -> Expression:
-        if node.args["charset"].name.lower() != "utf-8":
-            raise UnclearError(f"{node.sql('trino')!r:.80} is not understood")
-        return FunctionCall("to_utf8", (self._text(node.this),), pa.binary())
-
-    def _hash(self, function: str, node: Expr) -> Expression:
-        return FunctionCall(function, (self._binary(node.this),), pa.binary())
-
-    def _sha2(self, node: Expr) -> Expression:
-        length = node.args["length"].name
-        if length not in ("256", "512"):
-            raise UnclearError(f"{node.sql('trino')!r:.80} is not understood")
-        return self._hash(f"sha{length}", node)
-
-    def _hex(self, node: Expr) -> Expression:
-        return FunctionCall("to_hex", (self._binary(node.this),), _TEXT)
-
-    def _part(self, function: str, node: Expr) -> Expression:
-        return FunctionCall(function, (self._day(node.this),), _LONG)
-
-    def _truncated(self, node: Expr) -> Expression:
-        unit = node.args["unit"].name.lower()
-        if unit not in _UNITS:
-            raise UnclearError(f"date_trunc of '{unit}' is not understood; expected one of {', '.join(_UNITS)}")
-        value = self._day(node.this)
-        return FunctionCall("date_trunc", (ConstantValue(unit, _TEXT), value), value.type)
-
-    def _day(self, node: Expr) -> Expression:
-        found = self.compile(node)
-        if not pa.types.is_date32(found.type):
-            raise UnclearError(f"{node.sql('trino')!r:.80} is {found.type}, expected a date")
-        return found
