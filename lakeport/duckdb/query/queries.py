@@ -83,11 +83,12 @@ class Query:
             raise refused("WITH RECURSIVE", "recursion")
         statement = rows_as_queries(statement)
         views: dict[NamedTable, str] = {}
+        prefix = _free_prefix(statement)
         for table in list(statement.find_all(exp.Table)):
             named = NamedTable.of(table)
             if len(named.parts) == 1 and named.is_plain and is_common(table):
                 continue
-            view = views.setdefault(named, f"lakeport_{len(views)}")
+            view = views.setdefault(named, f"{prefix}{len(views)}")
             alias = table.alias or table.name
             found = exp.alias_(exp.table_(view), alias, table=True)
             found.set("joins", table.args.get("joins"))
@@ -158,6 +159,15 @@ def _keep_case(tree: Expr, letters: Mapping[str, str], written: Mapping[str, str
             one.set("alias", exp.to_identifier(written[one.alias], quoted=True))
         elif isinstance(one, exp.Alias) and isinstance(one.this, exp.Column) and one.alias == one.this.name:
             one.set("alias", exp.to_identifier(letters.get(one.alias, one.alias), quoted=True))
+
+
+def _free_prefix(statement: Expr) -> str:
+    """What no name of a ``WITH`` begins with, since such a name would take the place of a table."""
+    names = [one.alias.lower() for one in statement.find_all(exp.CTE)]
+    prefix = "lakeport_"
+    while any(name.startswith(prefix) for name in names):
+        prefix += "_"
+    return prefix
 
 
 def is_common(table: exp.Table) -> bool:

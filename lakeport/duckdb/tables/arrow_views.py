@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+from sqlglot import exp
 
 from connector_spi.metadata import SupportsStatistics
 from connector_spi.statistics import TableStatistics
@@ -41,6 +42,8 @@ def sized_view(view: str, schema: pa.Schema, rows: int) -> str:
     It takes an Arrow stream for one row, and would keep the largest table of a join in memory, to look the smallest one
     up in it. The second part of the query has no rows, which DuckDB cannot know, and is over before it begins.
     """
+    if any("VARIANT" in one.sql("duckdb") for one in map(_type, schema)):
+        return f"SELECT {', '.join(map(_quoted, schema.names))} FROM {view}"  # NULLs of such types cannot be written
     nothing = ", ".join(f"CASE WHEN a.i < -1 THEN {null} ELSE {null} END" for null in map(_null, schema))
     width = max(1, rows * _PASSED // _FACTOR)
     return (
@@ -50,7 +53,11 @@ def sized_view(view: str, schema: pa.Schema, rows: int) -> str:
 
 
 def _null(field: pa.Field) -> str:
-    return f"CAST(NULL AS {column_type(field.type).sql('duckdb')})"
+    return f"CAST(NULL AS {_type(field).sql('duckdb')})"
+
+
+def _type(field: pa.Field) -> exp.DataType:
+    return column_type(field.type)
 
 
 def _quoted(name: str) -> str:

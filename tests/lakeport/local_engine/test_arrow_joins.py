@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 from pyarrow import orc
 
 import lakeport
 from lakeport.duckdb.session import LocalSession
+from lakeport.duckdb.tables.arrow_views import sized_view
 
 _ROWS = 200_000
 
@@ -81,3 +83,18 @@ def test_a_table_that_is_named_twice_is_read_once(session: LocalSession) -> None
     assert len(session.sql(either).fetchall()) == 9
     inner = "SELECT small_id FROM hive.s.small WHERE small_id IN (SELECT max(small_id) FROM hive.s.small) ORDER BY 1"
     assert session.sql(inner).fetchall() == [(49,)]
+
+
+def test_types_stay_what_they_are_where_rows_are_estimated() -> None:
+    rows = pa.table({"t": pa.array([1], pa.time64("us")), "b": pa.array([b"xy"], pa.binary(2)), "i": [1]})
+    with duckdb.connect() as connection:
+        connection.register("rows", rows)
+        plain = connection.sql("SELECT * FROM rows")
+        assert connection.sql(sized_view("rows", rows.schema, 100)).types == plain.types
+
+
+def test_a_name_of_the_query_takes_no_tables_place(session: LocalSession) -> None:
+    query = (
+        "WITH lakeport_0 AS (SELECT 5 AS i) SELECT a.i, small_id FROM lakeport_0 a JOIN hive.s.small ON a.i = small_id"
+    )
+    assert session.sql(query).fetchall() == [(5, 5)]
