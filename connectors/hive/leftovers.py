@@ -31,6 +31,13 @@ _ARGUMENTS = (
     ProcedureArgument("schema_name", pa.string(), "Schema of the table."),
     ProcedureArgument("table_name", pa.string(), "Name of the table."),
     ProcedureArgument(_THRESHOLD.name, pa.string(), _THRESHOLD.description, required=False, default="1d"),
+    ProcedureArgument(
+        "delete_replaced",
+        pa.bool_(),
+        "Also rows that a write has moved aside, to replace them, and could not move back.",
+        required=False,
+        default=False,
+    ),
 )
 _RESULT = pa.schema([("folder", pa.string()), ("files", pa.int64()), ("bytes", pa.int64())])
 
@@ -38,8 +45,9 @@ _RESULT = pa.schema([("folder", pa.string()), ("files", pa.int64()), ("bytes", p
 def orphan_files_procedure(metastore: Metastore, files: FileSystem) -> Procedure:
     """``CALL hive.system.remove_orphan_files('s', 't', ...)``; its rows are the folders that are gone.
 
-    Only hidden folders that Lakeport itself makes are touched: no reader looks into them. Where an overwrite was killed
-    all of its new files are in their place before the first old one is moved there, so no row is lost.
+    Only hidden folders that Lakeport itself makes are touched: no reader looks into them. Rows that were moved aside
+    are old ones where an overwrite was killed, and the only ones where an error could not be undone; so they stay,
+    unless they are asked for.
     """
 
     def remove(session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
@@ -53,6 +61,8 @@ def orphan_files_procedure(metastore: Metastore, files: FileSystem) -> Procedure
         make_handle(table, files)
         rows = []
         for folder, inside in _leftovers(files, table_location(table), time.time() - seconds):
+            if inside and _is_replaced(folder) and not arguments["delete_replaced"]:
+                continue
             files.delete_folder(folder)
             rows.append({"folder": folder, "files": len(inside), "bytes": sum(one.size for one in inside)})
         return pa.Table.from_pylist(rows, _RESULT)
@@ -65,6 +75,10 @@ def orphan_files_procedure(metastore: Metastore, files: FileSystem) -> Procedure
         result=_RESULT,
         function=remove,
     )
+
+
+def _is_replaced(folder: str) -> bool:
+    return folder.rpartition("/")[2].startswith(REPLACED)
 
 
 def _seconds(text: Value | None) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from catalog.metastore.definitions import is_managed, is_translated
+from catalog.metastore.error_codes import CONNECTION_FAILED, TIMED_OUT
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
 from connector_spi.errors import ConnectorError, NotSupportedError
@@ -13,6 +15,8 @@ from connectors.hive.definitions.table_formats import is_transactional, table_lo
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["has_definition", "is_swapped", "swap"]
+
+_LOG = logging.getLogger(__name__)
 
 
 def is_swapped(old: Table, new: Table) -> bool:
@@ -51,7 +55,8 @@ def swap(metastore: Metastore, files: FileSystem, name: SchemaTableName, replace
 
     Raises:
         NotSupportedError: It has changed its kind since ``is_swapped``.
-        ConnectorError: The metastore refused; the table is as it was, and the new rows are gone.
+        ConnectorError: The metastore refused; the table is as it was, and the new rows are gone. Where it gave no
+            answer, the table is the old one or the new one, and both directories stay.
     """
     found = [metastore.reads.get_table(one.schema, one.table) for one in (name, replacement)]
     old, new = found
@@ -63,7 +68,11 @@ def swap(metastore: Metastore, files: FileSystem, name: SchemaTableName, replace
     try:
         entry = replace(new, database=old.database, name=old.name, owner=old.owner, create_time=old.create_time)
         metastore.writes.alter_table(name.schema, name.table, entry)
-    except ConnectorError:
-        files.delete_folder(made)
+    except ConnectorError as error:
+        if error.code in (CONNECTION_FAILED, TIMED_OUT):
+            # The metastore may have done it, or do it yet: then these are the rows of the table.
+            _LOG.warning("%s may have been replaced by the rows in %s, which stay: %s", name, made, error.message)
+        else:
+            files.delete_folder(made)
         raise
     files.delete_folder(table_location(old))

@@ -15,6 +15,7 @@ from catalog.metastore.partitions.names import partition_values
 from connector_spi.connector import Connector
 from connector_spi.errors import (
     ConnectorError,
+    ExternalError,
     FileMissingError,
     InternalError,
     InvalidArgumentError,
@@ -22,6 +23,7 @@ from connector_spi.errors import (
     TableNotFoundError,
     UserError,
 )
+from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.procedures import Procedure, ProcedureArgument
@@ -29,7 +31,10 @@ from connector_spi.optional.writing import Overwrite, SupportsOverwrite
 from connector_spi.predicate import Value
 from connector_spi.session import ConnectorSession
 from connectors.hive.handles import HiveTableHandle
+from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
+from connectors.toolkit.codecs.hadoop_codecs import codec_of_path
+from connectors.toolkit.partition_values import partition_value
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, is_hidden, join_path, storage_errors
 
 __all__ = ["load_procedure"]
@@ -51,6 +56,7 @@ _ARGUMENTS = (
     ),
 )
 _RESULT = pa.schema([("files", pa.int64()), ("bytes", pa.int64())])
+_FORMATS_WITH_CODECS_INSIDE = ("orc", "parquet", "avro", "rcfile", "sequencefile")
 _ACID_COLUMN = "originalTransaction"
 
 
@@ -156,10 +162,17 @@ class _Loading:
         name = source.name
         if insert.acid is not None:
             # Hive gives them the names of its own files (Hive.copyFiles), by which rows without ids get some.
-            name = f"{insert.acid.directory}/{number:06d}_0"
+            name = f"{insert.acid.directory}/{number:06d}_0{_codec_extension(source.name, self.table)}"
         path = join_path(insert.staging, f"{number}")
         self.files.copy(source.path, path)
         return HiveFragment(path, name, self.partition, 0, source.size, original=True)
+
+
+def _codec_extension(name: str, table: HiveTableHandle) -> str:
+    """What readers know a file's codec by, which stays a part of its name."""
+    if table.storage.format in _FORMATS_WITH_CODECS_INSIDE or codec_of_path(name) is None:
+        return ""
+    return f".{name.rpartition('.')[2]}"
 
 
 def _sources(files: FileSystem, path: str, table: HiveTableHandle) -> tuple[FileInfo, ...]:
@@ -187,7 +200,23 @@ def _partition(table: HiveTableHandle, given: Value | None) -> tuple[str, ...]:
             f"the partition of {table.name} is given as {given!r}; expected "
             + (f"partition => '{expected}'" if keys else "none, since it has no keys")
         )
+    for key, text in zip(table.partition_keys, values, strict=True):
+        _check_key(table, key, text)
     return values
+
+
+def _check_key(table: HiveTableHandle, key: ColumnHandle, text: str) -> None:
+    """Refuses a text that another one stands for: there would be two partitions of one value."""
+    try:
+        written = value_text(partition_value(text, key.type, f"partition key '{key.name}' of {table.name}"))
+    except ExternalError as error:
+        raise InvalidArgumentError(
+            f"partition key '{key.name}' of {table.name} is given as {text!r}; expected a value of type {key.type}"
+        ) from error
+    if written != text:
+        raise InvalidArgumentError(
+            f"partition key '{key.name}' of {table.name} is given as {text!r}; expected {written!r}, as Hive writes it"
+        )
 
 
 def _check_format(files: FileSystem, path: str, table: HiveTableHandle) -> None:

@@ -39,7 +39,12 @@ PARQUET_CLASSES = (
     "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
     "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
 )
-_CLASSES = {"orc": ORC_CLASSES, "parquet": PARQUET_CLASSES}
+TEXT_CLASSES = (
+    "org.apache.hadoop.mapred.TextInputFormat",
+    "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+    "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+)
+_CLASSES = {"orc": ORC_CLASSES, "parquet": PARQUET_CLASSES, "text": TEXT_CLASSES}
 
 
 def write_file(path: Path, data: pa.Table, file_format: str, group_rows: int = 0) -> None:

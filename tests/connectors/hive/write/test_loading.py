@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 from pathlib import Path
 
 import pyarrow as pa
@@ -144,3 +145,26 @@ def test_bucketed_tables_refuse(hive: HiveConnector, tmp_path: Path) -> None:
     hive.metastore.writes.alter_table("s", "t", dataclasses.replace(table, storage=storage))
     with pytest.raises(NotSupportedError, match="it is bucketed"):
         load(hive, incoming(tmp_path, rows_of(1), partitioned=False))
+
+
+def test_compressed_texts_stay_what_they_are(hive: HiveConnector, tmp_path: Path) -> None:
+    create_table(hive.metastore, tmp_path, "s", "t", rows_of(), file_format="text", parameters=_INSERT_ONLY)
+    for path in (tmp_path / "s" / "t").rglob("*"):
+        path.unlink()
+    place = tmp_path / "day.txt.gz"
+    place.write_bytes(gzip.compress(b"1\x01v1\x01x\n2\x01v2\x01x\n"))
+    load(hive, place)
+    assert files(tmp_path / "s" / "t") == ["delta_0000001_0000001_0000/000000_0.gz"]
+    assert ids(hive) == [1, 2]
+
+
+@pytest.mark.parametrize(("given", "reason"), [("k=01", "expected '1'"), ("k=abc", "expected a value of type int32")])
+def test_a_partition_has_one_name(hive: HiveConnector, tmp_path: Path, given: str, reason: str) -> None:
+    rows = pa.table({"id": pa.array([], pa.int64()), "k": pa.array([], pa.int32())})
+    create_table(hive.metastore, tmp_path, "s", "t", rows, ["k"], file_format="orc")
+    place = tmp_path / "part.orc"
+    write_file(place, pa.table({"id": [1]}), "orc")
+    with pytest.raises(InvalidArgumentError, match=reason):
+        load(hive, place, partition=given)
+    load(hive, place, partition="k=1")
+    assert read_table(hive, "s", "t").to_pylist() == [{"id": 1, "k": 1}]
