@@ -30,6 +30,7 @@ class Behaviour(Enum):
     PARTITION_LISTING = "metadata is SupportsPartitionListing"
     PARTITION_PRUNING = "a filter on a partition key leaves out the other partitions"
     PROCEDURES = "the connector has procedures"
+    SEVERAL_INSERTS = "several inserts of one transaction become visible together"
     SEVERAL_SCHEMAS = "tables may be in more than one schema"
     SNAPSHOT_ISOLATION = "rows added after the handle was made are not seen"
     STATISTICS = "metadata is SupportsStatistics, and knows the row count of a table just made"

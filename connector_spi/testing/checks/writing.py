@@ -133,6 +133,7 @@ class WritingChecks(ConformanceBase):
 
     def test_several_inserts_of_one_transaction_all_come(self) -> None:
         self.require(Behaviour.INSERT)
+        self.require(Behaviour.SEVERAL_INSERTS)
         name, other = self.made(_BEFORE), self.made(_BEFORE, table="u")
         with self.query() as query:
             for table, rows in ((name, _ADDED), (other, _ADDED), (name, _MORE)):

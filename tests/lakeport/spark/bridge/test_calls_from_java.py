@@ -35,7 +35,9 @@ def _proxy_classes() -> list[type[Proxy]]:
 def _below(cls: type[Proxy]) -> Iterator[type[Proxy]]:
     for below in cls.__subclasses__():
         if below.__module__.startswith("lakeport."):
-            yield below
+            # What implements no interface itself is a part of classes that do, which have its methods.
+            if hasattr(below, "Java"):
+                yield below
             yield from _below(below)
 
 

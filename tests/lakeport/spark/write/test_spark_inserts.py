@@ -303,7 +303,7 @@ def test_rows_of_any_connector_that_merges_are_changed(warehouse: Warehouse) -> 
 def test_programs_do_not_replace_tables_over_files_of_others(warehouse: Warehouse) -> None:
     warehouse.create("kept", "id INT")
     warehouse.session.sql("INSERT INTO hive.s.kept VALUES (1)")
-    frame = warehouse.spark.sql("SELECT 2 AS id")
+    frame = warehouse.spark.sql("SELECT 2 AS id, 'b' AS name")
     tried: list[Callable[[], None]] = [
         lambda: frame.write.mode("overwrite").saveAsTable("hive.s.kept"),
         frame.writeTo("hive.s.kept").replace,
