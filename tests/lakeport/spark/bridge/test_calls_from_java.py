@@ -36,7 +36,7 @@ def _below(cls: type[Proxy]) -> Iterator[type[Proxy]]:
     for below in cls.__subclasses__():
         if below.__module__.startswith("lakeport."):
             # What implements no interface itself is a part of classes that do, which have its methods.
-            if hasattr(below, "Java"):
+            if below.Java is not Proxy.Java:
                 yield below
             yield from _below(below)
 
