@@ -1,0 +1,76 @@
+"""What rules hide, deny or mask stays so under other names, in filters, statistics and new partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pytest
+
+from catalog.access_control.file_access_control import FileAccessControl
+from catalog.guard.checks import Checks
+from catalog.guard.metadata import GuardedMetadata
+from catalog.guard.optional_metadata import READING
+from catalog.guard.writing_metadata import WRITING
+from connector_spi.errors import AccessDeniedError
+from connector_spi.handles import TableHandle
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.definitions import PartitionDefinition, SupportsPartitionDefinition
+from connector_spi.security import Identity
+from connector_spi.session import ConnectorSession
+from connectors.memory.metadata import MemoryMetadata, MemoryTransaction
+from tests.lakeport.access_control.guarded_sessions import RULES, memory_with_orders, write_rules
+
+ORDERS = SchemaTableName("s", "orders")
+FEED = SchemaTableName("s", "feed")
+CLERK = Identity("clerk")
+CLERKS_RULE = {
+    "user": "clerk",
+    "schema": "s",
+    "table": "orders",
+    "privileges": ["SELECT", "INSERT"],
+    "columns": [{"name": "region", "allow": False}],
+}
+
+
+class _Metadata(MemoryMetadata):
+    """Orders also come as a feed of rows as JSON, and take partitions."""
+
+    def apply_read_options(
+        self, session: ConnectorSession, table: TableHandle, options: Mapping[str, str]
+    ) -> TableHandle:
+        found = self.get_table_handle(session, FEED)
+        assert found is not None
+        return found
+
+    def add_partitions(
+        self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[PartitionDefinition]
+    ) -> None:
+        return
+
+
+def guarded(folder: Path, ability: type, rules: Sequence[Mapping[str, object]] = ()) -> GuardedMetadata:
+    """The guard of an ability over the tables in memory."""
+    memory = memory_with_orders()
+    memory.create_table(FEED, pa.table({"op": ["i"], "after": ['{"ssn": "111-22-3333"}']}), [])
+    hudi = pa.table({"key": ["k"], "_hoodie_record_key": ["k"]})
+    memory.create_table(SchemaTableName("s", "hudi"), hudi, [])
+    path = write_rules(folder, {**RULES, "tables": [*rules, *RULES["tables"]]})
+    metadata = _Metadata(memory._store, MemoryTransaction(memory._store))
+    made: type[GuardedMetadata] = dict((*READING, *WRITING))[ability]
+    return made(metadata, Checks("mem", FileAccessControl(path)))
+
+
+def session(identity: Identity) -> ConnectorSession:
+    return ConnectorSession("q", identity.user, "UTC", datetime(2024, 1, 1, tzinfo=UTC), groups=identity.groups)
+
+
+def test_a_partition_elsewhere_needs_what_a_new_table_needs(tmp_path: Path) -> None:
+    rule = {"user": "clerk", "table": "orders", "privileges": ["SELECT", "INSERT"]}
+    metadata = cast(SupportsPartitionDefinition, guarded(tmp_path, SupportsPartitionDefinition, [rule]))
+    metadata.add_partitions(session(CLERK), ORDERS, [PartitionDefinition(("fr",))])
+    with pytest.raises(AccessDeniedError, match="Cannot create table"):
+        metadata.add_partitions(session(CLERK), ORDERS, [PartitionDefinition(("fr",), "/data/secret")])
