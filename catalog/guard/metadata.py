@@ -14,7 +14,7 @@ from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, ProjectionApplication
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import Constraint, TupleDomain, references
-from connector_spi.schema import TableMetadata
+from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 
@@ -168,6 +168,22 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
         taken = self.metadata.apply_filter(session, guarded.table, Constraint(domain))
         return pruned if taken is None else pruned.of(taken.table)
 
+    def refuse_lost(self, session: ConnectorSession, plain: GuardedTable, other: GuardedTable) -> None:
+        """Checks that a table with columns of its own, such as a change feed, has those that rules name.
+
+        Its other columns may hold their values under names that no rule knows, such as a whole row as JSON.
+        """
+        masked = frozenset() if plain.policy is None else plain.policy.masked
+        columns = self.metadata.get_table_metadata(session, plain.table).columns
+        own = {column.name for column in columns if not _tells_of_others(column)}
+        held = own & (plain.hidden | plain.unreadable | masked)
+        lost = sorted(held.difference(self.metadata.get_column_handles(session, other.table)))
+        if lost:
+            raise AccessDeniedError(
+                f"Access Denied: Cannot select from table {self.checks.full(plain.name)} in this form: it lacks the "
+                f"columns {lost}, which are hidden, denied or masked, and may show their values elsewhere"
+            )
+
     def refuse_part(self, session: ConnectorSession, table: GuardedTable, verb: str) -> None:
         """Rows and values that are not seen must neither be changed nor lost."""
         if not table.is_whole:
@@ -192,6 +208,11 @@ def _unmasked(table: GuardedTable, constraint: Constraint) -> tuple[Constraint, 
     )
     offered = Constraint(constraint.summary.keep(lambda column: column.name not in masked), (), expressions)
     return offered, constraint.summary.keep(lambda column: column.name in masked)
+
+
+def _tells_of_others(column: ColumnMetadata) -> bool:
+    """The path of a file holds values of partition keys, and Hudi's own columns those of record keys and paths."""
+    return column.hidden or column.name.startswith("_hoodie_")
 
 
 def _harmless(properties: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:

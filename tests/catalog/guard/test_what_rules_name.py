@@ -19,6 +19,7 @@ from connector_spi.errors import AccessDeniedError
 from connector_spi.handles import TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import PartitionDefinition, SupportsPartitionDefinition
+from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.security import Identity
 from connector_spi.session import ConnectorSession
 from connectors.memory.metadata import MemoryMetadata, MemoryTransaction
@@ -66,6 +67,19 @@ def guarded(folder: Path, ability: type, rules: Sequence[Mapping[str, object]] =
 
 def session(identity: Identity) -> ConnectorSession:
     return ConnectorSession("q", identity.user, "UTC", datetime(2024, 1, 1, tzinfo=UTC), groups=identity.groups)
+
+
+@pytest.mark.parametrize(
+    "rule", [{"columns": [{"name": "note", "allow": False}]}, {"columns": [{"name": "ssn", "mask": "'x'"}]}]
+)
+def test_a_form_without_columns_that_rules_name_is_denied(tmp_path: Path, rule: Mapping[str, object]) -> None:
+    """Hudi's change feed has op, ts_ms, before and after: the rows are in it as JSON."""
+    one = {"user": "clerk", "table": "orders|feed", "privileges": ["SELECT"], **rule}
+    metadata = guarded(tmp_path, SupportsReadOptions, [one])
+    table = metadata.get_table_handle(session(CLERK), ORDERS)
+    assert table is not None
+    with pytest.raises(AccessDeniedError, match="in this form: it lacks the columns"):
+        cast(SupportsReadOptions, metadata).apply_read_options(session(CLERK), table, {})
 
 
 def test_a_partition_elsewhere_needs_what_a_new_table_needs(tmp_path: Path) -> None:
