@@ -114,6 +114,10 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
         self, session: ConnectorSession, table: TableHandle, constraint: Constraint
     ) -> FilterApplication | None:
         guarded = guarded_table(table)
+        # Where the connector takes the filter over, its columns are not read, and which rows come tells of them.
+        names = _filtered(constraint)
+        if names & guarded.unreadable:
+            self.checks.select(session.identity, guarded.name, sorted(names))
         offered, kept = _unmasked(guarded, constraint)
         if offered.summary.is_all and not offered.expressions:
             return None
@@ -149,12 +153,13 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
         handles = self.metadata.get_column_handles(session, handle)
         shown = self.checks.columns(identity, name, list(handles))
         policy = self.checks.policy(identity, name, columns, list(handles.values()))
-        if policy is not None or len(shown) < len(handles):
-            # The path of a file holds values of partition keys.
-            shown -= {column.name for column in columns if column.hidden}
+        unreadable = self.checks.unreadable(identity, name, shown)
+        # Who reads nothing, and only writes, sees no part of it.
+        if policy is not None or len(shown) < len(handles) or (unreadable and unreadable < shown):
+            shown -= {column.name for column in columns if _tells_of_others(column)}
+            unreadable &= shown
         if not shown:
             self.checks.select(identity, name, list(handles))
-        unreadable = self.checks.unreadable(identity, name, shown)
         return GuardedTable(name, handle, frozenset(handles) - shown, unreadable, policy)
 
     def _pruned(self, session: ConnectorSession, guarded: GuardedTable) -> GuardedTable:
@@ -196,6 +201,12 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
 def guarded_table(table: TableHandle) -> GuardedTable:
     """A handle that came from guarded metadata; any other is an error of the engine."""
     return cast(GuardedTable, table)
+
+
+def _filtered(constraint: Constraint) -> set[str]:
+    """Names of the columns of a filter."""
+    names = {ref.column.name for one in constraint.expressions for ref in references(one)}
+    return names | {column.name for column in constraint.summary.domains or ()}
 
 
 def _unmasked(table: GuardedTable, constraint: Constraint) -> tuple[Constraint, TupleDomain[ColumnHandle]]:

@@ -12,14 +12,16 @@ import pytest
 
 from catalog.access_control.file_access_control import FileAccessControl
 from catalog.guard.checks import Checks
-from catalog.guard.metadata import GuardedMetadata
+from catalog.guard.metadata import GuardedMetadata, guarded_table
 from catalog.guard.optional_metadata import READING
 from catalog.guard.writing_metadata import WRITING
 from connector_spi.errors import AccessDeniedError
 from connector_spi.handles import TableHandle
+from connector_spi.metadata import SupportsStatistics
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import PartitionDefinition, SupportsPartitionDefinition
 from connector_spi.optional.read_options import SupportsReadOptions
+from connector_spi.predicate import Constraint, Domain, TupleDomain
 from connector_spi.security import Identity
 from connector_spi.session import ConnectorSession
 from connectors.memory.metadata import MemoryMetadata, MemoryTransaction
@@ -88,3 +90,29 @@ def test_a_partition_elsewhere_needs_what_a_new_table_needs(tmp_path: Path) -> N
     metadata.add_partitions(session(CLERK), ORDERS, [PartitionDefinition(("fr",))])
     with pytest.raises(AccessDeniedError, match="Cannot create table"):
         metadata.add_partitions(session(CLERK), ORDERS, [PartitionDefinition(("fr",), "/data/secret")])
+
+
+def test_a_filter_of_a_denied_column_is_denied_beside_other_privileges(tmp_path: Path) -> None:
+    metadata = guarded(tmp_path, SupportsStatistics, [CLERKS_RULE])
+    table = metadata.get_table_handle(session(CLERK), ORDERS)
+    assert table is not None
+    region = metadata.metadata.get_column_handles(session(CLERK), guarded_table(table).table)["region"]
+    asked = Constraint(TupleDomain({region: Domain.single_value(pa.string(), "us")}))
+    with pytest.raises(AccessDeniedError, match="Cannot select from columns"):
+        metadata.apply_filter(session(CLERK), table, asked)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"filter": "key = 'x'"},
+        {"columns": [{"name": "key", "mask": "'x'"}]},
+        {"columns": [{"name": "key", "allow": False}], "privileges": ["SELECT", "INSERT"]},
+    ],
+)
+def test_columns_of_hudi_that_repeat_keys_are_hidden_with_them(tmp_path: Path, rule: Mapping[str, object]) -> None:
+    one = {"user": "clerk", "table": "hudi", "privileges": ["SELECT"], **rule}
+    metadata = guarded(tmp_path, SupportsStatistics, [one])
+    table = metadata.get_table_handle(session(CLERK), SchemaTableName("s", "hudi"))
+    assert table is not None
+    assert list(metadata.get_column_handles(session(CLERK), table)) == ["key"]
