@@ -12,16 +12,18 @@ import pytest
 
 from catalog.access_control.file_access_control import FileAccessControl
 from catalog.guard.checks import Checks
+from catalog.guard.compiler import compile_mask
 from catalog.guard.metadata import GuardedMetadata, guarded_table
 from catalog.guard.optional_metadata import READING
 from catalog.guard.writing_metadata import WRITING
-from connector_spi.errors import AccessDeniedError
+from connector_spi.errors import AccessDeniedError, NotSupportedError
 from connector_spi.handles import TableHandle
 from connector_spi.metadata import SupportsStatistics
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import PartitionDefinition, SupportsPartitionDefinition
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.predicate import Constraint, Domain, TupleDomain
+from connector_spi.schema import ColumnMetadata
 from connector_spi.security import Identity
 from connector_spi.session import ConnectorSession
 from connectors.memory.metadata import MemoryMetadata, MemoryTransaction
@@ -116,3 +118,14 @@ def test_columns_of_hudi_that_repeat_keys_are_hidden_with_them(tmp_path: Path, r
     table = metadata.get_table_handle(session(CLERK), SchemaTableName("s", "hudi"))
     assert table is not None
     assert list(metadata.get_column_handles(session(CLERK), table)) == ["key"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [rf"regexp_replace(s, '{one}', '*')" for one in (r"\d", r"\w+", r"\D", r"\W", r"[\d]", "a$")]
+    + ["replace(s, '', 'x')"],
+)
+def test_patterns_that_mean_less_in_the_reader_are_refused(text: str) -> None:
+    column = ColumnMetadata("s", pa.string())
+    with pytest.raises(NotSupportedError, match="understood"):
+        compile_mask(text, column, [column], "ann")
