@@ -83,6 +83,7 @@ class _Aggregation(GuardedMetadata):
 class _Statistics(GuardedMetadata):
     def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         guarded = guarded_table(table)
+        self.checks.select(session.identity, guarded.name, ())
         if guarded.policy is not None:
             return TableStatistics()
         return _shown(guarded, cast(SupportsStatistics, self.metadata).get_table_statistics(session, guarded.table))

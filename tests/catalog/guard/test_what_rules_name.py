@@ -120,6 +120,15 @@ def test_columns_of_hudi_that_repeat_keys_are_hidden_with_them(tmp_path: Path, r
     assert list(metadata.get_column_handles(session(CLERK), table)) == ["key"]
 
 
+def test_statistics_need_select(tmp_path: Path) -> None:
+    writer = session(Identity("writer"))
+    metadata = guarded(tmp_path, SupportsStatistics)
+    table = metadata.get_table_handle(writer, ORDERS)
+    assert table is not None
+    with pytest.raises(AccessDeniedError, match="Cannot select from"):
+        cast(SupportsStatistics, metadata).get_table_statistics(writer, table)
+
+
 @pytest.mark.parametrize(
     "text",
     [rf"regexp_replace(s, '{one}', '*')" for one in (r"\d", r"\w+", r"\D", r"\W", r"[\d]", "a$")]
