@@ -24,10 +24,9 @@ Node: TypeAlias = "tuple[tuple[str, ...], Callable[[Expr], Expression]]"
 _TEXT, _LONG = pa.string(), pa.int64()
 _TEXT_FUNCTIONS = {"Lower": "lower", "Upper": "upper", "Reverse": "reverse"}
 _UNITS = ("day", "week", "month", "quarter", "year")
-# Java's expressions and RE2's mean the same by these parts.
-_SAFE_PATTERN = re.compile(
-    r"(?:[A-Za-z0-9 @_/:,;#%&=~-]|\\[dDwW.@+*?()/\-]|\.|\[\^?(?:[A-Za-z0-9 @._-]|\\[dw])+\]|[+*?^$|()])*"
-)
+# Trino's expressions and RE2's mean the same by these parts. By \d, \w and $ they do not: RE2's know ASCII only, and no
+# end before a last newline, so that a mask would leave more than its rule says.
+_SAFE_PATTERN = re.compile(r"(?:[A-Za-z0-9 @_/:,;#%&=~-]|\\[.@+*?()/\-]|\.|\[\^?[A-Za-z0-9 @._-]+\]|[+*?^|()])*")
 
 
 class Functions:
@@ -73,6 +72,8 @@ class Functions:
 
     def _replace(self, node: Expr) -> Expression:
         texts = [self._operands.constant(node.args[key], str) for key in ("expression", "replacement")]
+        if texts[0] == ConstantValue("", _TEXT):
+            raise UnclearError("replace of an empty text is not understood")
         return FunctionCall("replace", (self._operands.text(node.this), *texts), _TEXT)
 
     def _regexp_replace(self, node: Expr) -> Expression:

@@ -14,7 +14,7 @@ from connector_spi.handles import ColumnHandle, TableHandle
 from connector_spi.metadata import ConnectorMetadata, FilterApplication, ProjectionApplication
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import Constraint, TupleDomain, references
-from connector_spi.schema import TableMetadata
+from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 
@@ -114,6 +114,10 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
         self, session: ConnectorSession, table: TableHandle, constraint: Constraint
     ) -> FilterApplication | None:
         guarded = guarded_table(table)
+        # Where the connector takes the filter over, its columns are not read, and which rows come tells of them.
+        names = _filtered(constraint)
+        if names & guarded.unreadable:
+            self.checks.select(session.identity, guarded.name, sorted(names))
         offered, kept = _unmasked(guarded, constraint)
         if offered.summary.is_all and not offered.expressions:
             return None
@@ -149,12 +153,13 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
         handles = self.metadata.get_column_handles(session, handle)
         shown = self.checks.columns(identity, name, list(handles))
         policy = self.checks.policy(identity, name, columns, list(handles.values()))
-        if policy is not None or len(shown) < len(handles):
-            # The path of a file holds values of partition keys.
-            shown -= {column.name for column in columns if column.hidden}
+        unreadable = self.checks.unreadable(identity, name, shown)
+        # Who reads nothing, and only writes, sees no part of it.
+        if policy is not None or len(shown) < len(handles) or (unreadable and unreadable < shown):
+            shown -= {column.name for column in columns if _tells_of_others(column)}
+            unreadable &= shown
         if not shown:
             self.checks.select(identity, name, list(handles))
-        unreadable = self.checks.unreadable(identity, name, shown)
         return GuardedTable(name, handle, frozenset(handles) - shown, unreadable, policy)
 
     def _pruned(self, session: ConnectorSession, guarded: GuardedTable) -> GuardedTable:
@@ -167,6 +172,22 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
             return pruned
         taken = self.metadata.apply_filter(session, guarded.table, Constraint(domain))
         return pruned if taken is None else pruned.of(taken.table)
+
+    def refuse_lost(self, session: ConnectorSession, plain: GuardedTable, other: GuardedTable) -> None:
+        """Checks that a table with columns of its own, such as a change feed, has those that rules name.
+
+        Its other columns may hold their values under names that no rule knows, such as a whole row as JSON.
+        """
+        masked = frozenset() if plain.policy is None else plain.policy.masked
+        columns = self.metadata.get_table_metadata(session, plain.table).columns
+        own = {column.name for column in columns if not _tells_of_others(column)}
+        held = own & (plain.hidden | plain.unreadable | masked)
+        lost = sorted(held.difference(self.metadata.get_column_handles(session, other.table)))
+        if lost:
+            raise AccessDeniedError(
+                f"Access Denied: Cannot select from table {self.checks.full(plain.name)} in this form: it lacks the "
+                f"columns {lost}, which are hidden, denied or masked, and may show their values elsewhere"
+            )
 
     def refuse_part(self, session: ConnectorSession, table: GuardedTable, verb: str) -> None:
         """Rows and values that are not seen must neither be changed nor lost."""
@@ -182,6 +203,12 @@ def guarded_table(table: TableHandle) -> GuardedTable:
     return cast(GuardedTable, table)
 
 
+def _filtered(constraint: Constraint) -> set[str]:
+    """Names of the columns of a filter."""
+    names = {ref.column.name for one in constraint.expressions for ref in references(one)}
+    return names | {column.name for column in constraint.summary.domains or ()}
+
+
 def _unmasked(table: GuardedTable, constraint: Constraint) -> tuple[Constraint, TupleDomain[ColumnHandle]]:
     """What a connector may know of a filter, and what the engine alone checks: a mask's values are none of the file."""
     if table.policy is None or constraint.summary.domains is None:
@@ -192,6 +219,11 @@ def _unmasked(table: GuardedTable, constraint: Constraint) -> tuple[Constraint, 
     )
     offered = Constraint(constraint.summary.keep(lambda column: column.name not in masked), (), expressions)
     return offered, constraint.summary.keep(lambda column: column.name in masked)
+
+
+def _tells_of_others(column: ColumnMetadata) -> bool:
+    """The path of a file holds values of partition keys, and Hudi's own columns those of record keys and paths."""
+    return column.hidden or column.name.startswith("_hoodie_")
 
 
 def _harmless(properties: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:

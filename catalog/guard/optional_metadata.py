@@ -83,6 +83,7 @@ class _Aggregation(GuardedMetadata):
 class _Statistics(GuardedMetadata):
     def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         guarded = guarded_table(table)
+        self.checks.select(session.identity, guarded.name, ())
         if guarded.policy is not None:
             return TableStatistics()
         return _shown(guarded, cast(SupportsStatistics, self.metadata).get_table_statistics(session, guarded.table))
@@ -128,6 +129,7 @@ class _Changes(GuardedMetadata):
         found = cast(SupportsChanges, self.metadata).get_changes(session, guarded.table, change_range)
         changes = self.guarded(session, guarded.name, found.table)
         assert changes is not None
+        self.refuse_lost(session, guarded, changes)
         # Net changes go by hidden columns where there are such, which are not shown.
         row_id = () if changes.hidden.intersection(found.row_id) else found.row_id
         return replace(found, table=changes, row_id=row_id)
@@ -185,6 +187,7 @@ class _ReadOptions(GuardedMetadata):
         found = cast(SupportsReadOptions, self.metadata).apply_read_options(session, guarded.table, options)
         again = self.guarded(session, guarded.name, found)
         assert again is not None
+        self.refuse_lost(session, guarded, again)
         return again
 
 
@@ -214,7 +217,11 @@ class _Streaming(GuardedMetadata):
     ) -> TableHandle | None:
         self.checks.visible(session.identity, name)
         found = cast(SupportsStreaming, self.metadata).get_stream_batch(session, name, start, end, changes=changes)
-        return self.guarded(session, name, found)
+        batch = self.guarded(session, name, found)
+        plain = None if batch is None else self.guarded(session, name, self.metadata.get_table_handle(session, name))
+        if batch is not None and plain is not None:
+            self.refuse_lost(session, plain, batch)
+        return batch
 
 
 def _shown(table: GuardedTable, known: TableStatistics) -> TableStatistics:

@@ -134,6 +134,9 @@ class _PartitionDefinition(GuardedMetadata):
     ) -> None:
         full = self.checks.full(name)
         self.checks.check(lambda control: control.check_can_insert_into_table(session.identity, full))
+        if any(partition.location is not None for partition in partitions):
+            # Its rows come from any directory, like those of a table that is created there.
+            self.checks.check(lambda control: control.check_can_create_table(session.identity, full))
         self._refuse_part_of(session, name)
         cast(SupportsPartitionDefinition, self.metadata).add_partitions(session, name, partitions)
 

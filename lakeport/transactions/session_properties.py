@@ -60,7 +60,7 @@ def check_set_statement(registry: CatalogRegistry, text: str) -> None:
 
 def unknown_catalog(registry: CatalogRegistry, where: str, catalog: str) -> InvalidPropertyError:
     """The error of a setting of a catalog that does not exist."""
-    names = registry.names()
+    names = registry.shown_names()
     return InvalidPropertyError(
         f"{where}: no catalog '{catalog}'{closest(catalog, names)}; there are: {', '.join(names) or 'none'}"
     )

@@ -14,6 +14,7 @@ from connector_spi.errors import AccessDeniedError, ConnectorError
 from connector_spi.security import Identity
 from connectors.memory.connector import MemoryConnector
 from lakeport.duckdb.session import LocalSession
+from lakeport.transactions.session_properties import unknown_catalog
 from tests.lakeport.access_control.guarded_sessions import (
     ANALYST,
     SECRETS,
@@ -107,6 +108,11 @@ def test_denied_tables_are_not_suggested(connect: Open) -> None:
     with pytest.raises(ConnectorError) as met:
         connect(ANALYST).sql("SELECT * FROM mem.zz.secret")
     assert "secret?" not in str(met.value)
+
+
+def test_denied_catalogs_are_not_listed_where_one_is_missing(memory: MemoryConnector, tmp_path: Path) -> None:
+    registry = registry_of(memory, write_rules(tmp_path), Identity("blocked"))
+    assert "mem" not in str(unknown_catalog(registry, "SET", "none"))
 
 
 def test_lists_show_what_may_be_seen(connect: Open) -> None:
