@@ -136,7 +136,14 @@ class ListingCache:
         """What it holds now; a listing takes memory for each of its files."""
         with self._lock:
             size = _FILE_BYTES * self._files
-            return CacheState("hive-listings", len(self._kept), size, self._hits, self._misses, self._evictions)
+            return CacheState(
+                "hive-listings",
+                len(self._kept),
+                bytes=size,
+                hits=self._hits,
+                misses=self._misses,
+                evictions=self._evictions,
+            )
 
     def _drop(self, key: _Key) -> None:
         kept = self._kept.pop(key, None)

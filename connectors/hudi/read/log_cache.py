@@ -195,7 +195,14 @@ class LogCache(Generic[Kept]):
     def state(self) -> CacheState:
         """What it holds now."""
         with self._lock:
-            return CacheState(self._name, len(self._kept), self._total, self._hits, self._misses, self._evictions)
+            return CacheState(
+                self._name,
+                len(self._kept),
+                bytes=self._total,
+                hits=self._hits,
+                misses=self._misses,
+                evictions=self._evictions,
+            )
 
     def _drop(self, identity: bytes) -> None:
         self._kept.pop(identity, None)

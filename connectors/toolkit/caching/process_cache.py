@@ -100,7 +100,14 @@ class ProcessCache(Generic[KeyT, ValueT]):
     def state(self) -> CacheState:
         """What it holds now."""
         with self._lock:
-            return CacheState(self._name, len(self._kept), self._bytes, self._hits, self._misses, self._evictions)
+            return CacheState(
+                self._name,
+                len(self._kept),
+                bytes=self._bytes,
+                hits=self._hits,
+                misses=self._misses,
+                evictions=self._evictions,
+            )
 
     def _put(self, key: KeyT, value: ValueT, memory: int, flushes: int) -> None:
         with self._lock:

@@ -68,7 +68,14 @@ class DeleteCache:
         """What it holds now."""
         with self._lock:
             hits = self._asked - self._misses
-            return CacheState("hive-deletes", len(self._slots), self._total(), hits, self._misses, self._evictions)
+            return CacheState(
+                "hive-deletes",
+                len(self._slots),
+                bytes=self._total(),
+                hits=hits,
+                misses=self._misses,
+                evictions=self._evictions,
+            )
 
     def _total(self) -> int:
         return sum(slot.events.nbytes for slot in self._slots.values() if slot.events is not None)
