@@ -589,6 +589,7 @@ struct ShowCompactResponseElement {
   6: optional string workerid
   7: optional i64 start
   8: optional string runAs
+  9: optional i64 hightestTxnId     // Hive 4.0 has the write id here
   11: optional i64 endTime
   13: optional i64 id
   14: optional string errorMessage  // Hive 4

@@ -18,7 +18,8 @@ from connector_spi.errors import MetastoreError
 
 __all__ = ["ThriftCompactions"]
 
-_PENDING = ("initiated", "working")
+# Hive 4 takes none where the files of the one before are not deleted yet.
+_PENDING = ("initiated", "working", "ready for cleaning")
 _KINDS = {kind.value: kind for kind in CompactionKind}
 _VERSION = "lakeport"
 
@@ -105,9 +106,10 @@ def _compaction(raw: ttypes.ShowCompactResponseElement) -> Compaction:
         error=raw.errorMessage or None,
         pool=raw.poolName or None,
         transaction=raw.txnId or None,
-        next_transaction=raw.nextTxnId or None,
+        # Hive 4.0.1 has the newest one at the commit there (CommitTxnFunction), although the name says the next.
+        next_transaction=raw.nextTxnId + 1 if raw.nextTxnId else None,
         committed=raw.commitTime or None,
-        highest_write_id=raw.hightestWriteId or None,
+        highest_write_id=raw.hightestWriteId or raw.hightestTxnId or None,
     )
 
 

@@ -154,7 +154,7 @@ def _why_not(one: Compaction, shown: Iterable[Compaction], valid: ValidTransacti
     least = _least_open(valid)
     if least < one.next_transaction:
         return f"transaction {least} has begun before it was committed, and may read what it has replaced"
-    if one.committed is not None and one.committed / 1000 + retention > time.time():
+    if retention and one.committed is not None and one.committed / 1000 + retention > time.time():
         return f"it was committed less than {retention:g} s ago"
     running = [other for other in shown if other.state == _RUNNING and other.partition == one.partition]
     if running:

@@ -137,8 +137,9 @@ class CompactionProcedures:
         job = _take(client, worker, pool)
         if job is None:
             raise MetastoreError(
-                f"compaction {asked.compaction} of {name} is {asked.state} already: wait for it, or, where it is only "
-                "initiated, CALL system.run_compaction() with no table, which makes the one that waits longest",
+                f"compaction {asked.compaction} of {name} is {asked.state} already: wait for it; where it is only "
+                "initiated, CALL system.run_compaction() with no table makes the one that waits longest; where it is "
+                "ready for cleaning, CALL system.run_clean(...)",
                 error_codes.HIVE_COMPACTION_FAILED,
             )
         return job

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -18,6 +20,8 @@ from connectors.hive.write.file_checks import check_files
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["CompactionTarget"]
+
+_LOCAL = re.compile(r"file:(//)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,17 @@ class CompactionTarget:
         location = found[0].storage.location or table.location
         cleanable = _is_cleanable(dict(entry.parameters)) and _is_cleanable(dict(found[0].parameters))
         return cls(entry, table, partition, location, cleanable)
+
+    def owner(self, default: str) -> str:
+        """Whose directory it is: as whom Hive's cleaner deletes files (``TxnUtils.findUserToRunAs``).
+
+        Args:
+            default: Where it cannot be told.
+        """
+        try:
+            return Path(_LOCAL.sub("", self.location)).owner()
+        except (KeyError, OSError):
+            return default
 
     def check_compactable(self, files: FileSystem) -> None:
         """Checks that files with the same rows can be written, so that all readers see them as before.

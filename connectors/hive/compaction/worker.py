@@ -130,15 +130,16 @@ class _Attempt:
         """Looks at the directory, under a lock, with what no one may change any more."""
         worker, target, transaction = self._worker, self._target, self._heartbeat.transaction
         name = target.table.name
-        user, agent = worker.session.user, f"lakeport {worker.session.query_id}"
-        locks = TableLocks(self._client, worker.lock_wait, user, agent, threading.Event())
+        asks, agent = worker.session.user, f"lakeport {worker.session.query_id}"
+        locks = TableLocks(self._client, worker.lock_wait, asks, agent, threading.Event())
         locks.acquire(transaction, LockComponent(name.schema, name.table, target.partition))
         valid = self._client.get_valid_transactions(transaction)
         [found] = self._client.get_valid_write_ids([(name.schema, name.table)], valid)
         if found.high_watermark >= MAX_ID:
             self._check_empty(name)
         snapshot = AcidSnapshot(_ended_ids(found), _known(self._client, valid))
-        self._job = replace(self._job, highest_write_id=snapshot.write_ids.high_watermark)
+        user = self._job.user or target.owner(worker.session.user)
+        self._job = replace(self._job, user=user, highest_write_id=snapshot.write_ids.high_watermark)
         self._client.begin_compaction(self._job, transaction)
         listed = list_for_compaction(worker.files, target.location, snapshot, insert_only=target.table.insert_only)
         self._check_known(name, UnknownIds.of(listed))

@@ -56,10 +56,10 @@ class HiveFour(HiveThree):
                     id=one.compaction,
                     errorMessage=one.error,
                     poolName=one.pool,
-                    nextTxnId=one.next_transaction,
+                    nextTxnId=one.next_transaction and one.next_transaction - 1,
                     txnId=one.transaction,
                     commitTime=one.committed,
-                    hightestWriteId=one.highest_write_id,
+                    hightestTxnId=one.highest_write_id,
                 )
                 for one in self.kept.show_compactions(rqst.dbName, rqst.tbName)
             ]

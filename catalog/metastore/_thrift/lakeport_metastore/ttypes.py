@@ -8468,6 +8468,7 @@ class ShowCompactResponseElement(object):
      - workerid
      - start
      - runAs
+     - hightestTxnId
      - endTime
      - id
      - errorMessage
@@ -8489,6 +8490,7 @@ class ShowCompactResponseElement(object):
         'workerid',
         'start',
         'runAs',
+        'hightestTxnId',
         'endTime',
         'id',
         'errorMessage',
@@ -8501,7 +8503,7 @@ class ShowCompactResponseElement(object):
     )
 
 
-    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, state=None, workerid=None, start=None, runAs=None, endTime=None, id=None, errorMessage=None, enqueueTime=None, poolName=None, nextTxnId=None, txnId=None, commitTime=None, hightestWriteId=None,):
+    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, state=None, workerid=None, start=None, runAs=None, hightestTxnId=None, endTime=None, id=None, errorMessage=None, enqueueTime=None, poolName=None, nextTxnId=None, txnId=None, commitTime=None, hightestWriteId=None,):
         self.dbname = dbname
         self.tablename = tablename
         self.partitionname = partitionname
@@ -8510,6 +8512,7 @@ class ShowCompactResponseElement(object):
         self.workerid = workerid
         self.start = start
         self.runAs = runAs
+        self.hightestTxnId = hightestTxnId
         self.endTime = endTime
         self.id = id
         self.errorMessage = errorMessage
@@ -8567,6 +8570,11 @@ class ShowCompactResponseElement(object):
             elif fid == 8:
                 if ftype == TType.STRING:
                     self.runAs = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.I64:
+                    self.hightestTxnId = iprot.readI64()
                 else:
                     iprot.skip(ftype)
             elif fid == 11:
@@ -8655,6 +8663,10 @@ class ShowCompactResponseElement(object):
         if self.runAs is not None:
             oprot.writeFieldBegin('runAs', TType.STRING, 8)
             oprot.writeString(self.runAs.encode('utf-8') if sys.version_info[0] == 2 else self.runAs)
+            oprot.writeFieldEnd()
+        if self.hightestTxnId is not None:
+            oprot.writeFieldBegin('hightestTxnId', TType.I64, 9)
+            oprot.writeI64(self.hightestTxnId)
             oprot.writeFieldEnd()
         if self.endTime is not None:
             oprot.writeFieldBegin('endTime', TType.I64, 11)
@@ -10869,7 +10881,7 @@ ShowCompactResponseElement.thrift_spec = (
     (6, TType.STRING, 'workerid', 'UTF8', None, ),  # 6
     (7, TType.I64, 'start', None, None, ),  # 7
     (8, TType.STRING, 'runAs', 'UTF8', None, ),  # 8
-    None,  # 9
+    (9, TType.I64, 'hightestTxnId', None, None, ),  # 9
     None,  # 10
     (11, TType.I64, 'endTime', None, None, ),  # 11
     None,  # 12
