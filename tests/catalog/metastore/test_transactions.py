@@ -350,7 +350,6 @@ def test_compactions_are_asked_for_and_shown(embedded: EmbeddedTransactions) -> 
         metastore.close()
 
 
-
 class HiveFour(HiveThree):
     """Hive 4 does not say in fields which compaction is in the way."""
 
