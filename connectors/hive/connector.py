@@ -19,6 +19,7 @@ from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
+from connectors.hive.compaction.procedures import CompactionProcedures
 from connectors.hive.config import (
     ASSUME_COMMITTED_WRITE_IDS,
     CONFIG_PROPERTIES,
@@ -110,7 +111,13 @@ class HiveConnector(Connector):
     @property
     def procedures(self) -> Sequence[Procedure]:
         own = self._shared.per_user(lambda metastore: HiveProcedures(metastore, self._files).procedures())
-        return (*own, load_procedure(self, self._files), *self._shared.procedures(self._split_manager.listings.flush))
+        compactions = self._shared.per_user(self._compaction_procedures)
+        return (
+            *own,
+            load_procedure(self, self._files),
+            *compactions,
+            *self._shared.procedures(self._split_manager.listings.flush),
+        )
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:
@@ -127,6 +134,11 @@ class HiveConnector(Connector):
     def shutdown(self) -> None:
         self._heartbeats.close()
         self._shared.close()
+
+    def _compaction_procedures(self, metastore: Metastore) -> Sequence[Procedure]:
+        wait = self._config.get(LOCK_MAX_WAIT)
+        made = CompactionProcedures(metastore, self._files, self._page_source_provider, self._heartbeats, wait)
+        return made.procedures()
 
 
 class HiveFactory(ConnectorFactory):

@@ -50,7 +50,8 @@ _ONCE = [
     "alter_table_with_environment_context", "cancel_delegation_token", "commit_txn", "compact2", "create_database",
     "create_table", "create_table_req", "delete_column_statistics_req", "delete_partition_column_statistics",
     "delete_table_column_statistics", "drop_database", "drop_partitions_req", "drop_table",
-    "drop_table_with_environment_context", "lock", "open_txns", "renew_delegation_token", "unlock",
+    "drop_table_with_environment_context", "find_next_compact2", "lock", "mark_cleaned", "mark_compacted",
+    "mark_failed", "mark_refused", "open_txns", "renew_delegation_token", "unlock", "update_compactor_state",
     "update_partition_column_statistics", "update_table_column_statistics",
 ]  # fmt: skip
 
