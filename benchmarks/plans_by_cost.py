@@ -92,7 +92,8 @@ def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
             chosen = {number: text for number, text in known.items() if number in SMALL or not size.small}
             figures += _by_cost(lake, "TPC-H {}", chosen, names, rounds, "none should be slower")
         if "buckets" in asked.parts:
-            figures += _by_buckets(lake, folder, names, rounds)
+            # Of tiny tables it would not pay.
+            figures += _by_buckets(lake, folder, names, rounds, "ALL" if size.small else "AUTOMATIC")
     return figures
 
 
@@ -123,7 +124,7 @@ def _sorted(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
     return sorted((tuple(f"{v:.6g}" if isinstance(v, float) else v for v in row) for row in rows), key=repr)
 
 
-def _by_buckets(lake: Lake, folder: Path, names: Mapping[str, str], rounds: int) -> list[Figure]:
+def _by_buckets(lake: Lake, folder: Path, names: Mapping[str, str], rounds: int, way: str) -> list[Figure]:
     """Joins of two tables that are bucketed alike, with a shuffle and without."""
     made = {table: f"hive.bench.{table}_in_buckets" for table in _BUCKETED}
     for table, columns in _BUCKETED.items():
@@ -137,14 +138,14 @@ def _by_buckets(lake: Lake, folder: Path, names: Mapping[str, str], rounds: int)
     figures = []
     for what, text in _JOINS.items():
         query = text.format_map(made)
-        ways = {"with a shuffle": "NONE", "by buckets": "AUTOMATIC"}
-        plan = str(_laid_out(lake, f"EXPLAIN {query}", "AUTOMATIC"))
+        ways = {"with a shuffle": "NONE", "by buckets": way}
+        plan = str(_laid_out(lake, f"EXPLAIN {query}", way))
         assert "partitioned by" in plan, plan
-        taken = take_turns({way: partial(_laid_out, lake, query, value) for way, value in ways.items()}, rounds)
+        taken = take_turns({name: partial(_laid_out, lake, query, value) for name, value in ways.items()}, rounds)
         assert taken["by buckets"].answer == taken["with a shuffle"].answer, what
         note = f"{taken['with a shuffle'].note} with a shuffle, {taken['by buckets'].note} by buckets"
         for measured in ("cpu", "seconds"):
-            both = (getattr(taken[way], measured) for way in ways)
+            both = (getattr(taken[one], measured) for one in ways)
             ratio = median(after / before for before, after in zip(*both, strict=True))
             words = "CPU" if measured == "cpu" else "time"
             figures.append(Figure(_GROUP, f"{what}: by buckets against a shuffle, {words}", ratio, "x", 1.0, note))
