@@ -87,6 +87,7 @@ from connector_spi.optional.page_sink import (
     PageSink,
     PageSinkProvider,
 )
+from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.replacing import SupportsTableReplacement
@@ -293,6 +294,7 @@ __all__ = [
     "SupportsStreaming",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTablePartitioning",
     "SupportsTableRedirection",
     "SupportsTableReplacement",
     "SupportsTimeTravel",
@@ -306,6 +308,7 @@ __all__ = [
     "TableHandle",
     "TableMetadata",
     "TableNotFoundError",
+    "TablePartitioning",
     "TableReadEvent",
     "TableRedirection",
     "TableStatistics",

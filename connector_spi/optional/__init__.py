@@ -45,6 +45,7 @@ from connector_spi.optional.page_sink import (
     PageSink,
     PageSinkProvider,
 )
+from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.replacing import SupportsTableReplacement
@@ -115,11 +116,13 @@ __all__ = [
     "SupportsStreaming",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTablePartitioning",
     "SupportsTableReplacement",
     "SupportsTopN",
     "SupportsViews",
     "TableChanges",
     "TableDefinition",
+    "TablePartitioning",
     "TableReadEvent",
     "TopNApplication",
     "ViewDefinition",

@@ -62,7 +62,6 @@ class HiveConnector(Connector):
     def __init__(self, config: PropertyValues, metastore: Metastore) -> None:
         self._config = config
         self._files = FileSystem(storage_options(config))
-        self._split_manager = HiveSplitManager(config, self._files)
         settings = FormatSettings(
             orc_by_name=config.get(ORC_BY_NAME),
             parquet_by_name=config.get(PARQUET_BY_NAME),
@@ -72,6 +71,7 @@ class HiveConnector(Connector):
             avro_schema_hosts=tuple(sorted(config.get(HOSTS))),
         )
         self._page_source_provider = HivePageSourceProvider(self._files, settings)
+        self._split_manager = HiveSplitManager(config, self._files, self._page_source_provider)
         self._heartbeats = Heartbeats(metastore.transactions, config.get(HEARTBEAT_INTERVAL))
         self._shared = SharedMetastore(metastore, cache_policy(config))
         self.metastore = self._shared.metastore
@@ -93,7 +93,7 @@ class HiveConnector(Connector):
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
         hive = hive_transaction(transaction)
         if hive.metadata is None:
-            hive.metadata = HiveMetadata(self._config, self._files, hive, self.metastore)
+            hive.metadata = HiveMetadata(self._config, self._files, hive, self.metastore, self._page_source_provider)
         return hive.metadata
 
     @property
@@ -116,8 +116,13 @@ class HiveConnector(Connector):
             *own,
             load_procedure(self, self._files),
             *compactions,
-            *self._shared.procedures(self._split_manager.listings.flush),
+            *self._shared.procedures(self._flush),
         )
+
+    def _flush(self, schema: str | None, table: str | None) -> int:
+        """Drops listings of a table; of all tables, and blocks of files with them, where one is not named."""
+        blocks = self._files.forget_blocks() if schema is None else 0
+        return blocks + self._split_manager.listings.flush(schema, table)
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:

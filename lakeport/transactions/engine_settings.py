@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from connector_spi.properties import boolean_property
+from connector_spi.properties import boolean_property, enum_property
 
 __all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "SPARK_PROPERTIES", "EngineSettings"]
 
@@ -29,9 +29,18 @@ TASK_READ_AHEAD = boolean_property(
     "Let Python tasks decode the next rows while Spark works on those before; needs idle cores, and more memory.",
     False,
 )
-ENGINE_PROPERTIES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
+STORAGE_PARTITIONING = enum_property(
+    "storage_partitioning",
+    "Which scans report buckets and partition keys to Spark, so that joins need no shuffle: of tables that a query may "
+    "join by them, all, or none.",
+    ("AUTOMATIC", "ALL", "NONE"),
+    "AUTOMATIC",
+)
+ENGINE_PROPERTIES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD, STORAGE_PARTITIONING)
 """The engine's own session properties, of every catalog."""
-SPARK_PROPERTIES = frozenset(one.name for one in (COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD))
+SPARK_PROPERTIES = frozenset(
+    one.name for one in (COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD, STORAGE_PARTITIONING)
+)
 """Those that say what Spark does, and mean nothing to other engines."""
 
 
@@ -44,14 +53,22 @@ class EngineSettings:
         columnar_reader: Python tasks may hand columns to Spark.
         task_pushdown: Python tasks may filter and aggregate, and the connector may aggregate.
         task_read_ahead: Python tasks decode the next rows while Spark works on those before.
+        storage_partitioning: Which scans tell how their rows lie: ``AUTOMATIC``, ``ALL`` or ``NONE``.
     """
 
     native_reader: bool
     columnar_reader: bool
     task_pushdown: bool
     task_read_ahead: bool
+    storage_partitioning: str
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> EngineSettings:
         """The settings among the values of session properties, by name."""
-        return cls(**{descriptor.name: bool(values[descriptor.name]) for descriptor in ENGINE_PROPERTIES})
+        return cls(
+            native_reader=bool(values[NATIVE_READER.name]),
+            columnar_reader=bool(values[COLUMNAR_READER.name]),
+            task_pushdown=bool(values[TASK_PUSHDOWN.name]),
+            task_read_ahead=bool(values[TASK_READ_AHEAD.name]),
+            storage_partitioning=str(values[STORAGE_PARTITIONING.name]),
+        )
