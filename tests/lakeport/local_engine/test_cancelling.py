@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -23,6 +27,7 @@ from tests.lakeport.memory_session import put
 
 pytestmark = pytest.mark.slow
 
+_MAIN = "import sys; from lakeport.shell.main import main; sys.exit(main())"
 _ROWS = 20_000
 _LONG = "SELECT count(*) AS c FROM mem.s.t a, mem.s.t b, mem.s.t c WHERE (a.id + b.id + c.id) % 7 = 3"
 # DuckDB looks for an interrupt many times a second; a slow machine has this long.
@@ -203,3 +208,16 @@ def test_before_it_begins(session: LocalSession) -> None:
     thread.join(_PATIENCE)
     assert found == ["[(1,)]"]
     _check_free(session)
+
+
+def test_ctrl_c_cancels_duckdb_and_ends(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _MAIN, "sql", "--engine", "duckdb", "--dialect", "duckdb"]
+    text = "SELECT 1 AS first; SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range % 7 = b.range % 5"
+    with subprocess.Popen([*command, text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == b"first"
+        for _ in range(3):
+            process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"cancelled\n")
