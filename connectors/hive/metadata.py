@@ -71,7 +71,7 @@ class HiveMetadata(HiveDefinitions, HiveInsertion, HiveStatistics, ConnectorMeta
     ) -> None:
         HiveDefinitions.__init__(self, metastore, files)
         HiveInsertion.__init__(self, metastore, files, transaction)
-        HiveStatistics.__init__(self, metastore, transaction)
+        HiveStatistics.__init__(self, metastore, files, transaction)
         self._config = config
 
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
