@@ -95,9 +95,17 @@ from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
     StatisticsCollection,
+    SupportsFileStatistics,
     SupportsStatisticsCollection,
 )
-from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+from connector_spi.optional.streaming import (
+    StreamEpoch,
+    StreamStart,
+    SupportsStreaming,
+    SupportsStreamingInsert,
+    offset_fields,
+    offset_text,
+)
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
 from connector_spi.optional.writing import (
     BucketFunction,
@@ -276,10 +284,12 @@ __all__ = [
     "SplitT_co",
     "StatisticsCollection",
     "StorageError",
+    "StreamEpoch",
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsColumnStatistics",
+    "SupportsFileStatistics",
     "SupportsInsert",
     "SupportsInsertLayout",
     "SupportsLimit",
@@ -292,6 +302,7 @@ __all__ = [
     "SupportsStatistics",
     "SupportsStatisticsCollection",
     "SupportsStreaming",
+    "SupportsStreamingInsert",
     "SupportsTableDefinition",
     "SupportsTableListing",
     "SupportsTablePartitioning",

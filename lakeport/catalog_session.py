@@ -307,8 +307,10 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
             statement = self._reads.statement(self.read_lease)
             with statement_scope(statement):
                 table = AnalyzedTable.of(statement, name, request)
-                found = self._engine.plan(table.query(), None, self.read_lease).rows()
-                table.keep(pa.Table.from_batches(found.batches, found.schema))
+                if not request.noscan:
+                    found = self._engine.plan(table.query(), None, self.read_lease).rows()
+                    table.keep(pa.Table.from_batches(found.batches, found.schema))
+                table.count_files(alone=request.noscan)
 
     def _current_names(self) -> tuple[str, str]:
         return self._engine.current_catalog(), self._engine.current_schema()

@@ -53,9 +53,17 @@ from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
     StatisticsCollection,
+    SupportsFileStatistics,
     SupportsStatisticsCollection,
 )
-from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+from connector_spi.optional.streaming import (
+    StreamEpoch,
+    StreamStart,
+    SupportsStreaming,
+    SupportsStreamingInsert,
+    offset_fields,
+    offset_text,
+)
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
 from connector_spi.optional.writing import (
     BucketFunction,
@@ -102,9 +110,11 @@ __all__ = [
     "QueryCreatedEvent",
     "SortItem",
     "StatisticsCollection",
+    "StreamEpoch",
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
+    "SupportsFileStatistics",
     "SupportsInsert",
     "SupportsInsertLayout",
     "SupportsMerge",
@@ -114,6 +124,7 @@ __all__ = [
     "SupportsSchemaDefinition",
     "SupportsStatisticsCollection",
     "SupportsStreaming",
+    "SupportsStreamingInsert",
     "SupportsTableDefinition",
     "SupportsTableListing",
     "SupportsTablePartitioning",

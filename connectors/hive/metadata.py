@@ -84,7 +84,7 @@ class HiveMetadata(
         HiveDefinitions.__init__(self, metastore, files)
         HiveInsertion.__init__(self, metastore, files, transaction)
         HivePartitioning.__init__(self, files, pages, FOOTER_CACHE)
-        HiveStatistics.__init__(self, metastore, transaction)
+        HiveStatistics.__init__(self, metastore, files, transaction)
         self._config = config
 
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:

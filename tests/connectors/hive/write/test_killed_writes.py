@@ -27,7 +27,13 @@ NAME = SchemaTableName("s", "t")
 _FULL = {"transactional": "true"}
 _STEPS = {
     "files": ["create", "create_folder", "move", "copy", "delete_file", "delete_folder"],
-    "writes": ["add_partitions", "drop_table_statistics", "drop_partition_statistics"],
+    "writes": [
+        "add_partitions",
+        "alter_table",
+        "set_partition_parameters",
+        "drop_table_statistics",
+        "drop_partition_statistics",
+    ],
     "transactions": ["open_transaction", "allocate_write_ids", "lock", "add_dynamic_partitions", "commit", "abort"],
 }
 
@@ -82,7 +88,7 @@ def _table(folder: Path, write: Callable[[HiveConnector, Path], None]) -> HiveCo
     return hive
 
 
-def _watched(hive: HiveConnector, patch: pytest.MonkeyPatch, before: Callable[[str], None]) -> None:
+def watched(hive: HiveConnector, patch: pytest.MonkeyPatch, before: Callable[[str], None]) -> None:
     """Has ``before`` called before each operation on storage and each call to the metastore that writes."""
     owners: dict[str, object] = {
         "files": FileSystem,
@@ -126,7 +132,7 @@ def test_a_failure_before_any_step_shows_all_or_nothing(
 
         done = False
         with monkeypatch.context() as patch:
-            _watched(hive, patch, before)
+            watched(hive, patch, before)
             with suppress(ConnectorError, Killed):
                 write(hive, folder)
                 done = True
