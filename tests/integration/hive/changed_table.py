@@ -175,6 +175,16 @@ class ChangedTable:
         self.engine.clean()
         return ""
 
+    def compact_all(self) -> None:
+        """Hive makes a base of all that there is, and deletes the rest."""
+        self.engine.clean()
+        shown = self.engine.sql(f"SHOW PARTITIONS {self.name}") if self.partitioned else [("",)]
+        for key in (str(name).partition("=")[2] for (name,) in shown):
+            where = f" PARTITION (ds='{key}')" if key else ""
+            self.engine.sql(f"ALTER TABLE {self.name}{where} COMPACT 'major'")
+        self.engine.work()
+        self.engine.clean()
+
     def _change(self, command: MergeCommand, deleted: list[int], new: Mapping[int, Row]) -> None:
         with ReferenceQuery(self.hive) as query:
             merge = ReferenceMerge(query, self.name, command)
@@ -182,7 +192,9 @@ class ChangedTable:
             chosen = found.filter(pc.is_in(found["id"], pa.array(deleted, pa.int32())))
             assert chosen.num_rows == len(deleted)
             table = _table(new)
-            merge.finish([merge.write(chosen.slice(0, 1), table.slice(1)), merge.write(chosen.slice(1), table.slice(0, 1))])
+            merge.finish(
+                [merge.write(chosen.slice(0, 1), table.slice(1)), merge.write(chosen.slice(1), table.slice(0, 1))]
+            )
         for one in deleted:
             del self.rows[one]
         self.rows |= new

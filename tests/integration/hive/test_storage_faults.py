@@ -32,7 +32,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own with room for 4 MB; skips where none can be mounted."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], check=False, capture_output=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], check=False, capture_output=True
+    )
     if done.returncode != 0:
         pytest.skip("no file system can be mounted here")
     try:

@@ -89,7 +89,9 @@ def _write(uri: str, schema: str, writer: int) -> tuple[list[Move], int]:
     return moves, refused
 
 
-def _write_by_hive(engine: HiveEngine, schema: str, until: list[Future[tuple[list[Move], int]]]) -> tuple[list[Move], int]:
+def _write_by_hive(
+    engine: HiveEngine, schema: str, until: list[Future[tuple[list[Move], int]]]
+) -> tuple[list[Move], int]:
     """Hive makes moves and adds notes until the others are done; what it refuses it has not done."""
     done: list[Move] = []
     notes = 0
@@ -103,7 +105,8 @@ def _write_by_hive(engine: HiveEngine, schema: str, until: list[Future[tuple[lis
             )
             done.append(move)
         except HiveError as error:
-            assert "conflict" in str(error), error
+            if "conflict" not in str(error):
+                raise
         engine.sql(f"INSERT INTO {schema}.notes VALUES ({9000 + notes}, '{_key(notes)}')")
         notes += 1
     return done, notes
@@ -138,9 +141,7 @@ class _Reader:
 
 
 @pytest.mark.parametrize("keys", ["", "PARTITIONED BY (ds string)"], ids=["flat", "parted"])
-def test_histories_are_serial(
-    hive: HiveConnector, hive_engine: HiveEngine, trino: Trino | None, keys: str
-) -> None:
+def test_histories_are_serial(hive: HiveConnector, hive_engine: HiveEngine, trino: Trino | None, keys: str) -> None:
     """Each move takes one here and adds one there: no update may be lost, and no reader sees half of one."""
     schema = f"m{uuid4().hex[:8]}"
     hive_engine.sql(f"CREATE DATABASE {schema}")
@@ -174,6 +175,9 @@ def test_histories_are_serial(
     for table, (columns, rows) in by_table.items():
         cells = hive_engine.sql(f"SELECT {columns} FROM {schema}.{table}")
         assert sorted(tuple(int(cell or 0) for cell in row) for row in cells) == rows, f"{table}, read by Hive"
+        # Trino 483 passes over delete files that Hive has named by an attempt, until they are compacted.
+        for where in (" PARTITION (ds='p0')", " PARTITION (ds='p1')") if keys else ("",):
+            hive_engine.compact(f"{schema}.{table}{where}", "major")
         if trino is not None:
             shown = trino.sql(f"SELECT {columns} FROM hive.{schema}.{table}")
             assert sorted(tuple(row) for row in shown) == rows, f"{table}, read by Trino"

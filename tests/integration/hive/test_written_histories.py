@@ -37,6 +37,9 @@ def test_all_read_the_same_after_each_step(hive: HiveConnector, hive_engine: Hiv
             error.add_note(f"seed {_SEED}, after the steps:\n" + "\n".join(history))
             raise
     for table in tables:
-        expected = sorted([one, *row] for one, row in table.rows.items())
-        if trino is not None:
-            assert sorted(trino.sql(f"SELECT id, v, ds FROM hive.{table.name}")) == expected, (table.name, history)
+        # Trino 483 passes over delete files that Hive names by an attempt (bucket_00000_0), until they are compacted.
+        table.compact_all()
+        table.check()
+        expected = [[one, *row] for one, row in table.rows.items()]
+        found = [] if trino is None else trino.sql(f"SELECT id, v, ds FROM hive.{table.name}")
+        assert trino is None or sorted(found, key=str) == sorted(expected, key=str), (table.name, history)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -34,8 +35,9 @@ _FORMATS = {
     "sequence": "STORED AS SEQUENCEFILE",
     "sequence_binary": f"ROW FORMAT SERDE '{_SERDES}.lazybinary.LazyBinarySerDe' STORED AS SEQUENCEFILE",
 }
-_NOT_TRINOS: dict[str, str] = {}
-"""Formats that Trino does not read, and what it says."""
+_TEXTS = ("text", "rctext", "sequence")
+_NOT_TRINOS = "sequence_binary"
+"""A SerDe that Trino does not know (Unsupported storage format)."""
 _BUCKETS = "CLUSTERED BY (id) INTO 3 BUCKETS"
 _KINDS = {
     "full": "'transactional'='true'",
@@ -102,9 +104,25 @@ def engines(
 
 
 def rows_for(file_format: str, *, keys: bool) -> pa.Table:
-    """The rows of every type, as far as files of the format can hold them."""
-    rows = rows_of_every_type()
-    return rows if keys else rows.drop_columns(list(KEYS))
+    """The rows of every type, as far as files of the format can hold them; Lakeport refuses the others by name."""
+    table = rows_of_every_type()
+    rows = table.to_pylist()
+    if file_format in _TEXTS:
+        # An empty map inside of a list.
+        rows[1]["deep"] = [{"k": "q", "v": None}]
+    if file_format in ("json", "hive_json"):
+        rows[1]["f"], rows[2]["f"], rows[2]["d"] = -1.5, 1.5, 1e300
+    if file_format == "avro":
+        # Hive keeps milliseconds.
+        rows[0]["ts"], rows[2]["ts"] = (
+            datetime(2024, 3, 10, 2, 30, 0, 123000),
+            datetime(2262, 4, 11, 23, 47, 16, 854000),
+        )
+    if file_format == "rcbinary":
+        # Trino 483 fails on whole seconds before 1970 (TimestampEncoding.decodeNanos).
+        rows[1]["ts"] = datetime(1901, 12, 31, 23, 59, 59, 500000)
+    table = pa.Table.from_pylist(rows, table.schema)
+    return table if keys else table.drop_columns(list(KEYS))
 
 
 @pytest.mark.parametrize("file_format", list(_FORMATS))
@@ -112,7 +130,7 @@ def test_partitioned_tables_of_every_format(engines: Engines, file_format: str) 
     name = engines.create(f"parted_{file_format}", file_format, "plain", keys=True, buckets=False)
     rows = rows_for(file_format, keys=True)
     engines.write(name, rows)
-    engines.check(name, rows, in_trino=file_format not in _NOT_TRINOS)
+    engines.check(name, rows, in_trino=file_format != _NOT_TRINOS)
 
 
 @pytest.mark.parametrize("file_format", ["orc", "parquet", "text"])
@@ -184,16 +202,18 @@ def test_files_that_are_loaded(engines: Engines, tmp_path: Path, kind: str) -> N
         assert list((tmp_path / "new").iterdir()) == []
         return rows.append_column("ds", pa.array(["x", "x"]))
 
+    # Trino 483 reads no files without row ids inside of a delta, whoever has put them there.
+    in_trino = kind != "full"
     both = pa.concat_tables([load(1), load(3)])
-    engines.check(name, both)
+    engines.check(name, both, in_trino=in_trino)
     engines.engine.sql(f"INSERT INTO {name} PARTITION (ds='y') VALUES (9, 'nine')")
     other = pa.table({"id": [9], "v": ["nine"], "ds": ["y"]})
-    engines.check(name, pa.concat_tables([both, other]))
-    engines.check(name, pa.concat_tables([load(5, overwrite=True), other]))
+    engines.check(name, pa.concat_tables([both, other]), in_trino=in_trino)
+    engines.check(name, pa.concat_tables([load(5, overwrite=True), other]), in_trino=in_trino)
     if kind == "full":
         engines.engine.sql(f"UPDATE {name} SET v = 'new' WHERE id = 5")
         engines.session.sql(f"DELETE FROM hive.{name} WHERE id = 6").collect()
         left = pa.table({"id": [5, 9], "v": ["new", "nine"], "ds": ["x", "y"]})
-        engines.check(name, left)
+        engines.check(name, left, in_trino=False)
         engines.engine.compact(f"{name} PARTITION (ds='x')", "major")
         engines.check(name, left)

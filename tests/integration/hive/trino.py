@@ -155,7 +155,7 @@ def running_trino(jars: TrinoJars, metastore: int, folder: Path, heap: str = "2g
 
 def _command(jars: TrinoJars, folder: Path, heap: str) -> Sequence[str]:
     return [
-        str(find_java(_JAVA)), "-server", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=256M",
+        str(find_java(_JAVA)), "-server", f"-Xmx{heap}", "-XX:ReservedCodeCacheSize=256M",
         "-XX:+EnableDynamicAgentLoading", "-Djdk.attach.allowAttachSelf=true",
         "--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED",
         "--add-modules=jdk.incubator.vector", f"-Dconfig={folder / 'config.properties'}",

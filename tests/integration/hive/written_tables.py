@@ -133,7 +133,10 @@ def _cut(rows: Rows, names: Sequence[str]) -> Rows:
         return rows
     at = list(names).index("ch")
     return Rows(
-        ((*row[:at], row[at] if row[at] is None else str(row[at]).rstrip(" "), *row[at + 1 :]) for row in rows.elements()),
+        (
+            (*row[:at], row[at] if row[at] is None else str(row[at]).rstrip(" "), *row[at + 1 :])
+            for row in rows.elements()
+        ),
         names,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -19,17 +19,18 @@ _TRANSACTIONS = ("open_transaction", "allocate_write_ids", "lock", "add_dynamic_
 
 def watch_files(patch: pytest.MonkeyPatch, before: Callable[[str], None]) -> None:
     """Has ``before`` called before each operation that changes storage."""
-    _watch(patch, before, {FileSystem: FILE_STEPS})
+    _watch(patch, before, (FileSystem, FILE_STEPS))
 
 
 def watch_steps(hive: HiveConnector, patch: pytest.MonkeyPatch, before: Callable[[str], None]) -> None:
     """The same, also before each call to the embedded metastore that writes."""
     wrapped = hive.metastore.writes._writer  # type: ignore[attr-defined]  # the one that is wrapped
-    _watch(patch, before, {FileSystem: FILE_STEPS, wrapped: _WRITES, hive.metastore.transactions: _TRANSACTIONS})
+    transactions = hive.metastore.transactions
+    _watch(patch, before, (FileSystem, FILE_STEPS), (wrapped, _WRITES), (transactions, _TRANSACTIONS))
 
 
-def _watch(patch: pytest.MonkeyPatch, before: Callable[[str], None], steps: Mapping[object, Sequence[str]]) -> None:
-    for owner, names in steps.items():
+def _watch(patch: pytest.MonkeyPatch, before: Callable[[str], None], *steps: tuple[object, Sequence[str]]) -> None:
+    for owner, names in steps:
         for name in names:
             behind = getattr(owner, name)
 
