@@ -75,7 +75,7 @@ def test_all_or_nothing(
 ) -> None:
     schema = f"f{uuid4().hex[:8]}"
     hive_engine.sql(f"CREATE DATABASE {schema}")
-    name, statement, numbers = SchemaTableName(schema, write), WRITES[write], count()
+    name, statement, numbers = SchemaTableName(schema, f"t_{write}"), WRITES[write], count()
     create(hive_engine, hive, name, statement.properties)
     rows = our_rows(hive, name)
     for cut, gone in ((Cut.BEFORE, False), (Cut.AFTER, False), (Cut.AFTER, True)):
@@ -95,14 +95,14 @@ def test_all_or_nothing(
             # Who is told of no error has written; of a lost answer to the commit one may be told.
             assert rows == after or (rows == before and error is not None), where
             if not gone:
-                assert hive.metastore.transactions.show_locks(schema, write) == [], where
+                assert hive.metastore.transactions.show_locks(schema, name.table) == [], where
             if at >= len(met):
                 break
         assert error is None, where
         assert hive_rows(hive_engine, name) == rows
     # What the lost clients had locked is free when their transactions have timed out.
     hive_engine.expire()
-    assert hive.metastore.transactions.show_locks(schema, write) == []
+    assert hive.metastore.transactions.show_locks(schema, name.table) == []
     number = next(numbers)
     statement.run(hive, name, number)
     assert our_rows(hive, name) == hive_rows(hive_engine, name) == statement.after(rows, number)

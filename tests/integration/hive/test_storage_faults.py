@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from itertools import count
@@ -18,6 +19,9 @@ from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.write.watched_steps import FILE_STEPS, watch_files
 from tests.integration.hive.engine import HiveEngine
 from tests.integration.hive.interrupted_writes import FULL, PLAIN, WRITES, create, hive_rows, our_rows
+
+_LARGE = 120_000
+"""Rows with more random bytes than a small disk has room for."""
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +87,8 @@ def test_a_full_disk(
     name = SchemaTableName(schema, f"full_{len(properties)}")
     create(hive_engine, hive, name, properties, (small_disk / "t").as_uri())
     rows = our_rows(hive, name)
-    texts = [uuid4().hex * 4 for _ in range(60_000)]
-    large = pa.table({"id": range(1000, 61_000), "v": texts, "ds": ["p0"] * len(texts)})
+    texts = [os.urandom(64).hex() for _ in range(_LARGE)]
+    large = pa.table({"id": range(1000, 1000 + _LARGE), "v": texts, "ds": ["p0"] * len(texts)})
     with pytest.raises(StorageError, match="No space left"):
         insert_rows(hive, name, [large])
     assert our_rows(hive, name) == hive_rows(hive_engine, name) == rows

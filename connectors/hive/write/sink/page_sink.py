@@ -125,9 +125,11 @@ class _HivePageSink(PageSink):
             raise StorageError(f"rows cannot be added to {self._insert.name}: the insert was given up meanwhile")
         sink = self._files.create(path)
         target = self._task_files.target(name, key.bucket)
-        opened = _OpenFile(path, target, sink, self._task_files.open(sink, path, key.bucket))
-        self._open[key] = opened
-        return opened
+        with storage_errors(path, "write"):
+            # Some formats write how their files begin.
+            writer = self._task_files.open(sink, path, key.bucket)
+        self._open[key] = _OpenFile(path, target, sink, writer)
+        return self._open[key]
 
     def _close(self, key: FileKey, last: pa.Table | None) -> None:
         for rows in self._rest(key, [] if last is None else [last]):
