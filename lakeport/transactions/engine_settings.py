@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from connector_spi.properties import boolean_property
+from connector_spi.properties import PropertyMetadata, boolean_property
+from connector_spi.security import ALL_ROLES
 
-__all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "SPARK_PROPERTIES", "EngineSettings"]
+__all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "ROLE", "SPARK_PROPERTIES", "EngineSettings"]
 
 NATIVE_READER = boolean_property(
     "native_reader",
@@ -29,7 +30,15 @@ TASK_READ_AHEAD = boolean_property(
     "Let Python tasks decode the next rows while Spark works on those before; needs idle cores, and more memory.",
     False,
 )
-ENGINE_PROPERTIES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
+ROLE = PropertyMetadata(
+    "role",
+    "What SET ROLE selects: all roles that were granted to the user, none of them, or one by its name.",
+    "all, none or the name of a role",
+    lambda text: text.strip().lower(),
+    ALL_ROLES,
+)
+_SWITCHES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
+ENGINE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (*_SWITCHES, ROLE)
 """The engine's own session properties, of every catalog."""
 SPARK_PROPERTIES = frozenset(one.name for one in (COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD))
 """Those that say what Spark does, and mean nothing to other engines."""
@@ -44,14 +53,17 @@ class EngineSettings:
         columnar_reader: Python tasks may hand columns to Spark.
         task_pushdown: Python tasks may filter and aggregate, and the connector may aggregate.
         task_read_ahead: Python tasks decode the next rows while Spark works on those before.
+        role: The role that is selected, in lower case; ``all`` and ``none`` mean that.
     """
 
     native_reader: bool
     columnar_reader: bool
     task_pushdown: bool
     task_read_ahead: bool
+    role: str
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> EngineSettings:
         """The settings among the values of session properties, by name."""
-        return cls(**{descriptor.name: bool(values[descriptor.name]) for descriptor in ENGINE_PROPERTIES})
+        switches = {descriptor.name: bool(values[descriptor.name]) for descriptor in _SWITCHES}
+        return cls(**switches, role=str(values[ROLE.name]))
