@@ -38,11 +38,7 @@ class GrantClient(ABC):
 
     @abstractmethod
     def grant_table_privileges(self, grants: Sequence[PrivilegeGrant]) -> None:
-        """Grants privileges that the grantees do not have yet.
-
-        Raises:
-            MetastoreError: There is no such table, or one is there already.
-        """
+        """Grants privileges that the grantees do not have yet, on tables that are there; others may pass."""
 
     @abstractmethod
     def revoke_table_privileges(self, grants: Sequence[PrivilegeGrant], *, grant_option: bool) -> None:

@@ -16,7 +16,7 @@ from catalog.metastore.factory import Metastore
 from catalog.metastore.grants import OWNERS_PRIVILEGES, GrantClient
 from catalog.metastore.model import Database, Table
 from catalog.metastore.testing.objects import STORAGE
-from connector_spi.errors import ConnectorError, MetastoreError
+from connector_spi.errors import MetastoreError
 from connector_spi.names import SchemaTableName
 from connector_spi.security import Principal, Privilege, PrivilegeGrant, RoleGrant
 from tests.hms import HiveMetastoreServer
@@ -114,14 +114,11 @@ def test_roles_are_granted_to_users_and_roles(grants: GrantClient, role: str) ->
     assert grants.list_role_grants(Principal.role(role)) == []
 
 
-def test_what_is_there_or_missing_is_refused(grants: GrantClient, table: SchemaTableName, role: str) -> None:
+def test_what_is_there_or_missing_is_refused(grants: GrantClient, role: str) -> None:
     with pytest.raises(MetastoreError):
         grants.create_role(role, "Owner")
     with pytest.raises(MetastoreError):
         grants.grant_role(RoleGrant(f"{role}_missing", BOB), OWNER)
-    missing = SchemaTableName(table.schema, "missing")
-    with pytest.raises(ConnectorError, match=r"missing|doesn't exist|does not exist"):
-        grants.grant_table_privileges([PrivilegeGrant(missing, Privilege.SELECT, BOB, OWNER)])
 
 
 @pytest.mark.spark
