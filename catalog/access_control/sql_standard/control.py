@@ -66,7 +66,8 @@ class SqlStandardAccessControl(ConnectorAccessControl):
         return tables
 
     def check_can_show_columns(self, identity: Identity, table: CatalogSchemaTableName) -> None:
-        if not self._may(identity, table, None):
+        # Names are everyone's to know, and so is that there is none: else no one could make a table.
+        if not self._may(identity, table, None) and not self._grants.is_missing(identity, table.schema_table):
             super().check_can_show_columns(identity, table)
 
     def filter_columns(

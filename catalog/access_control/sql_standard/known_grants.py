@@ -58,7 +58,11 @@ class KnownGrants:
 
     def privileges(self, identity: Identity, table: SchemaTableName) -> Sequence[PrivilegeGrant]:
         """All privileges on a table, that of its owner included."""
-        return self._get(identity, ("privileges", table), lambda: self._privileges(identity, table))
+        return self._of_table(identity, table) or ()
+
+    def is_missing(self, identity: Identity, table: SchemaTableName) -> bool:
+        """Whether there is no such table."""
+        return self._of_table(identity, table) is None
 
     def roles_of(self, identity: Identity) -> Callable[[Principal], Sequence[RoleGrant]]:
         """What gives the roles that were granted to someone, as an identity may ask for it."""
@@ -93,10 +97,15 @@ class KnownGrants:
             self._flushes += 1
         return 0
 
-    def _privileges(self, identity: Identity, table: SchemaTableName) -> Sequence[PrivilegeGrant]:
-        found = self.client(identity).list_table_privileges(table)
+    def _of_table(self, identity: Identity, table: SchemaTableName) -> Sequence[PrivilegeGrant] | None:
+        return self._get(identity, ("privileges", table), lambda: self._privileges(identity, table))
+
+    def _privileges(self, identity: Identity, table: SchemaTableName) -> Sequence[PrivilegeGrant] | None:
         entry = self.metastore.as_user(identity.user).reads.get_table(table.schema, table.table)
-        if entry is None or not entry.owner:
+        if entry is None:
+            return None
+        found = self.client(identity).list_table_privileges(table)
+        if not entry.owner:
             return found
         owner = Principal.user(entry.owner)
         return [PrivilegeGrant(table, Privilege.OWNERSHIP, owner, owner, grant_option=True), *found]

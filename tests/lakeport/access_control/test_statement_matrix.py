@@ -139,7 +139,9 @@ def test_no_statement_says_anything_of_a_denied_table(connect: Connect, user: st
         answers[kind] = said(rows, session, f"SELECT * FROM {name}")
     answers["arrow"] = said(lambda: session.arrow(table).read_all())
     answers["changes"] = said(read_changes, session, table)
-    assert [text for text, answer in answers.items() if "Access Denied" not in answer] == []
+    # What a catalog does with no table says nothing of one.
+    denied = re.compile("Access Denied|READ_ONLY_CATALOG")
+    assert [text for text, answer in answers.items() if not denied.search(answer)] == []
     known = {"n0", "nine", "price", "_hoodie"}
     assert [text for text, answer in answers.items() if any(word in answer for word in known)] == []
 
@@ -222,7 +224,8 @@ def test_who_may_not_read_learns_no_values(connect: Connect, user: str) -> None:
     session = connect(user)
     for table in (NOTES, ITEMS):
         for text in DENIED_READS:
-            if text.startswith("EXPLAIN") and "ANALYZE" not in text:
+            # What reads nothing shows nothing but the columns.
+            if "LIMIT 0" in text or (text.startswith("EXPLAIN") and "ANALYZE" not in text):
                 continue
             assert "Access Denied" in said(rows, session, text.format(t=table)), text
         assert "id" in said(rows, session, f"DESCRIBE {table}")
