@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -113,7 +113,10 @@ Kept = TypeVar("Kept", bound=_Sized)
 
 
 class LogCache(Generic[Kept]):
-    """Keeps what was used last, up to a number of bytes. Used by several threads.
+    """Keeps what was read, up to a number of bytes. Used by several threads.
+
+    What gives way to others is drawn by lot. Queries read the slices of a table in the same order again and again:
+    where the cache holds less than all, one that drops what was used longest ago drops each before it is asked again.
 
     Args:
         name: Of the cache, for people.
@@ -122,7 +125,7 @@ class LogCache(Generic[Kept]):
     def __init__(self, name: str) -> None:
         self._name = name
         self._lock = threading.Lock()
-        self._kept: OrderedDict[bytes, Kept] = OrderedDict()
+        self._kept: dict[bytes, Kept] = {}
         self._sizes: dict[bytes, int] = {}
         self._total = self._hits = self._misses = self._evictions = 0
         self._merging: dict[bytes, threading.Event] = {}
@@ -157,7 +160,6 @@ class LogCache(Generic[Kept]):
                 self._misses += 1
             else:
                 self._hits += 1
-                self._kept.move_to_end(identity)
             return found
 
     def put(self, identity: bytes, kept: Kept, memory: int) -> None:
@@ -171,12 +173,13 @@ class LogCache(Generic[Kept]):
         size = kept.nbytes
         with self._lock:
             self._drop(identity)
+            room = memory - size if size <= memory else memory
+            while self._total > room:
+                self._drop(random.choice(list(self._kept)))
+                self._evictions += 1
             if size <= memory:
                 self._kept[identity], self._sizes[identity] = kept, size
                 self._total += size
-            while self._total > memory:
-                self._drop(next(iter(self._kept)))
-                self._evictions += 1
 
     def clear(self) -> None:
         """Forgets everything."""

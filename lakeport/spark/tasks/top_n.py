@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -53,14 +54,32 @@ def first_rows(batches: Iterator[pa.RecordBatch], top_n: TopN) -> Iterator[pa.Re
     waiting: list[pa.RecordBatch] = []
     rows = size = 0
     most = max(_WAITING_ROWS, 2 * top_n.count)
+    last: pa.Scalar | None = None
     for batch in batches:
+        if last is not None:
+            batch = _not_after(batch, top_n.order[0], last)
         waiting.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
         if rows >= most or (size >= _WAITING_BYTES and rows >= 2 * top_n.count):
             waiting = [_first(pa.concat_batches(waiting), top_n)]
             rows, size = waiting[0].num_rows, waiting[0].nbytes
+            last = waiting[0].column(top_n.order[0].column)[-1]
     if waiting:
         yield _first(pa.concat_batches(waiting), top_n)
+
+
+def _not_after(batch: pa.RecordBatch, key: SortKey, last: pa.Scalar) -> pa.RecordBatch:
+    """The rows that may come before ``last``, the first key of the last row of those that are first so far.
+
+    A comparison costs little, and after the first batches few rows of most tables pass it. NULLs and NaN, whose place
+    is not that of a comparison, are kept for the sort.
+    """
+    if not last.is_valid or (pa.types.is_floating(last.type) and math.isnan(last.as_py())):
+        return batch
+    compare = pc.less_equal if key.ascending else pc.greater_equal
+    column = batch.column(key.column)
+    passes = pc.or_kleene(compare(column, last), column.is_null(nan_is_null=True))
+    return batch.filter(passes)
 
 
 def _first(batch: pa.RecordBatch, top_n: TopN) -> pa.RecordBatch:
