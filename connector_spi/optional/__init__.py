@@ -33,6 +33,7 @@ from connector_spi.optional.event_listener import (
     QueryCreatedEvent,
     TableReadEvent,
 )
+from connector_spi.optional.grants import SupportsGrants
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.page_sink import (
     DELETE_OPERATION,
@@ -115,6 +116,7 @@ __all__ = [
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsFileStatistics",
+    "SupportsGrants",
     "SupportsInsert",
     "SupportsInsertLayout",
     "SupportsMerge",
