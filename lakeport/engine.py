@@ -215,6 +215,10 @@ class Engine(ABC, Generic[ResultT_co]):
         """What ``SHOW STATS FOR name`` shows, the name as it is written; raises as ``plan``."""
 
     @abstractmethod
+    def rows_of(self, table: pa.Table) -> ResultT_co:
+        """A result of rows that are there; without columns, of a statement that is done."""
+
+    @abstractmethod
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> ResultT_co:
         """What ``EXPLAIN`` in its forms shows; raises as ``plan``."""
 

@@ -175,6 +175,9 @@ class DuckDbEngine(Engine[LocalResult]):
             statement.commit()
         return LocalResult.of(found)
 
+    def rows_of(self, table: pa.Table) -> LocalResult:
+        return LocalResult.of(table)
+
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> LocalResult:
         observer = QueryObserver(runs=request.analyze)
         begun = time.perf_counter()

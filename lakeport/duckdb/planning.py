@@ -58,7 +58,7 @@ def plan_query(
     Raises:
         ConnectorError: A table is not there, its catalog refused, or only Spark runs such a query.
     """
-    query = Query.of(expand_views(statement, lambda parts: tables.view(parts, lease)))
+    query = Query.of(expand_views(statement, lambda parts, owner: tables.view(parts, lease, owner)))
     scans = tables.scans(query, lease)
     translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
     macros.provide(translated.text)

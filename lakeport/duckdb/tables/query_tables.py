@@ -111,15 +111,22 @@ class Tables:
         """Those of some tables."""
         return {self._current.full(named.parts).catalog for named in tables}
 
-    def view(self, parts: Sequence[str], lease: ReadLease) -> NamedView | None:
-        """The view that parts of a name mean, if it is read by its text; ``None`` for others, and for tables."""
+    def view(self, parts: Sequence[str], lease: ReadLease, owner: str | None = None) -> NamedView | None:
+        """The view that parts of a name mean, if it is read by its text; ``None`` for others, and for tables.
+
+        Args:
+            parts: Of the name.
+            lease: On the transactions of the query.
+            owner: Of the view in which they stand.
+        """
         full = self._current.full(parts)
-        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as whole:
+            statement = whole.of_owner(owner)
             access = statement.access(full.catalog)
             view = access.tables.view(access.begun, access.session, full.schema_table)
             if view is None or view_request(statement, full, ScanRequest(str(full))) is not None:
                 return None
-        return NamedView(full, view)
+            return NamedView(full, view, statement.below(access, view).view_owner)
 
     def native(
         self, connection: duckdb.DuckDBPyConnection, view: str, named: NamedTable, use: TableUse, lease: ReadLease
@@ -167,7 +174,7 @@ class Tables:
     ) -> tuple[CatalogAccess, CatalogSchemaTableName, ResolvedTable] | None:
         """A table of files, its catalog and its full name; ``None`` for views and system tables."""
         full = self._current.full(named.parts)
-        access = statement.access(full.catalog)
+        access = statement.of_owner(named.owner).access(full.catalog)
         if access.tables.view(access.begun, access.session, full.schema_table) is not None:
             return None
         access, resolved = resolve(access, full, named.version)
@@ -176,9 +183,8 @@ class Tables:
     def _scan(self, named: NamedTable, lease: ReadLease) -> TableScan:
         full = self._current.full(named.parts)
         name = ".".join(quote_identifier(part) for part in (full.catalog, full.schema, full.table))
-        scan = TableScan(
-            self._reads, ScanRequest(name, version=named.version, changes=named.changes, ordered=False), lease
-        )
+        asked = ScanRequest(name, version=named.version, changes=named.changes, ordered=False, owner=named.owner)
+        scan = TableScan(self._reads, asked, lease)
         if not scan.columns:
             raise refused(name, "the table has no columns, which DuckDB does not know")
         return scan
