@@ -55,7 +55,7 @@ class LocalSession(CatalogSession[LocalResult]):
         Args:
             text: Queries, ``USE``, ``SET``, ``RESET``, ``SHOW``, ``DESCRIBE``, ``EXPLAIN`` and ``CALL``.
             args: Values of ``:name`` or ``?`` parameters in a query.
-            dialect: As of ``Session.sql``.
+            dialect: As of ``Session.sql``, or ``duckdb``, whose queries DuckDB runs as they are written.
 
         Raises:
             NotSupportedError: Only Spark runs it, or DuckDB may mean something else by it; the message names it.
