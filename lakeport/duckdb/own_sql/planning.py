@@ -89,7 +89,7 @@ def _define_stored(
     name = stored.name
     table = exp.table_(name.table, db=name.schema, catalog=name.catalog, quoted=True)
     statement = exp.Select(expressions=[exp.Star()]).from_(table)
-    query = Query.of(expand_views(statement, lambda parts: tables.view(parts, lease)), f"{view}_")
+    query = Query.of(expand_views(statement, lambda parts, owner: tables.view(parts, lease, owner)), f"{view}_")
     scans = tables.scans(query, lease)
     translated = query.in_duckdb({below: scan.schema for below, scan in scans.items()})
     macros.provide(translated.text)
