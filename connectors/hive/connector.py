@@ -170,7 +170,7 @@ class _GrantingMetadata(MetastoreGrants, HiveMetadata):
         pages: PageSourceProvider,
     ) -> None:
         MetastoreGrants.__init__(self, grants)
-        HiveMetadata.__init__(self, config, files, transaction, metastore, pages)
+        HiveMetadata.__init__(self, config, files, transaction, metastore=metastore, pages=pages)
 
 
 class HiveFactory(ConnectorFactory):

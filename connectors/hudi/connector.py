@@ -137,7 +137,7 @@ class _GrantingMetadata(MetastoreGrants, HudiMetadata):
         metastore: Metastore,
     ) -> None:
         MetastoreGrants.__init__(self, grants)
-        HudiMetadata.__init__(self, client, files, transaction, columns_to_hide, metastore)
+        HudiMetadata.__init__(self, client, files, transaction, columns_to_hide=columns_to_hide, defined_in=metastore)
 
 
 class HudiFactory(ConnectorFactory):
