@@ -75,6 +75,7 @@ from connector_spi.optional.event_listener import (
     QueryCreatedEvent,
     TableReadEvent,
 )
+from connector_spi.optional.grants import SupportsGrants
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.page_sink import (
     DELETE_OPERATION,
@@ -87,6 +88,7 @@ from connector_spi.optional.page_sink import (
     PageSink,
     PageSinkProvider,
 )
+from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.replacing import SupportsTableReplacement
@@ -169,7 +171,20 @@ from connector_spi.properties import (
 )
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
-from connector_spi.security import ConnectorAccessControl, GroupProvider, Identity, SystemAccessControl, ViewExpression
+from connector_spi.security import (
+    ALL_ROLES,
+    NO_ROLES,
+    ConnectorAccessControl,
+    GroupProvider,
+    Identity,
+    Principal,
+    PrincipalKind,
+    Privilege,
+    PrivilegeGrant,
+    RoleGrant,
+    SystemAccessControl,
+    ViewExpression,
+)
 from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
@@ -177,6 +192,7 @@ from connector_spi.statistics import ColumnStatistics, TableStatistics
 from connector_spi.system_tables import SystemTable
 
 __all__ = [
+    "ALL_ROLES",
     "CHANGE_TYPE",
     "COMMIT_TIMESTAMP",
     "COMMIT_VERSION",
@@ -185,6 +201,7 @@ __all__ = [
     "DELETE_OPERATION",
     "INSERT_OPERATION",
     "MAX_BATCH_ROWS",
+    "NO_ROLES",
     "OPERATION_COLUMN",
     "SPI_VERSION",
     "AccessDeniedError",
@@ -258,6 +275,10 @@ __all__ = [
     "PageSourceProvider",
     "PartitionDefinition",
     "Plugin",
+    "Principal",
+    "PrincipalKind",
+    "Privilege",
+    "PrivilegeGrant",
     "Procedure",
     "ProcedureArgument",
     "ProcedureFunction",
@@ -270,6 +291,7 @@ __all__ = [
     "Range",
     "Reference",
     "ResourceError",
+    "RoleGrant",
     "ScanCounts",
     "ScanSummary",
     "SchemaNotFoundError",
@@ -289,6 +311,7 @@ __all__ = [
     "SupportsChanges",
     "SupportsColumnStatistics",
     "SupportsFileStatistics",
+    "SupportsGrants",
     "SupportsInsert",
     "SupportsInsertLayout",
     "SupportsLimit",
@@ -304,6 +327,7 @@ __all__ = [
     "SupportsStreamingInsert",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTablePartitioning",
     "SupportsTableRedirection",
     "SupportsTableReplacement",
     "SupportsTimeTravel",
@@ -317,6 +341,7 @@ __all__ = [
     "TableHandle",
     "TableMetadata",
     "TableNotFoundError",
+    "TablePartitioning",
     "TableReadEvent",
     "TableRedirection",
     "TableStatistics",

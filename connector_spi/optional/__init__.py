@@ -33,6 +33,7 @@ from connector_spi.optional.event_listener import (
     QueryCreatedEvent,
     TableReadEvent,
 )
+from connector_spi.optional.grants import SupportsGrants
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.page_sink import (
     DELETE_OPERATION,
@@ -45,6 +46,7 @@ from connector_spi.optional.page_sink import (
     PageSink,
     PageSinkProvider,
 )
+from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.replacing import SupportsTableReplacement
@@ -114,6 +116,7 @@ __all__ = [
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsFileStatistics",
+    "SupportsGrants",
     "SupportsInsert",
     "SupportsInsertLayout",
     "SupportsMerge",
@@ -126,11 +129,13 @@ __all__ = [
     "SupportsStreamingInsert",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTablePartitioning",
     "SupportsTableReplacement",
     "SupportsTopN",
     "SupportsViews",
     "TableChanges",
     "TableDefinition",
+    "TablePartitioning",
     "TableReadEvent",
     "TopNApplication",
     "ViewDefinition",

@@ -58,7 +58,10 @@ HIVE_EXCEEDED_PARTITION_LIMIT = ErrorCode("HIVE_EXCEEDED_PARTITION_LIMIT", Error
 Filter by partition keys, or raise ``hive.max-partitions-per-scan``.
 """
 HIVE_COMPACTION_FAILED = ErrorCode("HIVE_COMPACTION_FAILED", ErrorType.EXTERNAL)
-"""A compaction that was waited for has failed, or no worker of Hive has made it in time. ``t$compactions`` shows it."""
+"""A compaction that was waited for has failed, or no worker has made it in time, or one of the table is made already.
+
+``t$compactions`` shows it.
+"""
 HIVE_FILE_CLEANED = ErrorCode("HIVE_FILE_CLEANED", ErrorType.EXTERNAL)
 """Hive's cleaner removed a file during the read, after a compaction. Run the statement again."""
 HIVE_HUDI_TABLE = ErrorCode("HIVE_HUDI_TABLE", ErrorType.USER_ERROR)

@@ -27,7 +27,6 @@ class HudiConformance(FileTablesConformance):
             Behaviour.MERGE,
             Behaviour.OVERWRITE,
             Behaviour.STREAMING_INSERT,
-            Behaviour.TOP_N,
             # Avro has no whole numbers of less than 32 bits.
             Behaviour.TYPE_INT8,
             Behaviour.TYPE_INT16,

@@ -22,10 +22,10 @@ from connectors.hive.write.publish.stream_recovery import end_killed_transaction
 from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
-__all__ = ["AcidInsert"]
+__all__ = ["VERSION", "VERSION_FILE", "AcidInsert"]
 
-_VERSION_FILE = "_orc_acid_version"
-_VERSION = b"2"
+VERSION_FILE = "_orc_acid_version"
+VERSION = b"2"
 
 
 @dataclass(slots=True)
@@ -185,7 +185,7 @@ class AcidInsert:
             # By it readers that list files alone find a directory that has no others.
             marked |= {join_path(locations[one], acid.directory) for one in locations if one not in written}
             for directory in sorted(marked):
-                moved.write(join_path(directory, _VERSION_FILE), _VERSION)
+                moved.write(join_path(directory, VERSION_FILE), VERSION)
 
     def _check_not_hidden(self, location: str) -> None:
         """Rows in a base of a later write id would be all that is seen: its writer has not known of ours."""

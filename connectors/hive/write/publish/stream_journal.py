@@ -119,7 +119,9 @@ class StreamJournal:
     ) -> JournaledAttempt:
         """A block in which the files of the batch are made visible; see ``StreamAttempt``."""
         writer = uuid.uuid4().hex
-        found = StreamAttempt(self._epoch.number, writer, staging, tuple(moves), transaction, write_id)
+        found = StreamAttempt(
+            self._epoch.number, writer, staging, tuple(moves), transaction=transaction, write_id=write_id
+        )
         return JournaledAttempt(self, found)
 
     def record_begun(self, attempt: StreamAttempt) -> None:

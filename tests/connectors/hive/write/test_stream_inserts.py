@@ -22,7 +22,8 @@ from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.table_writer import create_table
 from tests.connectors.hive.write.test_bucketed_inserts import bucketed_table, read, rows_of
-from tests.connectors.hive.write.test_killed_writes import Killed, watched
+from tests.connectors.hive.write.test_killed_writes import Killed
+from tests.connectors.hive.write.watched_steps import watch_steps
 
 NAME = SchemaTableName("s", "t")
 QUERY = "0d3e2f30-6b2e-4c3e-9f68-3ff7a3d1a5a0"
@@ -110,7 +111,7 @@ def test_a_batch_comes_once_whatever_step_its_writer_ended_before(
                 raise error
 
         with monkeypatch.context() as patch:
-            watched(hive, patch, before)
+            watch_steps(hive, patch, before)
             with suppress(ConnectorError, Killed):
                 write(hive, 1, 4, 5, 6)
         where = f"before {met[step] if step < len(met) else 'the end'}, step {step} of {met}"
@@ -142,7 +143,7 @@ def kill_before(
             raise Killed
 
     with monkeypatch.context() as patch:
-        watched(hive, patch, before)
+        watch_steps(hive, patch, before)
         with pytest.raises(Killed):
             write(hive, 1, *rows)
 
