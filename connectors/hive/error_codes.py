@@ -20,6 +20,7 @@ __all__ = [
     "HIVE_PARTITION_DROPPED",
     "HIVE_PARTITION_FILTER_REQUIRED",
     "HIVE_PARTITION_NOT_FOUND",
+    "HIVE_STREAM_BATCH_UNKNOWN",
     "HIVE_TABLE_EXISTS",
     "HIVE_TRANSACTIONAL_TABLE",
     "HIVE_TRANSACTION_LOST",
@@ -88,6 +89,11 @@ Add one, or set the session property that the message names.
 """
 HIVE_PARTITION_NOT_FOUND = ErrorCode("HIVE_PARTITION_NOT_FOUND", ErrorType.USER_ERROR)
 """A procedure or statement names a partition that does not exist. ``SHOW PARTITIONS`` lists the existing ones."""
+HIVE_STREAM_BATCH_UNKNOWN = ErrorCode("HIVE_STREAM_BATCH_UNKNOWN", ErrorType.EXTERNAL)
+"""A streaming query was killed while it committed a batch, and others have changed the table since.
+
+Look whether the rows of the batch are there, and do as the message says.
+"""
 HIVE_TABLE_EXISTS = ErrorCode("HIVE_TABLE_EXISTS", ErrorType.USER_ERROR)
 """The table already exists. Unregister it first, or choose another name."""
 HIVE_TRANSACTIONAL_TABLE = ErrorCode("HIVE_TRANSACTIONAL_TABLE", ErrorType.USER_ERROR)

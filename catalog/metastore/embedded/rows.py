@@ -165,7 +165,9 @@ def drop_tables(connection: sqlite3.Connection, database: str, tables: Sequence[
 def rename_table(connection: sqlite3.Connection, old: tuple[str, str], new: tuple[str, str], value: str) -> None:
     """Puts a table under another name, with all that hangs on it; names are of database and table."""
     connection.execute("INSERT INTO tables VALUES (?, ?, ?)", (*new, value))
-    for kept in ("partitions", "statistics", "write_ids", "next_write_ids", *_compactions(connection)):
+    granted = connection.execute("SELECT name FROM sqlite_master WHERE name = 'table_privileges'").fetchall()
+    later = (*_compactions(connection), *(row[0] for row in granted))
+    for kept in ("partitions", "statistics", "write_ids", "next_write_ids", *later):
         connection.execute(
             f"UPDATE {kept} SET database = ?, table_name = ? WHERE database = ? AND table_name = ?", (*new, *old)
         )

@@ -8,11 +8,10 @@ from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import orc
 
 from connectors.hive.acid.key_range import Key
 from connectors.hive.compaction.merging import KeyedBatch
-from connectors.hive.write.sink.orc_tail import FooterSink
+from connectors.hive.write.sink.orc_output import FooterSink, OrcWriter
 from connectors.toolkit.orc.footer import OrcFooter
 
 __all__ = ["KeyedFileWriter", "delete_events", "inserted_rows"]
@@ -46,12 +45,8 @@ class KeyedFileWriter:
         self._ends: list[int] = []
         self._keys: list[Key] = []
         self._tail = FooterSink(sink, path, self._metadata)
-        self._writer = orc.ORCWriter(
-            pa.PythonFile(self._tail, "w"),
-            file_version="0.12",
-            compression=compression,
-            stripe_size=_STRIPE_BYTES,
-            batch_size=_WRITER_ROWS,
+        self._writer = OrcWriter(
+            self._tail, compression=compression, stripe_size=_STRIPE_BYTES, batch_size=_WRITER_ROWS
         )
 
     @property

@@ -59,7 +59,15 @@ class TableSources:
         columns: tuple[ColumnHandle, ...] = (*self.table.data_columns, row_id)
         names = [column.name for column in self.table.data_columns]
         rules = dict(self.table.text_rules)
-        split = HiveSplit(file.path, 0, file.size, file.size, file.modified_millis, self.table.format, acid=file)
+        split = HiveSplit(
+            file.path,
+            start=0,
+            length=file.size,
+            file_size=file.size,
+            modified_millis=file.modified_millis,
+            format=self.table.format,
+            acid=file,
+        )
         every: TupleDomain[ColumnHandle] = TupleDomain.all()
         with self.pages.create_page_source(self.session, split, self.table, columns, every) as source:
             for batch in source:
