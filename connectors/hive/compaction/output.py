@@ -23,7 +23,7 @@ class CompactedFiles:
     """Files of one compaction.
 
     Their directories have the transaction's id in their names, by which readers pass over them until it is committed.
-    Trino looks at no such id: so the files come at the end, all at once.
+    Trino looks at no such id: so the files come at the end, one soon after the other.
 
     Attributes:
         files: Storage.

@@ -33,6 +33,7 @@ _STEPS = st.one_of(
     st.tuples(st.just("clean"), st.just([])),
 )
 Step = tuple[str, list[int]]
+_PARTITIONED = pytest.mark.parametrize("partitioned", [False, pytest.param(True, marks=pytest.mark.slow)])
 
 
 class History:
@@ -115,14 +116,14 @@ class History:
             call(self.hive, "run_compaction", schema_name="s", table_name="t", type=kind, **given_name)
 
 
-@pytest.mark.parametrize("partitioned", [False, True])
+@_PARTITIONED
 @settings(max_examples=examples(60))
 @given(steps=st.lists(_STEPS, min_size=3, max_size=14))
 def test_every_reader_sees_the_model(partitioned: bool, steps: list[Step]) -> None:
     _check(partitioned, steps)
 
 
-@pytest.mark.parametrize("partitioned", [False, True])
+@_PARTITIONED
 def test_a_known_history(partitioned: bool) -> None:
     steps: list[Step] = [
         ("insert", [3, 2]), ("insert", [1]), ("update", [0, 3]), ("minor", []), ("abort", []), ("delete", [1]),
