@@ -24,7 +24,7 @@ from connector_spi.metadata import (
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.aggregation import Aggregation, AggregationApplication
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.optional.definitions import ViewDefinition
+from connector_spi.optional.definitions import ViewDefinition, ViewDialect
 from connector_spi.optional.streaming import StreamStart
 from connector_spi.optional.top_n import SortItem, TopNApplication
 from connector_spi.page_source import PageSourceProvider
@@ -36,7 +36,7 @@ from connector_spi.system_tables import SystemTable
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
-from connectors.hive.config import FOOTER_CACHE, SHARED_PROPERTIES
+from connectors.hive.config import FOOTER_CACHE, SHARED_PROPERTIES, VIEWS_AS_INVOKER
 from connectors.hive.definitions.columns import make_handle, make_metadata
 from connectors.hive.definitions.table_formats import is_hudi, is_transactional
 from connectors.hive.handles import HiveTableHandle, TopN
@@ -84,7 +84,7 @@ class HiveMetadata(
         HiveDefinitions.__init__(self, metastore, files)
         HiveInsertion.__init__(self, metastore, files, transaction)
         HivePartitioning.__init__(self, files, pages, FOOTER_CACHE)
-        HiveStatistics.__init__(self, metastore, transaction)
+        HiveStatistics.__init__(self, metastore, files, transaction)
         self._config = config
 
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
@@ -181,7 +181,10 @@ class HiveMetadata(
     def get_view(self, session: ConnectorSession, name: SchemaTableName) -> ViewDefinition | None:
         """Of the transaction's own entry, which a read has asked for or is about to."""
         entry = self._transaction.client.get_table(name.schema, name.table)
-        return None if entry is None else view_definition(entry)
+        view = None if entry is None else view_definition(entry)
+        if view is None or view.dialect is ViewDialect.TRINO or not self._config.get(VIEWS_AS_INVOKER):
+            return view
+        return replace(view, run_as_invoker=True)
 
     def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
         """Redirects a Hudi table to the hudi connector, over the same metastore and storage."""

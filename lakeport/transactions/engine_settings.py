@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from connector_spi.properties import boolean_property, enum_property
+from connector_spi.properties import PropertyMetadata, boolean_property, enum_property
+from connector_spi.security import ALL_ROLES
 
-__all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "SPARK_PROPERTIES", "EngineSettings"]
+__all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "ROLE", "SPARK_PROPERTIES", "EngineSettings"]
 
 NATIVE_READER = boolean_property(
     "native_reader",
@@ -36,7 +37,15 @@ STORAGE_PARTITIONING = enum_property(
     ("AUTOMATIC", "ALL", "NONE"),
     "AUTOMATIC",
 )
-ENGINE_PROPERTIES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD, STORAGE_PARTITIONING)
+ROLE = PropertyMetadata(
+    "role",
+    "What SET ROLE selects: all roles that were granted to the user, none of them, or one by its name.",
+    "all, none or the name of a role",
+    lambda text: text.strip().lower(),
+    ALL_ROLES,
+)
+_SWITCHES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
+ENGINE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (*_SWITCHES, STORAGE_PARTITIONING, ROLE)
 """The engine's own session properties, of every catalog."""
 SPARK_PROPERTIES = frozenset(
     one.name for one in (COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD, STORAGE_PARTITIONING)
@@ -54,6 +63,7 @@ class EngineSettings:
         task_pushdown: Python tasks may filter and aggregate, and the connector may aggregate.
         task_read_ahead: Python tasks decode the next rows while Spark works on those before.
         storage_partitioning: Which scans tell how their rows lie: ``AUTOMATIC``, ``ALL`` or ``NONE``.
+        role: The role that is selected, in lower case; ``all`` and ``none`` mean that.
     """
 
     native_reader: bool
@@ -61,14 +71,11 @@ class EngineSettings:
     task_pushdown: bool
     task_read_ahead: bool
     storage_partitioning: str
+    role: str
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> EngineSettings:
         """The settings among the values of session properties, by name."""
-        return cls(
-            native_reader=bool(values[NATIVE_READER.name]),
-            columnar_reader=bool(values[COLUMNAR_READER.name]),
-            task_pushdown=bool(values[TASK_PUSHDOWN.name]),
-            task_read_ahead=bool(values[TASK_READ_AHEAD.name]),
-            storage_partitioning=str(values[STORAGE_PARTITIONING.name]),
-        )
+        switches = {descriptor.name: bool(values[descriptor.name]) for descriptor in _SWITCHES}
+        partitioning = str(values[STORAGE_PARTITIONING.name])
+        return cls(**switches, storage_partitioning=partitioning, role=str(values[ROLE.name]))

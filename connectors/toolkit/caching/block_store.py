@@ -81,7 +81,14 @@ class BlockStore:
         held = [one.held() for one in self._directories]
         entries, size = sum(count for count, _ in held), sum(size for _, size in held)
         with self._lock:
-            return CacheState("file-blocks", entries, size, self._hits, self._misses, self._evictions)
+            return CacheState(
+                "file-blocks",
+                entries,
+                bytes=size,
+                hits=self._hits,
+                misses=self._misses,
+                evictions=self._evictions,
+            )
 
     def _of(self, digest: bytes) -> _Directory:
         return self._directories[digest[0] % len(self._directories)]

@@ -24,7 +24,6 @@ class HiveConformance(FileTablesConformance):
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.LIMIT,
             Behaviour.MERGE,
-            Behaviour.SEVERAL_INSERTS,
             Behaviour.SNAPSHOT_ISOLATION,
             Behaviour.STREAMING,
             Behaviour.TIME_TRAVEL,

@@ -27,7 +27,7 @@ class TableLayout:
         key_types: Their types.
         bucket: By which function rows lie in buckets; ``None`` for none.
         bucket_type: The type of its column.
-        tells_always: Spark is told of it even if no other table of the query lies alike.
+        tells_always: It is reported to Spark even if no other table of the query lies alike.
         other_counts: Spark may join tables of different numbers of buckets.
     """
 
@@ -39,7 +39,7 @@ class TableLayout:
     other_counts: bool
 
     def told(self, others: Sequence[TableLayout]) -> TablePartitioning | None:
-        """What Spark is told, and so the tasks are made by; ``None`` for nothing.
+        """What is reported to Spark, and what tasks are made by; ``None`` for nothing.
 
         It is the buckets where another table of the query has such, and else the partition keys where another has keys
         of the same types. Rows that lie by buckets lie by buckets and partition keys as well, so joins by both go by
