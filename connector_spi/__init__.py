@@ -88,6 +88,7 @@ from connector_spi.optional.page_sink import (
     PageSink,
     PageSinkProvider,
 )
+from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.replacing import SupportsTableReplacement
@@ -95,9 +96,17 @@ from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
     StatisticsCollection,
+    SupportsFileStatistics,
     SupportsStatisticsCollection,
 )
-from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+from connector_spi.optional.streaming import (
+    StreamEpoch,
+    StreamStart,
+    SupportsStreaming,
+    SupportsStreamingInsert,
+    offset_fields,
+    offset_text,
+)
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
 from connector_spi.optional.writing import (
     BucketFunction,
@@ -296,10 +305,12 @@ __all__ = [
     "SplitT_co",
     "StatisticsCollection",
     "StorageError",
+    "StreamEpoch",
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsColumnStatistics",
+    "SupportsFileStatistics",
     "SupportsGrants",
     "SupportsInsert",
     "SupportsInsertLayout",
@@ -313,8 +324,10 @@ __all__ = [
     "SupportsStatistics",
     "SupportsStatisticsCollection",
     "SupportsStreaming",
+    "SupportsStreamingInsert",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTablePartitioning",
     "SupportsTableRedirection",
     "SupportsTableReplacement",
     "SupportsTimeTravel",
@@ -328,6 +341,7 @@ __all__ = [
     "TableHandle",
     "TableMetadata",
     "TableNotFoundError",
+    "TablePartitioning",
     "TableReadEvent",
     "TableRedirection",
     "TableStatistics",

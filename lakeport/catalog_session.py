@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from types import TracebackType
 from typing import Generic, Self, TypeAlias, Unpack
 
@@ -70,7 +71,7 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
 
     @property
     def dialect(self) -> str:
-        """The dialect of statements that say none: ``spark`` at first, or ``trino``.
+        """The dialect of statements that say none: ``spark`` at first, ``trino``, or with this engine ``duckdb``.
 
         Raises:
             InvalidArgumentError: On setting: no such dialect.
@@ -89,7 +90,9 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
             return self._engine.rows_of(self._grant(granted))
         columns_of = table_columns(self._catalogs, self.read_lease, self._current_names)
         spoken = self._dialect if dialect is None else check_dialect(dialect)
-        text = to_spark_sql(text, spoken, columns_of, self._engine.setting)
+        is_own = spoken == self._engine.own_dialect
+        if not is_own:
+            text = to_spark_sql(text, spoken, columns_of, self._engine.setting)
         asked = None if args else show_stats_name(text)
         if asked is not None:
             return self._engine.show_stats(asked, self.read_lease)
@@ -102,8 +105,10 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
                 return self._engine.show_stats(str(name), self.read_lease)
         explained = None if args else explain_request(text)
         if explained is not None:
+            explained = replace(explained, dialect=spoken if is_own else DIALECTS[0])
             return self._engine.explain(explained, self.read_lease)
-        return self._engine.plan(text, args, self.read_lease)
+        run = self._engine.plan_own if is_own else self._engine.plan
+        return run(text, args, self.read_lease)
 
     def schemas(self, catalog: str | None = None) -> list[str]:
         """Full names of the schemas of a catalog, or of all catalogs, sorted; needs no Spark.
@@ -310,8 +315,10 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
             statement = self._reads.statement(self.read_lease)
             with statement_scope(statement):
                 table = AnalyzedTable.of(statement, name, request)
-                found = self._engine.plan(table.query(), None, self.read_lease).rows()
-                table.keep(pa.Table.from_batches(found.batches, found.schema))
+                if not request.noscan:
+                    found = self._engine.plan(table.query(), None, self.read_lease).rows()
+                    table.keep(pa.Table.from_batches(found.batches, found.schema))
+                table.count_files(alone=request.noscan)
 
     def _grant(self, request: GrantRequest) -> pa.Table:
         current = self._current_names()

@@ -24,8 +24,10 @@ from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedStatistics,
     StatisticsCollection,
+    SupportsFileStatistics,
     SupportsStatisticsCollection,
 )
+from connector_spi.optional.streaming import StreamEpoch, SupportsStreamingInsert
 from connector_spi.optional.writing import (
     InsertLayout,
     MergeCommand,
@@ -167,6 +169,14 @@ class _Insert(GuardedMetadata):
         cast(SupportsInsert, self.metadata).abort_insert(session, insert)
 
 
+class _StreamingInsert(GuardedMetadata):
+    def finish_stream_insert(
+        self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment], epoch: StreamEpoch
+    ) -> bool:
+        metadata = cast(SupportsStreamingInsert, self.metadata)
+        return metadata.finish_stream_insert(session, insert, fragments, epoch)
+
+
 class _InsertLayout(GuardedMetadata):
     def get_insert_layout(self, session: ConnectorSession, table: TableHandle) -> InsertLayout | None:
         return cast(SupportsInsertLayout, self.metadata).get_insert_layout(session, guarded_table(table).table)
@@ -234,16 +244,27 @@ class _StatisticsCollection(GuardedMetadata):
         metadata.finish_statistics_collection(session, guarded.table, collected)
 
 
+class _FileStatistics(GuardedMetadata):
+    def collect_file_statistics(self, session: ConnectorSession, table: TableHandle) -> None:
+        guarded = guarded_table(table)
+        full = self.checks.full(guarded.name)
+        self.checks.check(lambda control: control.check_can_insert_into_table(session.identity, full))
+        self.refuse_part(session, guarded, "analyze")
+        cast(SupportsFileStatistics, self.metadata).collect_file_statistics(session, guarded.table)
+
+
 WRITING: tuple[tuple[type, type[GuardedMetadata]], ...] = (
     (SupportsSchemaDefinition, _SchemaDefinition),
     (SupportsTableDefinition, _TableDefinition),
     (SupportsPartitionDefinition, _PartitionDefinition),
     (SupportsTableReplacement, _TableReplacement),
     (SupportsInsert, _Insert),
+    (SupportsStreamingInsert, _StreamingInsert),
     (SupportsInsertLayout, _InsertLayout),
     (SupportsOverwrite, _Overwrite),
     (SupportsMerge, _Merge),
     (SupportsGrants, GuardedGrants),
     (SupportsStatisticsCollection, _StatisticsCollection),
+    (SupportsFileStatistics, _FileStatistics),
 )
 """What metadata may offer beside reading, and the class that guards it."""

@@ -27,6 +27,7 @@ from connectors.hive.buckets.layout import (
 )
 from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.listing.cache import LISTING_PROPERTIES
+from connectors.hive.listing.first_rows import TOP_N_THRESHOLD
 from connectors.hive.write.codec_setting import COMPRESSION_CODEC
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES
 
@@ -49,6 +50,7 @@ __all__ = [
     "RECURSIVE_DIRECTORIES",
     "SHARED_PROPERTIES",
     "SPLIT_LOADER_CONCURRENCY",
+    "TOP_N_THRESHOLD",
     "TRANSACTIONAL_READ_LOCK",
     "VIEWS_AS_INVOKER",
 ]
@@ -165,6 +167,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     PARQUET_BY_NAME,
     SPLIT_LOADER_CONCURRENCY,
     FOOTER_CACHE,
+    TOP_N_THRESHOLD,
     PARQUET_ZONE,
     ORC_ZONE,
     RCFILE_ZONE,

@@ -23,6 +23,7 @@ from connector_spi.security import ConnectorAccessControl
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
+from connectors.hive.compaction.procedures import CompactionProcedures
 from connectors.hive.config import (
     ASSUME_COMMITTED_WRITE_IDS,
     CONFIG_PROPERTIES,
@@ -65,7 +66,6 @@ class HiveConnector(Connector):
     def __init__(self, config: PropertyValues, metastore: Metastore) -> None:
         self._config = config
         self._files = FileSystem(storage_options(config))
-        self._split_manager = HiveSplitManager(config, self._files)
         settings = FormatSettings(
             orc_by_name=config.get(ORC_BY_NAME),
             parquet_by_name=config.get(PARQUET_BY_NAME),
@@ -75,6 +75,7 @@ class HiveConnector(Connector):
             avro_schema_hosts=tuple(sorted(config.get(HOSTS))),
         )
         self._page_source_provider = HivePageSourceProvider(self._files, settings)
+        self._split_manager = HiveSplitManager(config, self._files, self._page_source_provider)
         self._heartbeats = Heartbeats(metastore.transactions, config.get(HEARTBEAT_INTERVAL))
         self._shared = SharedMetastore(metastore, cache_policy(config))
         self.metastore = self._shared.metastore
@@ -98,7 +99,7 @@ class HiveConnector(Connector):
         hive = hive_transaction(transaction)
         if hive.metadata is None:
             grants = self._security.grants
-            arguments = (self._config, self._files, hive, self.metastore)
+            arguments = (self._config, self._files, hive, self.metastore, self._page_source_provider)
             hive.metadata = HiveMetadata(*arguments) if grants is None else _GrantingMetadata(grants, *arguments)
         return hive.metadata
 
@@ -117,7 +118,18 @@ class HiveConnector(Connector):
     @property
     def procedures(self) -> Sequence[Procedure]:
         own = self._shared.per_user(lambda metastore: HiveProcedures(metastore, self._files).procedures())
-        return (*own, load_procedure(self, self._files), *self._shared.procedures(self._split_manager.listings.flush))
+        compactions = self._shared.per_user(self._compaction_procedures)
+        return (
+            *own,
+            load_procedure(self, self._files),
+            *compactions,
+            *self._shared.procedures(self._flush),
+        )
+
+    def _flush(self, schema: str | None, table: str | None) -> int:
+        """Drops listings of a table; of all tables, and blocks of files with them, where one is not named."""
+        blocks = self._files.forget_blocks() if schema is None else 0
+        return blocks + self._split_manager.listings.flush(schema, table)
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:
@@ -139,6 +151,11 @@ class HiveConnector(Connector):
         self._heartbeats.close()
         self._shared.close()
 
+    def _compaction_procedures(self, metastore: Metastore) -> Sequence[Procedure]:
+        wait = self._config.get(LOCK_MAX_WAIT)
+        made = CompactionProcedures(metastore, self._files, self._page_source_provider, self._heartbeats, wait)
+        return made.procedures()
+
 
 class _GrantingMetadata(MetastoreGrants, HiveMetadata):
     """The metadata of a catalog in which grants count."""
@@ -150,9 +167,10 @@ class _GrantingMetadata(MetastoreGrants, HiveMetadata):
         files: FileSystem,
         transaction: HiveTransaction,
         metastore: Metastore,
+        pages: PageSourceProvider,
     ) -> None:
         MetastoreGrants.__init__(self, grants)
-        HiveMetadata.__init__(self, config, files, transaction, metastore)
+        HiveMetadata.__init__(self, config, files, transaction, metastore=metastore, pages=pages)
 
 
 class HiveFactory(ConnectorFactory):

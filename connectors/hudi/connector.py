@@ -113,9 +113,9 @@ class HudiConnector(Connector):
         return self._shared.describe()
 
     def _flush(self, schema: str | None, table: str | None) -> int:
-        """Drops what planning has kept of a table; of all tables where one is not named."""
+        """Drops what planning has kept of a table; of all tables, and blocks of files, where one is not named."""
         if schema is None or table is None:
-            return forget_tables(self._files)
+            return self._files.forget_blocks() + forget_tables(self._files)
         entry = self._metastore.reads.get_table(schema, table)
         return 0 if entry is None else forget_tables(self._files, hudi_location(entry, self._files))
 
@@ -137,7 +137,7 @@ class _GrantingMetadata(MetastoreGrants, HudiMetadata):
         metastore: Metastore,
     ) -> None:
         MetastoreGrants.__init__(self, grants)
-        HudiMetadata.__init__(self, client, files, transaction, columns_to_hide, metastore)
+        HudiMetadata.__init__(self, client, files, transaction, columns_to_hide=columns_to_hide, defined_in=metastore)
 
 
 class HudiFactory(ConnectorFactory):

@@ -507,11 +507,17 @@ enum DataOperationType {
   NO_TXN = 6
 }
 
+// Hive 4 has more kinds. Hive 3 passes over the field.
+enum TxnType {
+  COMPACTION = 3
+}
+
 struct OpenTxnRequest {
   1: required i32 num_txns
   2: required string user
   3: required string hostname
   4: optional string agentInfo
+  7: optional TxnType txn_type
 }
 
 struct OpenTxnsResponse {
@@ -669,6 +675,7 @@ struct CompactionRequest {
   4: required CompactionType type
   5: optional string runas
   6: optional map<string, string> properties
+  9: optional string poolName  // Hive 4
 }
 
 struct CompactionResponse {
@@ -692,15 +699,45 @@ struct ShowCompactResponseElement {
   6: optional string workerid
   7: optional i64 start
   8: optional string runAs
+  9: optional i64 hightestTxnId     // Hive 4.0 has the write id here
   11: optional i64 endTime
   13: optional i64 id
   14: optional string errorMessage  // Hive 4
   15: optional i64 enqueueTime      // Hive 4
+  20: optional string poolName      // Hive 4
+  21: optional i64 nextTxnId        // Hive 4
+  22: optional i64 txnId            // Hive 4
+  23: optional i64 commitTime       // Hive 4
   24: optional i64 hightestWriteId  // Hive 4
 }
 
 struct ShowCompactResponse {
   1: required list<ShowCompactResponseElement> compacts
+}
+
+// What a worker takes from the list, and gives back (Hive 4).
+struct CompactionInfoStruct {
+  1: required i64 id
+  2: required string dbname
+  3: required string tablename
+  4: optional string partitionname
+  5: required CompactionType type
+  6: optional string runas
+  9: optional string state
+  10: optional string workerId
+  12: optional i64 highestWriteId
+  13: optional string errorMessage
+  17: optional string poolname
+}
+
+struct OptionalCompactionInfoStruct {
+  1: optional CompactionInfoStruct ci
+}
+
+struct FindNextCompactRequest {
+  1: optional string workerId
+  2: optional string workerVersion
+  3: optional string poolName
 }
 
 // ---- what a metastore complains of ----
@@ -873,4 +910,10 @@ service ThriftHiveMetastore {
   ShowLocksResponse show_locks(1: ShowLocksRequest rqst)
   CompactionResponse compact2(1: CompactionRequest rqst)
   ShowCompactResponse show_compact(1: ShowCompactRequest rqst)
+  OptionalCompactionInfoStruct find_next_compact2(1: FindNextCompactRequest rqst) throws (1: MetaException o1)
+  void update_compactor_state(1: CompactionInfoStruct cr, 2: i64 txn_id)
+  void mark_compacted(1: CompactionInfoStruct cr) throws (1: MetaException o1)
+  void mark_cleaned(1: CompactionInfoStruct cr) throws (1: MetaException o1)
+  void mark_failed(1: CompactionInfoStruct cr) throws (1: MetaException o1)
+  void mark_refused(1: CompactionInfoStruct cr) throws (1: MetaException o1)
 }

@@ -50,8 +50,9 @@ _ONCE = [
     "alter_table_with_environment_context", "cancel_delegation_token", "commit_txn", "compact2", "create_database",
     "create_role", "create_table", "create_table_req", "delete_column_statistics_req",
     "delete_partition_column_statistics", "delete_table_column_statistics", "drop_database", "drop_partitions_req",
-    "drop_role", "drop_table", "drop_table_with_environment_context", "grant_revoke_privileges", "grant_revoke_role",
-    "lock", "open_txns", "renew_delegation_token", "unlock",
+    "drop_role", "drop_table", "drop_table_with_environment_context", "find_next_compact2", "grant_revoke_privileges",
+    "grant_revoke_role", "lock", "mark_cleaned", "mark_compacted", "mark_failed", "mark_refused", "open_txns",
+    "renew_delegation_token", "unlock", "update_compactor_state",
     "update_partition_column_statistics", "update_table_column_statistics",
 ]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -92,12 +92,7 @@ class Tables:
         plain = {view: self._scan(named, lease) for view, named in query.tables.items()}
         schemas = {view: scan.schema for view, scan in plain.items()}
         asked = query.hidden(schemas)
-        found: dict[str, TableScan] = {}
-        for view, scan in plain.items():
-            for name in sorted(asked):
-                with suppress(ColumnNotFoundError):
-                    scan = scan.select(*scan.columns, name)
-            found[view] = scan
+        found = {view: _with_hidden(scan, asked) for view, scan in plain.items()}
         if any(found[view].columns != schema.names for view, schema in schemas.items()):
             query.expand_stars(schemas)
         return found
@@ -106,9 +101,15 @@ class Tables:
         """The same for a statement that is explained, whose reads are shown to an observer."""
         return Tables(self._registry, reads, self._current, self._footers)
 
-    def catalogs(self, query: Query) -> set[str]:
-        """Those of its tables."""
-        return {self._current.full(named.parts).catalog for named in query.tables.values()}
+    def scans_with(
+        self, tables: Mapping[str, NamedTable], asked: Iterable[str], lease: ReadLease
+    ) -> dict[str, TableScan]:
+        """Tables by their views, with those hidden columns whose names are asked for; raises as ``scans``."""
+        return {view: _with_hidden(self._scan(named, lease), asked) for view, named in tables.items()}
+
+    def catalogs(self, tables: Iterable[NamedTable]) -> set[str]:
+        """Those of some tables."""
+        return {self._current.full(named.parts).catalog for named in tables}
 
     def view(self, parts: Sequence[str], lease: ReadLease, owner: str | None = None) -> NamedView | None:
         """The view that parts of a name mean, if it is read by its text; ``None`` for others, and for tables.
@@ -187,6 +188,13 @@ class Tables:
         if not scan.columns:
             raise refused(name, "the table has no columns, which DuckDB does not know")
         return scan
+
+
+def _with_hidden(scan: TableScan, asked: Iterable[str]) -> TableScan:
+    for name in sorted(asked):
+        with suppress(ColumnNotFoundError):
+            scan = scan.select(*scan.columns, name)
+    return scan
 
 
 def _columns(table: ResolvedTable, use: TableUse) -> list[str]:

@@ -18,6 +18,7 @@ from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
+from lakeport.spark.bridge.compiled.bucket_functions import bucket_function
 from lakeport.spark.bridge.errors import as_illegal_argument, no_such_function, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.plan_words.asked_table import AskedTable, read_asked_table, table_of_words
@@ -38,7 +39,6 @@ from lakeport.spark.catalog.replaced_table import stage_replacement
 from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
-from lakeport.spark.write.bucket_functions import bucket_function
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess, Statement
 

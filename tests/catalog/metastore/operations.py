@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
-from catalog.metastore.compactions import CompactionKind
+from catalog.metastore.compactions import CompactionJob, CompactionKind
 from catalog.metastore.factory import Metastore
 from catalog.metastore.grants import GrantClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Partition, Table
@@ -44,6 +44,7 @@ _SAMPLES: dict[str, object] = {
     "TupleDomain[str]": TupleDomain.with_column_domains({"p": Domain.single_value(pa.string(), "1")}),
     "ValidTransactions": ValidTransactions(1),
     "CompactionKind": CompactionKind.MINOR,
+    "CompactionJob": CompactionJob(1, DATABASE, TABLE, None, CompactionKind.MINOR),
     "str | None": NAMES[0],
     "LockOperation": LockOperation.UPDATE,
     "SchemaTableName": SchemaTableName(DATABASE, TABLE),

@@ -175,6 +175,18 @@ class DataOperationType(object):
     }
 
 
+class TxnType(object):
+    COMPACTION = 3
+
+    _VALUES_TO_NAMES = {
+        3: "COMPACTION",
+    }
+
+    _NAMES_TO_VALUES = {
+        "COMPACTION": 3,
+    }
+
+
 class CompactionType(object):
     MINOR = 1
     MAJOR = 2
@@ -7267,6 +7279,7 @@ class OpenTxnRequest(object):
      - user
      - hostname
      - agentInfo
+     - txn_type
 
     """
 
@@ -7275,14 +7288,16 @@ class OpenTxnRequest(object):
         'user',
         'hostname',
         'agentInfo',
+        'txn_type',
     )
 
 
-    def __init__(self, num_txns=None, user=None, hostname=None, agentInfo=None,):
+    def __init__(self, num_txns=None, user=None, hostname=None, agentInfo=None, txn_type=None,):
         self.num_txns = num_txns
         self.user = user
         self.hostname = hostname
         self.agentInfo = agentInfo
+        self.txn_type = txn_type
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -7313,6 +7328,11 @@ class OpenTxnRequest(object):
                     self.agentInfo = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
                 else:
                     iprot.skip(ftype)
+            elif fid == 7:
+                if ftype == TType.I32:
+                    self.txn_type = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -7338,6 +7358,10 @@ class OpenTxnRequest(object):
         if self.agentInfo is not None:
             oprot.writeFieldBegin('agentInfo', TType.STRING, 4)
             oprot.writeString(self.agentInfo.encode('utf-8') if sys.version_info[0] == 2 else self.agentInfo)
+            oprot.writeFieldEnd()
+        if self.txn_type is not None:
+            oprot.writeFieldBegin('txn_type', TType.I32, 7)
+            oprot.writeI32(self.txn_type)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -9657,6 +9681,7 @@ class CompactionRequest(object):
      - type
      - runas
      - properties
+     - poolName
 
     """
 
@@ -9667,16 +9692,18 @@ class CompactionRequest(object):
         'type',
         'runas',
         'properties',
+        'poolName',
     )
 
 
-    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, runas=None, properties=None,):
+    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, runas=None, properties=None, poolName=None,):
         self.dbname = dbname
         self.tablename = tablename
         self.partitionname = partitionname
         self.type = type
         self.runas = runas
         self.properties = properties
+        self.poolName = poolName
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -9723,6 +9750,11 @@ class CompactionRequest(object):
                     iprot.readMapEnd()
                 else:
                     iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.STRING:
+                    self.poolName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -9760,6 +9792,10 @@ class CompactionRequest(object):
                 oprot.writeString(kiter468.encode('utf-8') if sys.version_info[0] == 2 else kiter468)
                 oprot.writeString(viter469.encode('utf-8') if sys.version_info[0] == 2 else viter469)
             oprot.writeMapEnd()
+            oprot.writeFieldEnd()
+        if self.poolName is not None:
+            oprot.writeFieldBegin('poolName', TType.STRING, 9)
+            oprot.writeString(self.poolName.encode('utf-8') if sys.version_info[0] == 2 else self.poolName)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -9993,10 +10029,15 @@ class ShowCompactResponseElement(object):
      - workerid
      - start
      - runAs
+     - hightestTxnId
      - endTime
      - id
      - errorMessage
      - enqueueTime
+     - poolName
+     - nextTxnId
+     - txnId
+     - commitTime
      - hightestWriteId
 
     """
@@ -10010,15 +10051,20 @@ class ShowCompactResponseElement(object):
         'workerid',
         'start',
         'runAs',
+        'hightestTxnId',
         'endTime',
         'id',
         'errorMessage',
         'enqueueTime',
+        'poolName',
+        'nextTxnId',
+        'txnId',
+        'commitTime',
         'hightestWriteId',
     )
 
 
-    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, state=None, workerid=None, start=None, runAs=None, endTime=None, id=None, errorMessage=None, enqueueTime=None, hightestWriteId=None,):
+    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, state=None, workerid=None, start=None, runAs=None, hightestTxnId=None, endTime=None, id=None, errorMessage=None, enqueueTime=None, poolName=None, nextTxnId=None, txnId=None, commitTime=None, hightestWriteId=None,):
         self.dbname = dbname
         self.tablename = tablename
         self.partitionname = partitionname
@@ -10027,10 +10073,15 @@ class ShowCompactResponseElement(object):
         self.workerid = workerid
         self.start = start
         self.runAs = runAs
+        self.hightestTxnId = hightestTxnId
         self.endTime = endTime
         self.id = id
         self.errorMessage = errorMessage
         self.enqueueTime = enqueueTime
+        self.poolName = poolName
+        self.nextTxnId = nextTxnId
+        self.txnId = txnId
+        self.commitTime = commitTime
         self.hightestWriteId = hightestWriteId
 
     def read(self, iprot):
@@ -10082,6 +10133,11 @@ class ShowCompactResponseElement(object):
                     self.runAs = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
                 else:
                     iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.I64:
+                    self.hightestTxnId = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
             elif fid == 11:
                 if ftype == TType.I64:
                     self.endTime = iprot.readI64()
@@ -10100,6 +10156,26 @@ class ShowCompactResponseElement(object):
             elif fid == 15:
                 if ftype == TType.I64:
                     self.enqueueTime = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 20:
+                if ftype == TType.STRING:
+                    self.poolName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 21:
+                if ftype == TType.I64:
+                    self.nextTxnId = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 22:
+                if ftype == TType.I64:
+                    self.txnId = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 23:
+                if ftype == TType.I64:
+                    self.commitTime = iprot.readI64()
                 else:
                     iprot.skip(ftype)
             elif fid == 24:
@@ -10149,6 +10225,10 @@ class ShowCompactResponseElement(object):
             oprot.writeFieldBegin('runAs', TType.STRING, 8)
             oprot.writeString(self.runAs.encode('utf-8') if sys.version_info[0] == 2 else self.runAs)
             oprot.writeFieldEnd()
+        if self.hightestTxnId is not None:
+            oprot.writeFieldBegin('hightestTxnId', TType.I64, 9)
+            oprot.writeI64(self.hightestTxnId)
+            oprot.writeFieldEnd()
         if self.endTime is not None:
             oprot.writeFieldBegin('endTime', TType.I64, 11)
             oprot.writeI64(self.endTime)
@@ -10164,6 +10244,22 @@ class ShowCompactResponseElement(object):
         if self.enqueueTime is not None:
             oprot.writeFieldBegin('enqueueTime', TType.I64, 15)
             oprot.writeI64(self.enqueueTime)
+            oprot.writeFieldEnd()
+        if self.poolName is not None:
+            oprot.writeFieldBegin('poolName', TType.STRING, 20)
+            oprot.writeString(self.poolName.encode('utf-8') if sys.version_info[0] == 2 else self.poolName)
+            oprot.writeFieldEnd()
+        if self.nextTxnId is not None:
+            oprot.writeFieldBegin('nextTxnId', TType.I64, 21)
+            oprot.writeI64(self.nextTxnId)
+            oprot.writeFieldEnd()
+        if self.txnId is not None:
+            oprot.writeFieldBegin('txnId', TType.I64, 22)
+            oprot.writeI64(self.txnId)
+            oprot.writeFieldEnd()
+        if self.commitTime is not None:
+            oprot.writeFieldBegin('commitTime', TType.I64, 23)
+            oprot.writeI64(self.commitTime)
             oprot.writeFieldEnd()
         if self.hightestWriteId is not None:
             oprot.writeFieldBegin('hightestWriteId', TType.I64, 24)
@@ -10260,6 +10356,363 @@ class ShowCompactResponse(object):
     def validate(self):
         if self.compacts is None:
             raise TProtocolException(message='Required field compacts is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class CompactionInfoStruct(object):
+    """
+    Attributes:
+     - id
+     - dbname
+     - tablename
+     - partitionname
+     - type
+     - runas
+     - state
+     - workerId
+     - highestWriteId
+     - errorMessage
+     - poolname
+
+    """
+
+    __slots__ = (
+        'id',
+        'dbname',
+        'tablename',
+        'partitionname',
+        'type',
+        'runas',
+        'state',
+        'workerId',
+        'highestWriteId',
+        'errorMessage',
+        'poolname',
+    )
+
+
+    def __init__(self, id=None, dbname=None, tablename=None, partitionname=None, type=None, runas=None, state=None, workerId=None, highestWriteId=None, errorMessage=None, poolname=None,):
+        self.id = id
+        self.dbname = dbname
+        self.tablename = tablename
+        self.partitionname = partitionname
+        self.type = type
+        self.runas = runas
+        self.state = state
+        self.workerId = workerId
+        self.highestWriteId = highestWriteId
+        self.errorMessage = errorMessage
+        self.poolname = poolname
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I64:
+                    self.id = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.dbname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.tablename = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRING:
+                    self.partitionname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.I32:
+                    self.type = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.runas = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.STRING:
+                    self.state = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 10:
+                if ftype == TType.STRING:
+                    self.workerId = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 12:
+                if ftype == TType.I64:
+                    self.highestWriteId = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 13:
+                if ftype == TType.STRING:
+                    self.errorMessage = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 17:
+                if ftype == TType.STRING:
+                    self.poolname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('CompactionInfoStruct')
+        if self.id is not None:
+            oprot.writeFieldBegin('id', TType.I64, 1)
+            oprot.writeI64(self.id)
+            oprot.writeFieldEnd()
+        if self.dbname is not None:
+            oprot.writeFieldBegin('dbname', TType.STRING, 2)
+            oprot.writeString(self.dbname.encode('utf-8') if sys.version_info[0] == 2 else self.dbname)
+            oprot.writeFieldEnd()
+        if self.tablename is not None:
+            oprot.writeFieldBegin('tablename', TType.STRING, 3)
+            oprot.writeString(self.tablename.encode('utf-8') if sys.version_info[0] == 2 else self.tablename)
+            oprot.writeFieldEnd()
+        if self.partitionname is not None:
+            oprot.writeFieldBegin('partitionname', TType.STRING, 4)
+            oprot.writeString(self.partitionname.encode('utf-8') if sys.version_info[0] == 2 else self.partitionname)
+            oprot.writeFieldEnd()
+        if self.type is not None:
+            oprot.writeFieldBegin('type', TType.I32, 5)
+            oprot.writeI32(self.type)
+            oprot.writeFieldEnd()
+        if self.runas is not None:
+            oprot.writeFieldBegin('runas', TType.STRING, 6)
+            oprot.writeString(self.runas.encode('utf-8') if sys.version_info[0] == 2 else self.runas)
+            oprot.writeFieldEnd()
+        if self.state is not None:
+            oprot.writeFieldBegin('state', TType.STRING, 9)
+            oprot.writeString(self.state.encode('utf-8') if sys.version_info[0] == 2 else self.state)
+            oprot.writeFieldEnd()
+        if self.workerId is not None:
+            oprot.writeFieldBegin('workerId', TType.STRING, 10)
+            oprot.writeString(self.workerId.encode('utf-8') if sys.version_info[0] == 2 else self.workerId)
+            oprot.writeFieldEnd()
+        if self.highestWriteId is not None:
+            oprot.writeFieldBegin('highestWriteId', TType.I64, 12)
+            oprot.writeI64(self.highestWriteId)
+            oprot.writeFieldEnd()
+        if self.errorMessage is not None:
+            oprot.writeFieldBegin('errorMessage', TType.STRING, 13)
+            oprot.writeString(self.errorMessage.encode('utf-8') if sys.version_info[0] == 2 else self.errorMessage)
+            oprot.writeFieldEnd()
+        if self.poolname is not None:
+            oprot.writeFieldBegin('poolname', TType.STRING, 17)
+            oprot.writeString(self.poolname.encode('utf-8') if sys.version_info[0] == 2 else self.poolname)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.id is None:
+            raise TProtocolException(message='Required field id is unset!')
+        if self.dbname is None:
+            raise TProtocolException(message='Required field dbname is unset!')
+        if self.tablename is None:
+            raise TProtocolException(message='Required field tablename is unset!')
+        if self.type is None:
+            raise TProtocolException(message='Required field type is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class OptionalCompactionInfoStruct(object):
+    """
+    Attributes:
+     - ci
+
+    """
+
+    __slots__ = (
+        'ci',
+    )
+
+
+    def __init__(self, ci=None,):
+        self.ci = ci
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRUCT:
+                    self.ci = CompactionInfoStruct()
+                    self.ci.read(iprot)
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('OptionalCompactionInfoStruct')
+        if self.ci is not None:
+            oprot.writeFieldBegin('ci', TType.STRUCT, 1)
+            self.ci.write(oprot)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class FindNextCompactRequest(object):
+    """
+    Attributes:
+     - workerId
+     - workerVersion
+     - poolName
+
+    """
+
+    __slots__ = (
+        'workerId',
+        'workerVersion',
+        'poolName',
+    )
+
+
+    def __init__(self, workerId=None, workerVersion=None, poolName=None,):
+        self.workerId = workerId
+        self.workerVersion = workerVersion
+        self.poolName = poolName
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRING:
+                    self.workerId = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.workerVersion = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.poolName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('FindNextCompactRequest')
+        if self.workerId is not None:
+            oprot.writeFieldBegin('workerId', TType.STRING, 1)
+            oprot.writeString(self.workerId.encode('utf-8') if sys.version_info[0] == 2 else self.workerId)
+            oprot.writeFieldEnd()
+        if self.workerVersion is not None:
+            oprot.writeFieldBegin('workerVersion', TType.STRING, 2)
+            oprot.writeString(self.workerVersion.encode('utf-8') if sys.version_info[0] == 2 else self.workerVersion)
+            oprot.writeFieldEnd()
+        if self.poolName is not None:
+            oprot.writeFieldBegin('poolName', TType.STRING, 3)
+            oprot.writeString(self.poolName.encode('utf-8') if sys.version_info[0] == 2 else self.poolName)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
         return
 
     def __repr__(self):
@@ -11888,6 +12341,9 @@ OpenTxnRequest.thrift_spec = (
     (2, TType.STRING, 'user', 'UTF8', None, ),  # 2
     (3, TType.STRING, 'hostname', 'UTF8', None, ),  # 3
     (4, TType.STRING, 'agentInfo', 'UTF8', None, ),  # 4
+    None,  # 5
+    None,  # 6
+    (7, TType.I32, 'txn_type', None, None, ),  # 7
 )
 all_structs.append(OpenTxnsResponse)
 OpenTxnsResponse.thrift_spec = (
@@ -12062,6 +12518,9 @@ CompactionRequest.thrift_spec = (
     (4, TType.I32, 'type', None, None, ),  # 4
     (5, TType.STRING, 'runas', 'UTF8', None, ),  # 5
     (6, TType.MAP, 'properties', (TType.STRING, 'UTF8', TType.STRING, 'UTF8', False), None, ),  # 6
+    None,  # 7
+    None,  # 8
+    (9, TType.STRING, 'poolName', 'UTF8', None, ),  # 9
 )
 all_structs.append(CompactionResponse)
 CompactionResponse.thrift_spec = (
@@ -12090,7 +12549,7 @@ ShowCompactResponseElement.thrift_spec = (
     (6, TType.STRING, 'workerid', 'UTF8', None, ),  # 6
     (7, TType.I64, 'start', None, None, ),  # 7
     (8, TType.STRING, 'runAs', 'UTF8', None, ),  # 8
-    None,  # 9
+    (9, TType.I64, 'hightestTxnId', None, None, ),  # 9
     None,  # 10
     (11, TType.I64, 'endTime', None, None, ),  # 11
     None,  # 12
@@ -12101,16 +12560,49 @@ ShowCompactResponseElement.thrift_spec = (
     None,  # 17
     None,  # 18
     None,  # 19
-    None,  # 20
-    None,  # 21
-    None,  # 22
-    None,  # 23
+    (20, TType.STRING, 'poolName', 'UTF8', None, ),  # 20
+    (21, TType.I64, 'nextTxnId', None, None, ),  # 21
+    (22, TType.I64, 'txnId', None, None, ),  # 22
+    (23, TType.I64, 'commitTime', None, None, ),  # 23
     (24, TType.I64, 'hightestWriteId', None, None, ),  # 24
 )
 all_structs.append(ShowCompactResponse)
 ShowCompactResponse.thrift_spec = (
     None,  # 0
     (1, TType.LIST, 'compacts', (TType.STRUCT, [ShowCompactResponseElement, None], False), None, ),  # 1
+)
+all_structs.append(CompactionInfoStruct)
+CompactionInfoStruct.thrift_spec = (
+    None,  # 0
+    (1, TType.I64, 'id', None, None, ),  # 1
+    (2, TType.STRING, 'dbname', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'tablename', 'UTF8', None, ),  # 3
+    (4, TType.STRING, 'partitionname', 'UTF8', None, ),  # 4
+    (5, TType.I32, 'type', None, None, ),  # 5
+    (6, TType.STRING, 'runas', 'UTF8', None, ),  # 6
+    None,  # 7
+    None,  # 8
+    (9, TType.STRING, 'state', 'UTF8', None, ),  # 9
+    (10, TType.STRING, 'workerId', 'UTF8', None, ),  # 10
+    None,  # 11
+    (12, TType.I64, 'highestWriteId', None, None, ),  # 12
+    (13, TType.STRING, 'errorMessage', 'UTF8', None, ),  # 13
+    None,  # 14
+    None,  # 15
+    None,  # 16
+    (17, TType.STRING, 'poolname', 'UTF8', None, ),  # 17
+)
+all_structs.append(OptionalCompactionInfoStruct)
+OptionalCompactionInfoStruct.thrift_spec = (
+    None,  # 0
+    (1, TType.STRUCT, 'ci', [CompactionInfoStruct, None], None, ),  # 1
+)
+all_structs.append(FindNextCompactRequest)
+FindNextCompactRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.STRING, 'workerId', 'UTF8', None, ),  # 1
+    (2, TType.STRING, 'workerVersion', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'poolName', 'UTF8', None, ),  # 3
 )
 all_structs.append(MetaException)
 MetaException.thrift_spec = (
