@@ -10,7 +10,7 @@ from catalog.guard.compiler import ACCESS_CONTROL_EXPRESSION
 from catalog.guard.handles import GuardedTable
 from catalog.guard.metadata import GuardedMetadata, guarded_table
 from connector_spi.errors import AccessDeniedError, NotSupportedError
-from connector_spi.handles import TableHandle
+from connector_spi.handles import Split, TableHandle
 from connector_spi.metadata import (
     LimitApplication,
     SupportsColumnStatistics,
@@ -27,10 +27,11 @@ from connector_spi.optional.aggregation import Aggregation, AggregationApplicati
 from connector_spi.optional.changes import ChangeRange, SupportsChanges, TableChanges
 from connector_spi.optional.definitions import SupportsViews, ViewDefinition
 from connector_spi.optional.listing import SupportsTableListing
+from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
-from connector_spi.predicate import TupleDomain
+from connector_spi.predicate import TupleDomain, Value
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
@@ -123,6 +124,24 @@ class _PartitionListing(GuardedMetadata):
                 "it are hidden"
             )
         return cast(SupportsPartitionListing, self.metadata).list_partitions(session, guarded.table, constraint)
+
+
+class _TablePartitioning(GuardedMetadata):
+    def get_table_partitioning(self, session: ConnectorSession, table: TableHandle) -> TablePartitioning | None:
+        guarded = guarded_table(table)
+        # Keys of splits are values of all rows, without masks.
+        if not guarded.is_whole or guarded.unreadable:
+            return None
+        return cast(SupportsTablePartitioning, self.metadata).get_table_partitioning(session, guarded.table)
+
+    def get_partition_keys(
+        self, session: ConnectorSession, table: TableHandle, splits: Sequence[Split], asked: TablePartitioning
+    ) -> Sequence[tuple[Value | None, ...]] | None:
+        guarded = guarded_table(table)
+        if not guarded.is_whole or guarded.unreadable:
+            return None
+        metadata = cast(SupportsTablePartitioning, self.metadata)
+        return metadata.get_partition_keys(session, guarded.table, splits, asked)
 
 
 class _Changes(GuardedMetadata):
@@ -256,6 +275,7 @@ READING: tuple[tuple[type, type[GuardedMetadata]], ...] = (
     (SupportsColumnStatistics, _ColumnStatistics),
     (SupportsTimeTravel, _TimeTravel),
     (SupportsPartitionListing, _PartitionListing),
+    (SupportsTablePartitioning, _TablePartitioning),
     (SupportsChanges, _Changes),
     (SupportsViews, _Views),
     (SupportsTableListing, _TableListing),

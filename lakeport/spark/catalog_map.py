@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import weakref
+import time
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 
 from py4j.java_gateway import JavaObject
@@ -14,13 +16,32 @@ from connector_spi.errors import NotSupportedError
 from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.transactions.cleanup import CLEANUP
-from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.statement import Statement
 
-__all__ = ["add_for_statement", "catalog_map", "drop_for_statement", "keep_catalogs", "share_catalogs"]
+__all__ = [
+    "add_for_statement",
+    "catalog_map",
+    "drop_for_statement",
+    "keep_catalogs",
+    "share_catalogs",
+    "used_by_statement",
+]
 
-_of_statements: dict[str, list[weakref.finalize[..., ReadLease]]] = {}
-"""What takes the catalogs of statements out, by the ids of their queries."""
+_HELD_SECONDS = 30.0
+"""Spark does not say when an analysis has ended. One that loads nothing for this long has."""
+
+
+@dataclass(slots=True)
+class _Added:
+    """Catalogs of one statement, which they keep alive: it may have no table yet."""
+
+    statement: Statement
+    used: float
+    places: list[tuple[JavaObject, str]]
+
+
+_of_statements: dict[str, _Added] = {}
+"""By the ids of the queries."""
 
 
 def catalog_map(session: JavaObject, version: str) -> JavaObject:
@@ -56,26 +77,32 @@ def add_for_statement(jvm: Jvm, statement: Statement, made: Mapping[str, JavaObj
 
     Args:
         jvm: The JVM.
-        statement: The statement; where its end is not said, they go with it.
+        statement: The statement.
         made: The catalogs by their names.
     """
     session = jvm.cls("org.apache.spark.sql.classic.SparkSession").active()
     catalogs = catalog_map(session, jvm.version)
     for name, catalog in made.items():
         catalogs.put(name, catalog)
-    # Not at once where it is collected: that may be in any thread, within a call of Java's.
-    gone = weakref.finalize(statement.lease, CLEANUP.later, partial(_remove, statement.query_id, catalogs, tuple(made)))
-    gone.atexit = False
-    _of_statements.setdefault(statement.query_id, []).append(gone)
+    added = _of_statements.setdefault(statement.query_id, _Added(statement, time.monotonic(), []))
+    added.places += [(catalogs, name) for name in made]
+    CLEANUP.after(_HELD_SECONDS, partial(_expire, statement.query_id))
+
+
+def used_by_statement(query_id: str) -> None:
+    """Says that a catalog of the statement was asked for something."""
+    added = _of_statements.get(query_id)
+    if added is not None:
+        added.used = time.monotonic()
 
 
 def drop_for_statement(query_id: str) -> None:
     """Takes the catalogs of a statement out again."""
-    for gone in _of_statements.pop(query_id, ()):
-        found = gone.detach()
-        if found is not None:
-            _, _, (remove,), _ = found
-            remove()
+    added = _of_statements.pop(query_id, None)
+    # Spark may be gone, and its catalogs with it.
+    with suppress(Py4JError):
+        for catalogs, name in () if added is None else added.places:
+            catalogs.remove(name)
 
 
 def share_catalogs(jvm: Jvm, registry: CatalogRegistry, session: JavaObject) -> None:
@@ -89,7 +116,12 @@ def share_catalogs(jvm: Jvm, registry: CatalogRegistry, session: JavaObject) -> 
             catalogs.put(name, known.apply(name))
 
 
-def _remove(query_id: str, catalogs: JavaObject, names: tuple[str, ...]) -> None:
-    _of_statements.pop(query_id, None)
-    for name in names:
-        catalogs.remove(name)
+def _expire(query_id: str) -> None:
+    added = _of_statements.get(query_id)
+    if added is None:
+        return
+    left = added.used + _HELD_SECONDS - time.monotonic()
+    if left > 0:
+        CLEANUP.after(left, partial(_expire, query_id))
+    else:
+        drop_for_statement(query_id)

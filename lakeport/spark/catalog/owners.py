@@ -15,7 +15,7 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.security.connector_access_control import denied
 from lakeport.spark.bridge.jvm import Jvm
-from lakeport.spark.catalog_map import add_for_statement
+from lakeport.spark.catalog_map import add_for_statement, used_by_statement
 from lakeport.sql.catalog_names import catalogs_in, with_catalogs_renamed
 from lakeport.transactions.statement import Statement
 
@@ -50,6 +50,7 @@ class OwnersCatalog:
         own = self.within()
         if own is None or found.query_id != own.query_id:
             denied(f"Cannot access catalog {self.name}")
+        used_by_statement(own.query_id)
         return own.of_owner(self.owner)
 
 

@@ -23,6 +23,7 @@ from catalog.metastore.model import FieldSchema, Parameters, StorageDescriptor, 
 from connector_spi.errors import AccessDeniedError, ConnectorError
 from connector_spi.security import Identity
 from lakeport.catalog_session import AnySession
+from lakeport.session import Session
 from tests.lakeport.access_control.granting_sessions import Connect, rows
 from tests.lakeport.access_control.guarded_sessions import write_rules
 
@@ -244,6 +245,19 @@ def denied(call: Callable[[], object]) -> bool:
     except (AccessDeniedError, PySparkException):
         return True
     return False
+
+
+def test_plain_statements_of_spark_read_views(connect: Connect) -> None:
+    """Where no statement of ours is around the analysis."""
+    session = connect("bob")
+    if not isinstance(session, Session):
+        pytest.skip("of Spark alone")
+    for name in ("v_hive", "v_spark", "v_nested"):
+        frame = session.spark.sql(f"SELECT id, ssn FROM hive.default.{name}")
+        assert sorted(tuple(row) for row in frame.collect()) == OWNERS
+        assert frame.count() == len(OWNERS)
+    with pytest.raises(PySparkException, match="Cannot select from table"):
+        session.spark.sql("SELECT * FROM hive.default.v_hive v JOIN hive.default.orders o ON v.id = o.id")
 
 
 def test_temporary_views_keep_what_they_were_made_with(connect: Connect, tmp_path: Path) -> None:

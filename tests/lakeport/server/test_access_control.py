@@ -5,10 +5,16 @@ from __future__ import annotations
 import getpass
 import json
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from catalog.metastore.embedded.factory import open_embedded
+from catalog.metastore.model import FieldSchema, StorageDescriptor, Table
+from connector_spi.names import SchemaTableName
+from connector_spi.security import Principal, Privilege, PrivilegeGrant, RoleGrant
 from tests.lakeport.server.clients import Client, RunningServer, read, running_server
 from tests.lakeport.server.connect_query import connect_rows
 
@@ -19,7 +25,9 @@ _RULES = {
     "schemas": [{"user": "admin", "owner": True}],
     "tables": [
         # The user of the process may do everything: no client's question may be asked as this user.
-        {"user": f"admin|{getpass.getuser()}", "privileges": _ALL},
+        {"user": f"admin|{getpass.getuser()}", "privileges": [*_ALL, "GRANT_SELECT"]},
+        {"user": "vic", "table": "v_labels", "privileges": ["SELECT"]},
+        {"user": "ann|eve", "catalog": "granted", "privileges": ["SELECT"]},
         {
             "user": "ann",
             "catalog": "hive",
@@ -38,14 +46,33 @@ _RULES = {
 @pytest.fixture(scope="module")
 def ruled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     folder = tmp_path_factory.mktemp("ruled")
-    (folder / "warehouse").mkdir()
+    catalogs = folder / "warehouse" / "catalogs"
+    catalogs.mkdir(parents=True)
+    place = f"hive.metastore=embedded\nhive.metastore.embedded.path={folder}/warehouse/metastore.db\n"
+    (catalogs / "granted.properties").write_text(f"connector.name=hive\nhive.security=sql-standard\n{place}")
     rules = folder / "rules.json"
     rules.write_text(json.dumps(_RULES))
     (folder / "warehouse" / "access-control.properties").write_text(
         f"access-control.name=file\nsecurity.config-file={rules}\n"
     )
     with running_server(folder) as running:
+        put_grants_and_view(folder / "warehouse" / "metastore.db")
         yield running
+
+
+def put_grants_and_view(file: Path) -> None:
+    """A role of ann's that may read ``labels``, and a view of it that is the administrator's."""
+    text = "select a.id, b.s from sales.labels a join sales.labels b on a.id = b.id"
+    columns = StorageDescriptor((FieldSchema("id", "int"), FieldSchema("s", "string")))
+    view = Table("sales", "v_labels", columns, table_type="VIRTUAL_VIEW", owner="admin", view_expanded_text=text)
+    with closing(open_embedded(file)) as metastore:
+        metastore.writes.create_table(view)
+        assert metastore.grants is not None
+        root, readers = Principal.user("root"), Principal.role("readers")
+        metastore.grants.create_role("readers", "root")
+        metastore.grants.grant_role(RoleGrant("readers", Principal.user("ann")), root)
+        labels = SchemaTableName("sales", "labels")
+        metastore.grants.grant_table_privileges([PrivilegeGrant(labels, Privilege.SELECT, readers, root)])
 
 
 def test_each_client_of_jdbc_is_its_user(spark: SparkSession, ruled: RunningServer) -> None:
@@ -56,6 +83,28 @@ def test_each_client_of_jdbc_is_its_user(spark: SparkSession, ruled: RunningServ
     assert ann.rows("SHOW TABLES IN hive.sales") == [("sales", "labels", "false")]
     assert "SCHEMA_NOT_FOUND" in bob.error("SHOW TABLES IN hive.sales")
     assert len(Client(spark, ruled.url, "admin").rows("SHOW TABLES IN hive.sales")) > 1
+
+
+def test_a_view_of_the_administrators_is_read_with_those_rights(spark: SparkSession, ruled: RunningServer) -> None:
+    vic = Client(spark, ruled.url, "vic")
+    assert len(vic.rows("SELECT id, s FROM hive.sales.v_labels")) == 10
+    joined = "SELECT v.id FROM hive.sales.v_labels v JOIN hive.sales.labels l ON v.id = l.id"
+    for text in ("SELECT * FROM hive.sales.labels", joined):
+        assert "Access Denied: Cannot select from table hive.sales.labels" in vic.error(text)
+
+
+def test_clients_select_their_roles_by_a_setting(spark: SparkSession, ruled: RunningServer) -> None:
+    ann, eve = Client(spark, ruled.url, "ann"), Client(spark, ruled.url, "eve")
+    query, setting = "SELECT count(*) FROM granted.sales.labels", "SET spark.lakeport.granted.role"
+    denied = "Access Denied: Cannot select from table granted.sales.labels"
+    assert ann.rows(query) == [("10",)]
+    ann.rows(f"{setting} = none")
+    assert denied in ann.error(query)
+    ann.rows(f"{setting} = readers")
+    assert ann.rows(query) == [("10",)]
+    assert denied in eve.error(query)
+    eve.rows(f"{setting} = readers")
+    assert "Access Denied: Cannot set role readers" in eve.error(query)
 
 
 def test_what_jdbc_asks_about_a_catalog_is_asked_as_the_client(spark: SparkSession, ruled: RunningServer) -> None:
