@@ -60,7 +60,10 @@ def _compare(lake: Lake, source: Path, folder: Path, kind: tuple[str, str], roun
         "INSERT INTO": partial(_insert_by_spark, lake, source, name),
     }
     theirs = "Spark's own"
-    contenders = {**writers, theirs: partial(_write_by_spark, lake, source, folder / f"s_{name}", kind)}
+    contenders: dict[str, Callable[[], int]] = {
+        **writers,
+        theirs: partial(_write_by_spark, lake, source, folder / f"s_{name}", kind),
+    }
     taken = take_turns(contenders, rounds)
     return [figure for writer in writers for figure in _compared(f"{what}, {writer}", taken[writer], taken[theirs])]
 
