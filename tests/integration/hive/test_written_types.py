@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
 
@@ -112,6 +113,8 @@ def rows_for(file_format: str, *, keys: bool) -> pa.Table:
         rows[1]["deep"] = [{"k": "q", "v": None}]
     if file_format in ("json", "hive_json"):
         rows[1]["f"], rows[2]["f"], rows[2]["d"] = -1.5, 1.5, 1e300
+        # Hive reads the nearest double.
+        rows[1]["big"], rows[2]["big"] = Decimal("-12345.25"), Decimal("98765.5")
     if file_format == "avro":
         # Hive keeps milliseconds.
         rows[0]["ts"], rows[2]["ts"] = (
