@@ -36,7 +36,6 @@ def connect(
     spark: SparkSession | None = None,
     catalogs: str | os.PathLike[str] | None = None,
     *,
-    new_sessions: bool = False,
     engine: Literal["spark"] = "spark",
     access_control: SystemAccessControl | None = None,
     identity: Identity | None = None,
@@ -47,7 +46,6 @@ def connect(
     spark: SparkSession | None = None,
     catalogs: str | os.PathLike[str] | None = None,
     *,
-    new_sessions: bool = False,
     engine: Literal["spark", "duckdb"] = "spark",
     settings: Mapping[str, str] | None = None,
     access_control: SystemAccessControl | None = None,
@@ -56,13 +54,11 @@ def connect(
     """Opens a session.
 
     Args:
-        spark: A classic Spark session to put the catalogs into, at once. ``None`` starts a local Spark when it is first
-            needed (or takes the one that is active in the process).
+        spark: A classic Spark session to put the catalogs into, at once, and into those that come later. ``None``
+            starts a local Spark when it is first needed (or takes the one that is active in the process).
         catalogs: Directory of catalog files such as ``hive.properties``. ``None`` is ``./etc/catalog`` where that is,
             else the catalogs ``hive`` and ``hudi`` over an embedded metastore in ``./lakeport-warehouse``.
-        new_sessions: Whether sessions that ``spark.newSession()`` makes in Python see the catalogs, too.
         engine: What runs SQL: ``spark``, or ``duckdb`` in this process with no Java, which does not run all of it yet.
-
         settings: Of DuckDB: ``memory_limit``, ``threads``, ``temp_directory`` and ``max_temp_directory_size``, with the
             values that DuckDB has for them; ``SET duckdb.memory_limit = 4GB`` changes them later.
         access_control: What may be done, in place of what ``access-control.properties`` beside the directory says.
@@ -80,7 +76,7 @@ def connect(
             f"spark is {str(spark)!r}; expected a Spark session or None: a directory of catalog files is named as "
             f"connect(catalogs={str(spark)!r})"
         )
-    if check_engine(engine) != "spark" and (spark is not None or new_sessions):
+    if check_engine(engine) != "spark" and spark is not None:
         raise InvalidArgumentError(f"a Spark session is given to the engine {engine}; leave it out, or the engine")
     if engine == "spark" and settings:
         raise InvalidArgumentError("settings are those of the engine duckdb; those of Spark belong to its session")
@@ -88,7 +84,7 @@ def connect(
     try:
         if engine == "duckdb":
             return LocalSession(registry, settings)
-        return Session(registry, spark, new_sessions=new_sessions)
+        return Session(registry, spark)
     except BaseException:
         registry.shutdown()
         raise

@@ -13,7 +13,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.security import Identity, SystemAccessControl
 from lakeport.version import VERSION
 
-__all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "load_catalogs"]
+__all__ = ["DEFAULT_CATALOGS", "DEFAULT_WAREHOUSE", "drop_default_catalogs", "load_catalogs"]
 
 DEFAULT_CATALOGS = Path("etc", "catalog")
 """Default directory of catalog files."""
@@ -51,10 +51,21 @@ def load_catalogs(
     return registry
 
 
+def drop_default_catalogs(registry: CatalogRegistry) -> None:
+    """Takes the built-in catalogs out again, as where there are catalog files."""
+    for config in _defaults():
+        if config.name in registry.names() and registry.config(config.name) == config:
+            registry.drop(config.name)
+
+
 def _register_defaults(registry: CatalogRegistry) -> None:
+    for config in _defaults():
+        registry.register_config(config)
+
+
+def _defaults() -> list[CatalogConfig]:
     properties = {
         "hive.metastore": "embedded",
         "hive.metastore.embedded.path": str((DEFAULT_WAREHOUSE / "metastore.db").absolute()),
     }
-    for name in ("hive", "hudi"):
-        registry.register_config(CatalogConfig.from_mapping(name, name, properties))
+    return [CatalogConfig.from_mapping(name, name, properties) for name in ("hive", "hudi")]

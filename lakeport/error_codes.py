@@ -10,9 +10,11 @@ __all__ = [
     "LIBRARY_NOT_INSTALLED",
     "SAMPLE_WAREHOUSE_TAKEN",
     "SERVER_DOES_NOT_START",
+    "SERVER_NOT_REACHED",
     "SERVER_WITHOUT_AUTHENTICATION",
     "SPARK_CONNECT",
     "SPARK_DOES_NOT_START",
+    "STALE_PARTITIONING",
     "TASK_PYTHON",
     "UNSUPPORTED_LOCAL_SQL",
     "UNSUPPORTED_SPARK_VERSION",
@@ -30,12 +32,16 @@ SAMPLE_WAREHOUSE_TAKEN = ErrorCode("SAMPLE_WAREHOUSE_TAKEN", ErrorType.USER_ERRO
 """The folder of the sample warehouse holds something else. Run the demo in another folder."""
 SERVER_DOES_NOT_START = ErrorCode("SERVER_DOES_NOT_START", ErrorType.EXTERNAL)
 """A server did not start, for instance since its port is taken. Give another port; the message holds the reason."""
+SERVER_NOT_REACHED = ErrorCode("SERVER_NOT_REACHED", ErrorType.EXTERNAL)
+"""A server is not at its address, or does not let the client in. The message holds the reason."""
 SERVER_WITHOUT_AUTHENTICATION = ErrorCode("SERVER_WITHOUT_AUTHENTICATION", ErrorType.USER_ERROR)
 """A server would let in who has shown nothing, or other machines without TLS. The message says what to give."""
 SPARK_CONNECT = ErrorCode("SPARK_CONNECT", ErrorType.USER_ERROR)
 """A session of Spark Connect, whose catalogs are out of reach. Use a classic session."""
 SPARK_DOES_NOT_START = ErrorCode("SPARK_DOES_NOT_START", ErrorType.EXTERNAL)
 """Java ended before Spark was there. The message holds what it said."""
+STALE_PARTITIONING = ErrorCode("STALE_PARTITIONING", ErrorType.EXTERNAL)
+"""Files of a bucketed table were replaced by others, in no bucket, while a query joined by buckets. Run it again."""
 TASK_PYTHON = ErrorCode("TASK_PYTHON", ErrorType.USER_ERROR)
 """The Python that Spark starts its tasks with cannot read tables. Set PYSPARK_PYTHON to one that has Lakeport."""
 UNSUPPORTED_LOCAL_SQL = ErrorCode("UNSUPPORTED_LOCAL_SQL", ErrorType.USER_ERROR)

@@ -25,7 +25,6 @@ class Session(CatalogSession["SparkResult"]):
         catalogs: Shut down with the session.
         spark: See ``connect``.
         options: How to start a local Spark where none is given.
-        new_sessions: See ``connect``.
     """
 
     def __init__(
@@ -33,10 +32,8 @@ class Session(CatalogSession["SparkResult"]):
         catalogs: CatalogRegistry,
         spark: SparkSession | None = None,
         options: SparkOptions | None = None,
-        *,
-        new_sessions: bool = False,
     ) -> None:
-        self._spark = SparkOnDemand(catalogs, options, new_sessions=new_sessions)
+        self._spark = SparkOnDemand(catalogs, options)
         super().__init__(catalogs, self._spark)
         if spark is not None:
             self._spark.attach(spark)

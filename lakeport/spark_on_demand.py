@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from catalog.registry import CatalogRegistry
 from lakeport.engine import Engine, FunctionUsage, Parameters, Work
 from lakeport.spark.bridge.options import SparkOptions
@@ -32,17 +34,15 @@ class SparkOnDemand(Engine["SparkResult"]):
     Args:
         catalogs: The catalogs.
         options: How to start a local Spark.
-        new_sessions: Whether sessions that the Spark session makes see the catalogs, too.
     """
 
     name = "spark"
     title = "Spark"
     own_catalogs = ("spark_catalog",)
 
-    def __init__(self, catalogs: CatalogRegistry, options: SparkOptions | None, *, new_sessions: bool) -> None:
+    def __init__(self, catalogs: CatalogRegistry, options: SparkOptions | None) -> None:
         self._catalogs = catalogs
         self._options = options or SparkOptions()
-        self._new_sessions = new_sessions
         self._local: LocalSpark | None = None
         self._engine: SparkEngine | None = None
         self._starting: JavaProcess | None = None
@@ -105,6 +105,9 @@ class SparkOnDemand(Engine["SparkResult"]):
     def show_stats(self, name: str, lease: ReadLease | None = None) -> SparkResult:
         return _result(self._started().show_stats(name, lease))
 
+    def rows_of(self, table: pa.Table) -> SparkResult:
+        return _result(self._started().rows_of(table))
+
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> SparkResult:
         return _result(self._started().explain(request, lease))
 
@@ -154,7 +157,7 @@ class SparkOnDemand(Engine["SparkResult"]):
         # Imported here, since reading Arrow must need neither PySpark nor Java.
         from lakeport.spark.engine import SparkEngine
 
-        return SparkEngine(spark, self._catalogs, new_sessions=self._new_sessions)
+        return SparkEngine(spark, self._catalogs)
 
     def _start(self) -> SparkEngine:
         from lakeport.spark.java_process import JavaProcess

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from catalog.access_control.built_in import AllowAllAccessControl, ReadOnlyAcces
 from catalog.access_control.file_access_control import FileAccessControl
 from catalog.access_control.group_file import FileGroupProvider
 from catalog.access_control.security import Security
-from catalog.config import CatalogConfig, CatalogProperty
-from catalog.properties_file import parse_properties_text
+from catalog.config import CatalogConfig
+from catalog.named_config import load_named_config
 from connector_spi.errors import InvalidPropertyError
-from connector_spi.properties import PropertyMetadata, closest, duration_property, string_property
+from connector_spi.properties import PropertyMetadata, duration_property, string_property
 from connector_spi.security import GroupProvider, SystemAccessControl
 
 __all__ = ["ACCESS_CONTROL_PROPERTIES", "GROUP_PROVIDER_PROPERTIES", "load_security"]
@@ -50,10 +50,10 @@ def load_security(folder: Path) -> Security:
         InvalidPropertyError: A file is not understood. Nothing opens then.
     """
     found = Security()
-    control = _read(folder / _CONTROL_FILE, _CONTROL, _CONTROLS)
+    control = load_named_config(folder / _CONTROL_FILE, _CONTROL, _CONTROLS)
     if control is not None:
         found = replace(found, access_control=_access_control(control))
-    groups = _read(folder / _GROUPS_FILE, _GROUPS, ("file",))
+    groups = load_named_config(folder / _GROUPS_FILE, _GROUPS, ("file",))
     return found if groups is None else replace(found, groups=_group_provider(groups))
 
 
@@ -71,23 +71,3 @@ def _access_control(config: CatalogConfig) -> SystemAccessControl:
 def _group_provider(config: CatalogConfig) -> GroupProvider:
     values = config.typed_properties(GROUP_PROVIDER_PROPERTIES)
     return FileGroupProvider(Path(values.get(GROUP_FILE)), values.get(GROUP_REFRESH_PERIOD))
-
-
-def _read(file: Path, key: str, known: Sequence[str]) -> CatalogConfig | None:
-    """A properties file whose ``key`` says what it configures; ``None`` where there is none."""
-    try:
-        text = file.read_text("utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeError) as error:
-        raise InvalidPropertyError(f"{file} cannot be read: {error}") from error
-    lines: Mapping[str, CatalogProperty] = {
-        line.key: CatalogProperty(line.key, line.text, str(file), line.line)
-        for line in parse_properties_text(text, str(file))
-    }
-    named = lines.get(key)
-    if named is None or named.text not in known:
-        met = "" if named is None else f" is '{named.text}'{closest(named.text, known)}"
-        raise InvalidPropertyError(f"{file}: {key}{met or ' is missing'}; expected one of {', '.join(known)}")
-    others = tuple(line for line in lines.values() if line is not named)
-    return CatalogConfig(file.stem, named.text, others, str(file), named.line)

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from lakeport.error_codes import SERVER_WITHOUT_AUTHENTICATION
+from lakeport.server.kerberos import KerberosSettings
+from lakeport.server.ldap_directory import LdapSettings
 from lakeport.server.password_file import PasswordFile
+from lakeport.server.web_tokens import JwtSettings
 
 __all__ = ["CONNECT_TOKEN", "KEY_STORE_PASSWORD", "Access", "KeyStore", "check_settings", "secret", "user_tokens"]
 
@@ -45,34 +48,47 @@ class Access:
     """What clients have to show.
 
     Attributes:
-        passwords: Of JDBC's users; ``None`` lets in who asks.
+        passwords: Of JDBC's users, in a file or a directory; ``None`` lets in who asks.
         connect_token: What clients of Spark Connect have in common; they name their users themselves.
         user_tokens: Users of Spark Connect by their tokens; without these and a common one, who asks is let in.
         key_store: The Thrift port speaks TLS with it; ``None`` is no TLS.
         jdbc_only: Spark Connect is not served.
+        jwt: Signed tokens of users: of Spark Connect, and in the place of a password of JDBC.
+        kerberos: Clients of JDBC show tickets, and no passwords.
 
     Raises:
-        NotSupportedError: One of the two ways in has authentication, the other not; or there are tokens of both kinds.
+        NotSupportedError: One of the two ways in has authentication, the other not; or clients of Spark Connect have
+            tokens of their own and one in common.
         InvalidArgumentError: The token is short, or no token.
     """
 
-    passwords: PasswordFile | None = None
+    passwords: PasswordFile | LdapSettings | None = None
     connect_token: str | None = field(default=None, repr=False)
     key_store: KeyStore | None = None
     user_tokens: Mapping[str, str] | None = field(default=None, repr=False)
     jdbc_only: bool = False
+    jwt: JwtSettings | None = None
+    kerberos: KerberosSettings | None = None
 
     def __post_init__(self) -> None:
-        if self.connect_token is not None and self.user_tokens is not None:
+        if self.connect_token is not None and (self.user_tokens is not None or self.jwt is not None):
             raise NotSupportedError(
                 "Spark Connect has a token of all and tokens of users; expected one of --connect-token-file (or "
-                f"{CONNECT_TOKEN}) and --connect-user-tokens",
+                f"{CONNECT_TOKEN}), and --connect-user-tokens or --jwt",
                 SERVER_WITHOUT_AUTHENTICATION,
             )
-        if not self.jdbc_only and (self.passwords is None) == self.has_authentication:
-            met, missing = "JDBC has passwords", "--connect-token-file or --connect-user-tokens for Spark Connect"
-            if self.passwords is None:
-                met, missing = "Spark Connect has a token", "--password-file for JDBC"
+        if self.kerberos is not None and (self.passwords is not None or self.key_store is not None):
+            raise NotSupportedError(
+                "JDBC has Kerberos, which knows no passwords and encrypts itself; leave out --password-file, "
+                "--password-authenticator and --keystore",
+                SERVER_WITHOUT_AUTHENTICATION,
+            )
+        knows_users = self.checks_passwords or self.kerberos is not None
+        if not self.jdbc_only and knows_users != self.has_authentication:
+            met = "JDBC has passwords" if self.checks_passwords else "JDBC has Kerberos"
+            missing = "--connect-token-file, --connect-user-tokens or --jwt"
+            if not knows_users:
+                met, missing = "Spark Connect has a token", "--password-file, --password-authenticator or --jwt"
             raise NotSupportedError(
                 f"{met}, and whoever has none would come in by the other port; expected {missing}",
                 SERVER_WITHOUT_AUTHENTICATION,
@@ -81,14 +97,19 @@ class Access:
             _check_token(self.connect_token, "the token of Spark Connect")
 
     @property
+    def checks_passwords(self) -> bool:
+        """Whether clients of JDBC have to show a password, or a token in its place."""
+        return self.kerberos is None and (self.passwords is not None or self.jwt is not None)
+
+    @property
     def has_authentication(self) -> bool:
         """Whether clients of Spark Connect have to show a token."""
-        return self.connect_token is not None or self.user_tokens is not None
+        return self.connect_token is not None or self.user_tokens is not None or self.jwt is not None
 
     @property
     def is_for_other_machines(self) -> bool:
         """Whether the Thrift port may be reached from other machines."""
-        return self.passwords is not None and self.key_store is not None
+        return self.kerberos is not None or (self.checks_passwords and self.key_store is not None)
 
 
 def user_tokens(path: Path) -> dict[str, str]:

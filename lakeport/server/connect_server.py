@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from py4j.java_gateway import JavaObject
@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 from connector_spi.errors import ExternalError, NotSupportedError
 from lakeport.error_codes import SERVER_DOES_NOT_START, SERVER_WITHOUT_AUTHENTICATION
 from lakeport.server.access import Access
+from lakeport.server.web_tokens import jwt_users
 from lakeport.spark.bridge.compiled.java_classes import PACKAGE, findable
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
@@ -65,7 +66,7 @@ class ConnectServer:
             self._service = jvm.scala_object(_SERVICE)
             self._service.sessionManager().initializeBaseSession(session.supplier())
             with findable(jvm, _USER_CLASS) as user_class, _authenticated(jvm, access.connect_token):
-                _use_tokens(jvm, user_class, access.user_tokens)
+                _use_tokens(jvm, user_class, access)
                 self._service.start(jvm.context._jsc.sc())
         except (Py4JError, PySparkException) as error:
             raise ExternalError(
@@ -92,10 +93,11 @@ class ConnectServer:
         self._service.stop(self._jvm.none, self._jvm.none)
 
 
-def _use_tokens(jvm: Jvm, user_class: JavaObject, tokens: Mapping[str, str] | None) -> None:
-    given = None if tokens is None else jvm.string_map(tokens.items())
+def _use_tokens(jvm: Jvm, user_class: JavaObject, access: Access) -> None:
+    given = None if access.user_tokens is None else jvm.string_map(access.user_tokens.items())
+    users = None if access.jwt is None else jwt_users(jvm, access.jwt)
     [use] = [one for one in jvm.items(user_class.getMethods()) if one.getName() == "use"]
-    use.invoke(None, jvm.array("java.lang.Object", [given]))
+    use.invoke(None, jvm.array("java.lang.Object", [given, users]))
 
 
 @contextmanager

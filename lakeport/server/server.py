@@ -97,9 +97,11 @@ class Server:
             jvm = jvm_of(session.spark)
             self._served = served_session(jvm, session.spark, catalogs)
             self._queries = self._list_queries(jvm, catalogs, stack)
-            thrift = ThriftServer(jvm, self._served, host, options.thrift_port, access)
+            thrift = ThriftServer(
+                jvm, self._served, host=host, port=options.thrift_port, access=access, registry=catalogs
+            )
             stack.callback(thrift.stop)
-            self._queries.serve(thrift.java)
+            self._queries.serve(thrift.session_manager)
             self._servers: tuple[ThriftServer | ConnectServer, ...] = (thrift,)
             addresses = {"JDBC": thrift.address}
             if options.restricted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import ClassVar
@@ -10,10 +11,14 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from connector_spi.errors import ExternalError
+from catalog.registry import CatalogRegistry
+from connector_spi.errors import ExternalError, NotSupportedError
 from lakeport.error_codes import SERVER_DOES_NOT_START
 from lakeport.server.access import Access, KeyStore
-from lakeport.server.password_file import PasswordFile
+from lakeport.server.jdbc.operations import answer_metadata_calls
+from lakeport.server.kerberos import use_kerberos
+from lakeport.server.ldap_directory import LdapDirectory, LdapSettings
+from lakeport.server.web_tokens import jwt_users
 from lakeport.spark.bridge.compiled.java_classes import findable
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
@@ -25,6 +30,9 @@ _THRIFT = "org.apache.spark.sql.hive.thriftserver."
 _CHECK = "PasswordCheck"
 _KEY_STORE_PASSWORD = "hive.server2.keystore.password"
 _EVENTS_MILLIS = 1000
+_CUT_NAMES = re.compile("[@/]")
+"""Hive cuts names here, after it has checked the password (``ThriftCLIService.getShortName``): ``alice@other`` would
+come in as ``alice``."""
 _CLI_SERVICE = "ThriftBinaryCLIService"
 _OPEN_STATES = frozenset({"STARTED", "COMPILED", "FINISHED"})
 """Of statements whose rows a client may still read (``HiveThriftServer2.ExecutionState``); the others have ended."""
@@ -39,12 +47,16 @@ class ThriftServer:
         host: The address to listen on.
         port: The port; 0 is any free one.
         access: What clients have to show.
+        registry: The catalogs that clients ask about.
 
     Raises:
         ExternalError: It does not start, for instance since the port is taken.
+        NotSupportedError: This Spark is of another version.
     """
 
-    def __init__(self, jvm: Jvm, session: JavaObject, host: str, port: int, access: Access) -> None:
+    def __init__(
+        self, jvm: Jvm, session: JavaObject, host: str, port: int, access: Access, registry: CatalogRegistry
+    ) -> None:
         self._jvm = jvm
         self._host = host
         self._has_tls = access.key_store is not None
@@ -52,17 +64,23 @@ class ThriftServer:
             _configure(jvm, session, {"hive.server2.thrift.bind.host": host, "hive.server2.thrift.port": str(port)})
             # Hive looks for the class in the threads that serve clients.
             with findable(jvm, _CHECK) as check, _tls(session, access.key_store):
-                _authenticate(jvm, session, check, access.passwords)
+                _authenticate(jvm, session, check, access)
                 self._server = jvm.scala_object(_THRIFT + "HiveThriftServer2").startWithSparkSession(session, False)
         except (Py4JError, PySparkException) as error:
             raise ExternalError(
                 f"the Thrift server does not start on {host}:{port}: {first_cause(error)}", SERVER_DOES_NOT_START
             ) from error
+        try:
+            answer_metadata_calls(jvm, self.session_manager, registry)
+        except NotSupportedError:
+            self.stop()
+            raise
 
     @property
-    def java(self) -> JavaObject:
-        """Spark's own object."""
-        return self._server
+    def session_manager(self) -> JavaObject:
+        """Spark's own object that knows the clients' sessions."""
+        [cli] = [one for one in self._server.getServices() if self._jvm.class_name(one) == "SparkSQLCLIService"]
+        return next(one for one in cli.getServices() if self._jvm.class_name(one) == "SparkSQLSessionManager")
 
     @property
     def address(self) -> str:
@@ -91,23 +109,29 @@ class ThriftServer:
 
 
 class PasswordCheckProxy(Proxy):
-    """Looks users up in the password file.
+    """Looks users up in the password file or the directory, and knows signed tokens.
 
     Args:
         jvm: The JVM.
-        passwords: The file.
+        access: What clients have to show.
     """
 
     class Java:
         implements: ClassVar[list[str]] = ["java.util.function.BiPredicate"]
 
-    def __init__(self, jvm: Jvm, passwords: PasswordFile) -> None:
+    def __init__(self, jvm: Jvm, access: Access) -> None:
         super().__init__(jvm)
-        self._passwords = passwords
+        known = access.passwords
+        self._passwords = LdapDirectory(jvm, known) if isinstance(known, LdapSettings) else known
+        self._tokens = None if access.jwt is None else jwt_users(jvm, access.jwt)
 
     def test(self, user: str | None, password: str | None) -> bool:
-        """Whether a user has this password."""
-        return bool(user) and bool(password) and self._passwords.authenticate(str(user), str(password))
+        """Whether a user has this password, or this token."""
+        if not user or not password or _CUT_NAMES.search(user):
+            return False
+        if self._tokens is not None and self._tokens.apply(password) == user:
+            return True
+        return self._passwords is not None and self._passwords.authenticate(user, password)
 
 
 def _configure(jvm: Jvm, session: JavaObject, address: Mapping[str, str]) -> None:
@@ -127,15 +151,18 @@ def _configure(jvm: Jvm, session: JavaObject, address: Mapping[str, str]) -> Non
     jvm.cls("java.lang.System").setProperty("derby.stream.error.file", "/dev/null")
 
 
-def _authenticate(jvm: Jvm, session: JavaObject, check: JavaObject, passwords: PasswordFile | None) -> None:
+def _authenticate(jvm: Jvm, session: JavaObject, check: JavaObject, access: Access) -> None:
     """Has Hive check passwords, which reads the name of the class from the system's properties."""
-    mode = "NONE" if passwords is None else "CUSTOM"
-    session.sessionState().conf().setConfString("hive.server2.authentication", mode)
-    if passwords is None:
+    conf = session.sessionState().conf()
+    if access.kerberos is not None:
+        use_kerberos(jvm, conf, access.kerberos)
+        return
+    conf.setConfString("hive.server2.authentication", "CUSTOM" if access.checks_passwords else "NONE")
+    if not access.checks_passwords:
         return
     jvm.cls("java.lang.System").setProperty("hive.server2.custom.authentication.class", str(check.getName()))
     [use] = [one for one in jvm.items(check.getMethods()) if one.getName() == "use"]
-    use.invoke(None, jvm.array("java.lang.Object", [PasswordCheckProxy(jvm, passwords)]))
+    use.invoke(None, jvm.array("java.lang.Object", [PasswordCheckProxy(jvm, access)]))
 
 
 @contextmanager

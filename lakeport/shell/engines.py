@@ -27,7 +27,7 @@ def engine_makers(catalogs: CatalogRegistry, options: SparkOptions, duckdb: Mapp
         duckdb: Settings of DuckDB.
     """
     return {
-        "spark": lambda: SparkOnDemand(catalogs, options, new_sessions=False),
+        "spark": lambda: SparkOnDemand(catalogs, options),
         "duckdb": lambda: duckdb_engine(catalogs, duckdb),
     }
 

@@ -48,6 +48,7 @@ def run_shell(arguments: argparse.Namespace) -> int:
         engine_settings=arguments.engine_settings,
         dialect=arguments.dialect,
         engine=arguments.engine,
+        server=arguments.server,
     ) as session:
         shell = _Shell(session, debug=arguments.debug)
         try:

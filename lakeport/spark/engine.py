@@ -11,10 +11,12 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from catalog.registry import CatalogRegistry
 from connector_spi.names import parse_name
 from lakeport.engine import FunctionUsage, Parameters
+from lakeport.spark.catalog.catalog_class import CATALOG_CLASS
 from lakeport.spark.catalog.install import Installation, install
 from lakeport.spark.catalog.name_errors import add_suggestion, explain, refused
 from lakeport.spark.explain.query import explain_query, planned_query
@@ -40,17 +42,16 @@ class SparkEngine:
     Args:
         spark: A classic session.
         registry: The catalogs.
-        new_sessions: Whether sessions that this one makes see them, too.
 
     Raises:
         NotSupportedError: Spark Connect, a Spark version that Lakeport was not made for, or a Python of Spark's tasks
             that has no Lakeport.
     """
 
-    def __init__(self, spark: SparkSession, registry: CatalogRegistry, *, new_sessions: bool = False) -> None:
+    def __init__(self, spark: SparkSession, registry: CatalogRegistry) -> None:
         self.spark = spark
         self._registry = registry
-        self._installation: Installation = install(spark, registry, new_sessions=new_sessions)
+        self._installation: Installation = install(spark, registry)
 
     def sql(
         self,
@@ -90,6 +91,12 @@ class SparkEngine:
         with self._statement(lease) as statement, statement_scope(statement):
             full = stats_table_name(name, self.current_catalog(), self.current_schema())
             return self.spark.createDataFrame(table_stats(statement, full))
+
+    def rows_of(self, table: pa.Table) -> DataFrame:
+        """Rows that are there."""
+        if not table.column_names:
+            return self.spark.createDataFrame([], StructType())
+        return self.spark.createDataFrame(table)
 
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> DataFrame:
         """What ``EXPLAIN``, ``EXPLAIN ANALYZE`` and ``EXPLAIN (...)`` show: one text; raises as ``sql`` does."""
@@ -170,7 +177,8 @@ class SparkEngine:
             raise ours from error
 
     def _is_sparks(self, catalog: str) -> bool:
-        return catalog == "spark_catalog" or self.spark.conf.get(f"spark.sql.catalog.{catalog}", None) is not None
+        made = self.spark.conf.get(f"spark.sql.catalog.{catalog}", None)
+        return catalog == "spark_catalog" or made not in (None, CATALOG_CLASS)
 
     def _statement(self, lease: ReadLease | None) -> AbstractContextManager[Statement]:
         # Our catalogs read the settings of the session that is active in the thread; sql() itself activates too late.

@@ -51,15 +51,15 @@ class QueryOperations:
         self._jvm = jvm
         self._history = history
         self._context = jvm.context._jsc.sc()
-        self._thrift: JavaObject | None = None
+        self._sessions: JavaObject | None = None
         made = load_class(jvm, class_jar(jvm, _CLASS, source(_CLASS)), _CLASS)
         given = jvm.array("java.lang.Object", [_EventsProxy(jvm, history)])
         # A queue of its own: what Python does must not hold up Spark's listeners.
         self._context.listenerBus().addToQueue(jvm.items(made.getConstructors())[0].newInstance(given), _QUEUE)
 
-    def serve(self, thrift: JavaObject) -> None:
-        """Knows the Thrift server from now on."""
-        self._thrift = thrift
+    def serve(self, session_manager: JavaObject) -> None:
+        """Knows the sessions of the Thrift server from now on."""
+        self._sessions = session_manager
 
     def settle(self) -> None:
         """Waits for events that are under way, but not long."""
@@ -111,11 +111,6 @@ class QueryOperations:
                 operation.cancel()
 
     def _jdbc_operations(self) -> list[JavaObject]:
-        if self._thrift is None:
+        if self._sessions is None:
             return []
-        [cli] = [one for one in self._thrift.getServices() if self._jvm.class_name(one) == "SparkSQLCLIService"]
-        manager = next(one for one in cli.getServices() if self._jvm.class_name(one) == "SparkSQLSessionManager")
-        operations = manager.getOperationManager()
-        field = operations.getClass().getSuperclass().getDeclaredField("handleToOperation")
-        field.setAccessible(True)
-        return list(field.get(operations).values())
+        return list(self._sessions.getOperationManager().handleToOperation().values())

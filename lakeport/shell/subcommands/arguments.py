@@ -35,7 +35,10 @@ def add_catalogs_option(command: Parser) -> None:
 
 
 def add_name_options(command: Parser) -> None:
-    """How to interpret names and statements: ``--catalog``, ``--schema``, ``--session`` and ``--dialect``."""
+    """Who runs statements, and how to interpret them: ``--server``, ``--catalog``, ``--schema``, ``--session`` and
+    ``--dialect``.
+    """
+    command.add_argument("--server", metavar="URL", help="run the statements at a server, such as sc://localhost:15002")
     command.add_argument("--catalog", metavar="C", help="catalog of names without one")
     command.add_argument("--schema", metavar="S", help="schema of names without one")
     command.add_argument(
@@ -50,5 +53,7 @@ def add_name_options(command: Parser) -> None:
         help="what runs the statements (default: spark; duckdb where there is no Java)",
     )
     command.add_argument(
-        "--dialect", choices=DIALECTS, help="SQL dialect of the statements (default: spark); trino is translated"
+        "--dialect",
+        choices=DIALECTS,
+        help="SQL dialect of the statements (default: spark); trino is translated, duckdb is for the engine duckdb",
     )

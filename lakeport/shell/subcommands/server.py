@@ -21,6 +21,9 @@ from lakeport.transactions.session_properties import PREFIX
 
 if TYPE_CHECKING:
     from lakeport.server.access import Access
+    from lakeport.server.kerberos import KerberosSettings
+    from lakeport.server.ldap_directory import LdapSettings
+    from lakeport.server.password_file import PasswordFile
 
 __all__ = ["add_server_command"]
 
@@ -78,6 +81,18 @@ def _add_access_options(command: argparse.ArgumentParser) -> None:
         "--password-file", metavar="FILE", help="users of JDBC and their hashed passwords, as 'htpasswd -B' writes them"
     )
     command.add_argument(
+        "--password-authenticator",
+        metavar="FILE",
+        help="or Trino's password-authenticator.properties: ldap, or file",
+    )
+    command.add_argument(
+        "--jwt", metavar="FILE", help="properties of signed tokens, for Spark Connect and as passwords of JDBC"
+    )
+    command.add_argument(
+        "--kerberos-principal", metavar="NAME", help="clients of JDBC show tickets for this service, SERVICE/HOST@REALM"
+    )
+    command.add_argument("--kerberos-keytab", metavar="FILE", help="the keys of --kerberos-principal")
+    command.add_argument(
         "--connect-token-file",
         metavar="FILE",
         help="token for clients of Spark Connect (default: SPARK_CONNECT_AUTHENTICATE_TOKEN in the environment)",
@@ -95,7 +110,7 @@ def _add_access_options(command: argparse.ArgumentParser) -> None:
 
 def _access(arguments: argparse.Namespace) -> Access:
     from lakeport.server.access import CONNECT_TOKEN, KEY_STORE_PASSWORD, Access, KeyStore, secret, user_tokens
-    from lakeport.server.password_file import PasswordFile
+    from lakeport.server.web_tokens import jwt_settings
 
     store = None
     if arguments.keystore is not None:
@@ -103,10 +118,39 @@ def _access(arguments: argparse.Namespace) -> Access:
         if password is None:
             raise InvalidArgumentError(f"--keystore: expected --keystore-password-file, or {KEY_STORE_PASSWORD}")
         store = KeyStore(Path(arguments.keystore), password)
-    passwords = None if arguments.password_file is None else PasswordFile(Path(arguments.password_file))
+    jwt = None if arguments.jwt is None else jwt_settings(Path(arguments.jwt))
     tokens = None if arguments.connect_user_tokens is None else user_tokens(Path(arguments.connect_user_tokens))
     token = secret(arguments.connect_token_file, CONNECT_TOKEN)
-    return Access(passwords, token, store, tokens, jdbc_only=arguments.restricted)
+    return Access(
+        passwords=_passwords(arguments),
+        connect_token=token,
+        key_store=store,
+        user_tokens=tokens,
+        jdbc_only=arguments.restricted,
+        jwt=jwt,
+        kerberos=_kerberos(arguments),
+    )
+
+
+def _kerberos(arguments: argparse.Namespace) -> KerberosSettings | None:
+    from lakeport.server.kerberos import KerberosSettings
+
+    principal, keytab = arguments.kerberos_principal, arguments.kerberos_keytab
+    if (principal is None) != (keytab is None):
+        raise InvalidArgumentError("expected both of --kerberos-principal and --kerberos-keytab, or none")
+    return None if principal is None else KerberosSettings(principal, Path(keytab))
+
+
+def _passwords(arguments: argparse.Namespace) -> PasswordFile | LdapSettings | None:
+    from lakeport.server.password_file import PasswordFile
+    from lakeport.server.passwords import configured_passwords
+
+    if arguments.password_file is not None and arguments.password_authenticator is not None:
+        raise InvalidArgumentError("expected one of --password-file and --password-authenticator")
+    if arguments.password_file is not None:
+        return PasswordFile(Path(arguments.password_file))
+    given = arguments.password_authenticator
+    return None if given is None else configured_passwords(Path(given))
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -79,6 +79,7 @@ def run_statements(arguments: argparse.Namespace, text: str, out: BinaryIO, *, n
         engine_settings=arguments.engine_settings,
         dialect=arguments.dialect,
         engine=arguments.engine,
+        server=arguments.server,
     ) as session:
         script = Script(session, out, formats, arguments)
         last = max((index for index, part in enumerate(parts) if part.kind is not PartKind.COMMAND), default=None)

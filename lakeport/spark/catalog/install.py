@@ -1,7 +1,8 @@
 """Installs Lakeport's catalogs in a Spark session.
 
 Spark creates catalogs from class names, which Python objects do not have. So the objects go directly into the map of
-the session's ``CatalogManager``: see docs/adr/0001.
+the session's ``CatalogManager``: see docs/adr/0001. Sessions that Spark makes later have a class that asks for them:
+see docs/adr/0025.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import for_java
 from lakeport.spark.bridge.versions import check_version
 from lakeport.spark.catalog.catalog import CatalogProxy
+from lakeport.spark.catalog.catalog_class import NamedCatalogs, register_configured
 from lakeport.spark.catalog_map import catalog_map, keep_catalogs
 from lakeport.spark.streaming.batch_ends import observe_session
 from lakeport.spark.tasks.interpreter import task_python
@@ -39,19 +41,23 @@ class Installation:
 
     Args:
         spark: A classic session.
-        registry: The catalogs.
-        new_sessions: Whether sessions made by ``newSession()``, directly or indirectly, get them as well.
+        registry: The catalogs; those that settings of Spark configure are added.
 
     Attributes:
         jvm: The JVM.
+
+    Raises:
+        InvalidPropertyError: A setting of Spark configures a catalog of a registry, too, or one with no valid name.
+        NotSupportedError: See ``install``.
     """
 
-    def __init__(self, spark: SparkSession, registry: CatalogRegistry, *, new_sessions: bool = False) -> None:
+    def __init__(self, spark: SparkSession, registry: CatalogRegistry) -> None:
         self.jvm = jvm_of(spark)
         check_version(self.jvm)
         task_python(self.jvm.context.pythonExec, self.jvm.context.master or "")
         self._registry = registry
-        self._new_sessions = new_sessions
+        register_configured(spark.conf.getAll, registry)
+        self._named = NamedCatalogs(self.jvm, registry)
         # Each session has its own catalog manager. Sessions that are gone need no updates.
         self._catalogs: WeakKeyDictionary[SparkSession, JavaObject] = WeakKeyDictionary()
         self._add(spark)
@@ -59,9 +65,10 @@ class Installation:
 
     def remove(self) -> None:
         """Removes the catalogs from Spark."""
-        for spark, catalogs in list(self._catalogs.items()):
+        self._named.close()
+        for spark in list(self._catalogs):
             for name in self._registry.names():
-                self._take(catalogs, name)
+                self._take(spark, name)
             spark.__dict__.pop("newSession", None)
         # The registry may outlive this, and notify about other catalogs.
         self._catalogs.clear()
@@ -71,9 +78,8 @@ class Installation:
         catalogs = self._catalogs[spark] = catalog_map(spark._jsparkSession, spark.version)
         keep_catalogs(self.jvm, self._registry, catalogs)
         for name in self._registry.names():
-            self._put(catalogs, name)
-        if self._new_sessions:
-            self._hook(spark)
+            self._put(spark, name)
+        self._hook(spark)
 
     def _hook(self, spark: SparkSession) -> None:
         plain = spark.newSession
@@ -86,44 +92,42 @@ class Installation:
         spark.newSession = functools.wraps(plain)(new_session)  # type: ignore[method-assign]
 
     def _follow(self, event: CatalogEvent, name: str) -> None:
-        for catalogs in list(self._catalogs.values()):
+        for spark in list(self._catalogs):
             if event is CatalogEvent.REGISTERED:
-                self._put(catalogs, name)
+                self._put(spark, name)
             else:
-                self._take(catalogs, name)
+                self._take(spark, name)
 
-    def _put(self, catalogs: JavaObject, name: str) -> None:
+    def _put(self, spark: SparkSession, name: str) -> None:
         # The error of a file of that name is for `lakeport catalogs check`; Spark's own stays as it is.
         if name != _SPARKS_OWN:
-            catalogs.put(name, for_java(self.jvm, CatalogProxy(self.jvm, self._registry, name)))
+            self._catalogs[spark].put(name, for_java(self.jvm, CatalogProxy(self.jvm, self._registry, name)))
+            self._named.add(spark._jsparkSession, name)
 
-    def _take(self, catalogs: JavaObject, name: str) -> None:
+    def _take(self, spark: SparkSession, name: str) -> None:
         if name != _SPARKS_OWN:
-            catalogs.remove(name)
+            self._catalogs[spark].remove(name)
+            self._named.remove(spark._jsparkSession, name)
 
 
 def install(
     spark: SparkSession,
     catalogs: CatalogRegistry | str | os.PathLike[str] | None = None,
-    *,
-    new_sessions: bool = False,
 ) -> Installation:
     """Installs catalogs in a Spark session; ``lakeport.connect`` does this as well, and more.
 
     Args:
         spark: A classic session.
         catalogs: A registry, a directory of catalog files, or ``None`` for the default of ``lakeport.connect``; later
-            registrations and drops are followed.
-        new_sessions: Whether sessions made by ``newSession()``, directly or indirectly, get them as well. Sessions made
-            by Java code need their own call.
+            registrations and drops are followed. Sessions that this application makes later have them, too.
 
     Raises:
-        InvalidPropertyError: The directory does not exist.
+        InvalidPropertyError: The directory does not exist, or a catalog is in it and in the settings of Spark.
         NotSupportedError: A Spark Connect session, an unsupported Spark version, or a Python of Spark's tasks without
             Lakeport.
     """
     registry = catalogs if isinstance(catalogs, CatalogRegistry) else load_catalogs(catalogs)
-    return Installation(spark, registry, new_sessions=new_sessions)
+    return Installation(spark, registry)
 
 
 def jvm_of(spark: SparkSession) -> Jvm:

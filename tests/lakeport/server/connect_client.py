@@ -22,6 +22,9 @@ def ask(url: str) -> dict[str, object]:
     told = session.sql("SELECT DISTINCT user FROM hive.system.metastore_calls WHERE user LIKE 'c%'")
     found["user"] = session.sql("SELECT current_user()").head()[0]  # type: ignore[index]
     found["user that the catalog is told"] = [row[0] for row in told.collect()]
+    clone = session.cloneSession()  # type: ignore[attr-defined]
+    found["rows in a clone"] = clone.sql("SELECT * FROM hive.sales.labels WHERE id < 3").count()
+    clone.stop()
     other = session.newSession()
     found["current catalogs of two sessions"] = [one.catalog.currentCatalog() for one in (session, other)]
     found["rows in the other session"] = other.sql("SELECT * FROM hive.sales.labels WHERE id < 3").count()

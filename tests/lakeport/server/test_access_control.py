@@ -63,10 +63,12 @@ def test_what_jdbc_asks_about_a_catalog_is_asked_as_the_client(spark: SparkSessi
         client = Client(spark, ruled.url, user)
         client.rows("USE hive")
         about = client.java.getMetaData()
-        tables = {row[2] for row in read(about.getTables("hive", "%", "%", None))}
-        assert tables & {"labels", "notes", "products"} <= shown
+        tables = {row[2] for row in read(about.getTables("hive", "%", "%", None)) if row[0] == "hive"}
+        assert tables & {"labels", "notes", "products"} == shown
         columns = {row[2] for row in read(about.getColumns("hive", "%", "%", "%"))}
-        assert columns & {"labels", "notes", "products"} <= shown
+        assert columns & {"labels", "notes", "products"} == shown
+        schemas = {row for row in read(about.getSchemas()) if row[1] == "hive"}
+        assert (("sales", "hive") in schemas) == bool(shown)
 
 
 def test_queries_of_others_are_not_seen(spark: SparkSession, ruled: RunningServer) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from tests.lakeport.server.clients import Client, RunningServer, running_server
 from tests.lakeport.server.test_password_file import BCRYPT, SHA1
+from tests.lakeport.server.test_web_tokens import HMAC_KEY, claims, hs256
 from tests.paths import PROJECT
 
 TOKEN = "a-token-of-some-length"
@@ -35,11 +36,14 @@ class Protected:
 def protected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Protected]:
     folder = tmp_path_factory.mktemp("protected")
     passwords, token, store, word = (folder / name for name in ("passwords", "token", "keys.p12", "word"))
-    passwords.write_text(f"alice:{SHA1}\nbob:{BCRYPT}\n", "utf-8")
+    passwords.write_text(f"alice:{SHA1}\nbob:{BCRYPT}\nalice@other:{SHA1}\nbob/x:{SHA1}\n", "utf-8")
     token.write_text(f"carol:{TOKEN}\ndave:{OTHER_TOKEN}\n", "utf-8")
     word.write_text(STORE_PASSWORD, "utf-8")
     _make_key(store)
-    options = {"password-file": passwords, "connect-user-tokens": token, "keystore": store}
+    (folder / "secret").write_text(HMAC_KEY, "utf-8")
+    jwt = folder / "jwt.properties"
+    jwt.write_text("http-server.authentication.jwt.key-file=secret\n", "utf-8")
+    options = {"password-file": passwords, "connect-user-tokens": token, "keystore": store, "jwt": jwt}
     given = [text for name, path in options.items() for text in (f"--{name}", str(path))]
     with running_server(folder, *given, "--keystore-password-file", str(word)) as running:
         trust = f";sslTrustStore={store};trustStorePassword={STORE_PASSWORD}"
@@ -69,11 +73,29 @@ def test_a_user_with_a_password_comes_in(spark: SparkSession, protected: Protect
         client.java.close()
 
 
-@pytest.mark.parametrize(("user", "password"), [("alice", "user123"), ("carol", "password"), ("alice", "")])
+@pytest.mark.parametrize(
+    ("user", "password"),
+    [
+        ("alice", "user123"),
+        ("carol", "password"),
+        ("alice", ""),
+        # Hive would take them for alice and bob.
+        ("alice@other", "password"),
+        ("bob/x", "password"),
+    ],
+)
 def test_others_do_not(spark: SparkSession, protected: Protected, user: str, password: str) -> None:
     said = refusal(spark, protected.jdbc, user, password)
     assert "Error validating the login" in said or "user or password is wrong" in said
     assert "user123" not in protected.server.log.read_text("utf-8")
+
+
+def test_a_signed_token_is_a_password_of_its_user(spark: SparkSession, protected: Protected) -> None:
+    client = Client(spark, protected.jdbc, "frank", hs256(claims(sub="frank")))
+    assert client.rows("SELECT current_user()") == [("frank",)]
+    client.java.close()
+    for user, token in (("alice", hs256(claims(sub="frank"))), ("frank", hs256(claims(sub="frank", exp=1)))):
+        refusal(spark, protected.jdbc, user, token)
 
 
 def test_a_user_is_no_other(spark: SparkSession, protected: Protected) -> None:
@@ -92,7 +114,7 @@ def test_secrets_are_in_no_setting_that_clients_see(spark: SparkSession, protect
     client = Client(spark, protected.jdbc, "alice", "password")
     seen = str(client.rows("SET -v")) + str(client.rows("SET hive.server2.keystore.password"))
     command = Path(f"/proc/{protected.server.process.pid}/cmdline").read_text("utf-8")
-    for word in (TOKEN, STORE_PASSWORD):
+    for word in (TOKEN, STORE_PASSWORD, HMAC_KEY):
         assert word not in seen + command + protected.server.log.read_text("utf-8")
     client.java.close()
 
@@ -117,7 +139,11 @@ os._exit(0)
         (f";token={TOKEN}", "carol"),
         (f";token={OTHER_TOKEN}", "the token is not that of user 'carol'"),
         (f";token={TOKEN}x", "Invalid or no authentication token"),
+        (";token=" + hs256(claims(sub="carol")), "carol"),
+        (";token=" + hs256(claims(sub="dave")), "the token is not that of user 'carol'"),
+        (";token=" + hs256(claims(sub="carol", exp=1)), "Invalid or no authentication token"),
     ],
+    ids=["own", "another's", "none", "signed", "another's signed", "expired"],
 )
 def test_spark_connect_by_its_token(protected: Protected, suffix: str, answer: str) -> None:
     assert answer in asked(f"{protected.server.connect_url}/;user_id=carol{suffix}")

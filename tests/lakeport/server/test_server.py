@@ -100,13 +100,6 @@ def test_errors_read_well(client: Client) -> None:
     assert client.rows(QUERY.format("hive.sales.labels")) == LABELS
 
 
-def test_what_jdbc_asks_about_catalogs(client: Client) -> None:
-    about = client.java.getMetaData()
-    assert read(about.getCatalogs()) == [("hive",), ("hudi",), ("spark_catalog",), ("system",)]
-    client.rows("USE hive.sales")
-    assert ("sales", "hive") in read(about.getSchemas())
-
-
 def test_a_stop_lets_open_statements_end(spark: SparkSession, tmp_path: Path) -> None:
     with running_server(tmp_path, "--drain", "100") as server:
         reader, late = Client(spark, server.url), Client(spark, server.url)
@@ -156,6 +149,7 @@ def test_a_client_of_spark_connect(server: RunningServer) -> None:
         "rows": [[int(number), name] for number, name in LABELS],
         "current catalogs of two sessions": ["hive", "spark_catalog"],
         "rows in the other session": len(LABELS),
+        "rows in a clone": len(LABELS),
         "mistyped": "TABLE_OR_VIEW_NOT_FOUND",
         "refused": True,
     }

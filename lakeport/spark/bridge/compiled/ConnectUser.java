@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.function.Function;
 import org.apache.spark.connect.proto.UserContext;
 import org.apache.spark.sql.catalyst.CurrentUserContext;
 import org.sparkproject.connect.grpc.ForwardingServerCallListener;
@@ -27,17 +28,29 @@ public class ConnectUser implements ServerInterceptor {
       Metadata.Key.of("Authorization", Metadata.ASCII_STRING_MARSHALLER);
 
   private static volatile Map owners;
+  private static volatile Function signed;
 
-  /** Users by their tokens, of which each client has to show that of its user; null where users have none. */
-  public static void use(Map given) {
+  /**
+   * Tokens of which each client has to show one of its user.
+   *
+   * @param given Users by their tokens; null where there are none.
+   * @param users Gives the user of a signed token; null where there are none.
+   */
+  public static void use(Map given, Function users) {
     owners = given;
+    signed = users;
   }
 
   public ServerCall.Listener interceptCall(ServerCall call, Metadata headers, ServerCallHandler next) {
     Map known = owners;
+    Function users = signed;
     String owner = null;
-    if (known != null) {
-      owner = ownerOf(known, (String) headers.get(AUTHORIZATION));
+    if (known != null || users != null) {
+      String shown = (String) headers.get(AUTHORIZATION);
+      owner = known == null ? null : ownerOf(known, shown);
+      if (owner == null && users != null && shown != null && shown.startsWith(BEARER)) {
+        owner = (String) users.apply(shown.substring(BEARER.length()));
+      }
       if (owner == null) {
         call.close(Status.UNAUTHENTICATED.withDescription("Invalid or no authentication token"), new Metadata());
         return new Refused();

@@ -57,6 +57,9 @@ public class OperationEvents extends SparkListener {
   private static Map thrift(SparkListenerEvent event) {
     if (event instanceof SparkListenerThriftServerOperationStart) {
       SparkListenerThriftServerOperationStart one = (SparkListenerThriftServerOperationStart) event;
+      if (one.statement().startsWith("Listing ")) {
+        return null;  // what a tool asks about types and functions, in Spark's own words
+      }
       Map made = made("started", one.id(), one.startTime());
       made.put("source", "jdbc");
       made.put("tag", one.groupId());

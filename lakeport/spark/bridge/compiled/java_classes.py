@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -17,12 +17,23 @@ from py4j.protocol import Py4JError
 from lakeport.spark.bridge.compiled.java_cache import cache_directory, compiled_jar
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["PACKAGE", "class_jar", "findable", "first_line", "function", "load_class", "shared_constructor", "source"]
+__all__ = [
+    "PACKAGE",
+    "class_jar",
+    "findable",
+    "first_line",
+    "function",
+    "load_class",
+    "publish_class",
+    "shared_constructor",
+    "source",
+]
 
 PACKAGE = "lakeport.spark."
 
 _log = logging.getLogger(__name__)
 _SWITCH = "LAKEPORT_JAVA_ADAPTERS"
+_APPLICATION_LOADERS = ("MutableURLClassLoader", "ChildFirstURLClassLoader")
 
 _loaders: WeakKeyDictionary[JavaGateway, dict[Path, JavaObject]] = WeakKeyDictionary()
 """One for each jar in a JVM: py4j keeps methods by the name of a class, and would mix those of two loaders up."""
@@ -33,16 +44,17 @@ def source(name: str) -> str:
     return files("lakeport.spark.bridge.compiled").joinpath(f"{name}.java").read_text("utf-8")
 
 
-def class_jar(jvm: Jvm, kind: str, text: str) -> Path:
+def class_jar(jvm: Jvm, kind: str, text: str, complete: Callable[[], str] | None = None) -> Path:
     """The jar of a compiled source, for the running Spark.
 
     Args:
         jvm: The JVM.
         kind: A word for the name of the jar.
-        text: The source.
+        text: The source, or what tells one from another that ``complete`` gives.
+        complete: Gives the source, where it depends on Spark's own classes.
     """
     name = f"{kind}-spark-{jvm.version}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    return compiled_jar(cache_directory(), name, lambda: _compiled(jvm, text))
+    return compiled_jar(cache_directory(), name, lambda: _compiled(jvm, text if complete is None else complete()))
 
 
 def load_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
@@ -52,6 +64,25 @@ def load_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
         urls = jvm.array("java.net.URL", [jvm.cls("java.io.File")(str(jar)).toURI().toURL()])
         loaders[jar] = jvm.cls("java.net.URLClassLoader")(urls, _parent(jvm))
     return loaders[jar].loadClass(PACKAGE + name)
+
+
+def publish_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
+    """A class of a jar that Spark finds by its name from now on, in each thread and session.
+
+    It goes to the class loader that ``spark-submit`` makes for the application, from which those of Spark's threads,
+    sessions and clients come.
+
+    Raises:
+        FileNotFoundError: This Spark was started in a way that has no such class loader.
+    """
+    found, loader = None, _parent(jvm)
+    while loader is not None:
+        found = loader if jvm.class_name(loader) in _APPLICATION_LOADERS else found
+        loader = loader.getParent()
+    if found is None:
+        raise FileNotFoundError("this Spark has no class loader of the application; start it by spark-submit")
+    found.addURL(jvm.cls("java.io.File")(str(jar)).toURI().toURL())
+    return found.loadClass(PACKAGE + name)
 
 
 def shared_constructor(jvm: Jvm, name: str) -> JavaObject:

@@ -13,7 +13,13 @@ __all__ = ["FILE_STEPS", "watch_files", "watch_steps"]
 
 FILE_STEPS = ("create", "create_folder", "move", "copy", "delete_file", "delete_folder")
 """Operations of ``FileSystem`` that change storage."""
-_WRITES = ("add_partitions", "drop_table_statistics", "drop_partition_statistics")
+_WRITES = (
+    "add_partitions",
+    "alter_table",
+    "set_partition_parameters",
+    "drop_table_statistics",
+    "drop_partition_statistics",
+)
 _TRANSACTIONS = ("open_transaction", "allocate_write_ids", "lock", "add_dynamic_partitions", "commit", "abort")
 
 

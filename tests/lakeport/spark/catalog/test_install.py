@@ -21,10 +21,10 @@ def sees(spark: SparkSession, catalog: str = "mem") -> bool:
     return True
 
 
-def test_new_sessions_see_the_catalogs_where_asked(spark: SparkSession) -> None:
+def test_new_sessions_see_the_catalogs(spark: SparkSession) -> None:
     given = spark.newSession()
     with memory_session() as (session, _):
-        installed = install(given, session.catalogs, new_sessions=True)
+        installed = install(given, session.catalogs)
         child = given.newSession()
         grandchild = child.newSession()
         assert [sees(one) for one in (given, child, grandchild)] == [True] * 3
@@ -36,15 +36,6 @@ def test_new_sessions_see_the_catalogs_where_asked(spark: SparkSession) -> None:
         assert [sees(one) for one in (given, child, given.newSession())] == [False] * 3
         session.catalogs.register("later", "memory", {})
         assert not sees(given, "later")
-
-
-def test_new_sessions_are_left_alone_else(spark: SparkSession) -> None:
-    given = spark.newSession()
-    with memory_session() as (session, _):
-        installed = install(given, session.catalogs)
-        assert sees(given)
-        assert not sees(given.newSession())
-        installed.remove()
 
 
 def test_a_folder_of_catalog_files(spark: SparkSession, tmp_path: Path) -> None:

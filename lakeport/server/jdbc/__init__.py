@@ -1,0 +1,1 @@
+"""What tools ask about catalogs by JDBC (``DatabaseMetaData``): catalogs, schemas, tables, columns."""
